@@ -1,0 +1,50 @@
+/**
+ * The durable log of frames, by partition. A position is the place where a frame begins; positions only grow.
+ * Embedded there is one partition, 0, and a position is a byte offset; on Kafka it is a record's offset.
+ */
+export interface EventLogWriter {
+  /** Random, made with the log; part of every position, range and token. 16 bytes. */
+  readonly logId: Uint8Array;
+
+  /**
+   * Writes one frame, given in pieces. Returns only after the bytes are durable and the durable end is
+   * published: a reader asked afterwards sees the frame. One call at a time.
+   *
+   * `no_space`: nothing of the frame is on the log (a torn frame was cut off); the writer goes on.
+   * Any other failure throws Fatal `log_write_failed`: the page cache can no longer be believed, the process
+   * must stop and reopen.
+   */
+  append(frame: Uint8Array[]): Promise<AppendOutcome>;
+
+  close(): Promise<void>;
+}
+
+export type AppendOutcome = { status: 'durable'; position: number; end: number } | { status: 'no_space' };
+
+export interface EventLogReader {
+  readonly logId: Uint8Array;
+
+  /**
+   * The end of what is durable: no reader goes beyond it, so that a power cut cannot give a position that was
+   * read once to other bytes.
+   */
+  durableEnd(partition: number): Promise<number>;
+
+  /**
+   * Whole frames from a position on, up to the durable end, until `bytesMax` is reached (always at least one
+   * frame when there is one). Throws Fatal `frame_damaged` naming the place, and Fatal `log_trimmed` when the
+   * position is older than what retention kept.
+   */
+  read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]>;
+
+  close(): Promise<void>;
+}
+
+export interface LogFrame {
+  /** Where the frame begins. */
+  position: number;
+  /** Where the next one begins: ranges are half-open, [position, next). */
+  next: number;
+  /** The whole frame, checksum verified; see schemas/frame.ts. */
+  bytes: Buffer;
+}

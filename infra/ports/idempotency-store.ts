@@ -1,0 +1,48 @@
+/**
+ * Decides created / duplicate / reused, exactly once per key, whoever asks.
+ *
+ * `claim` judges the items of one request in order and reserves the new keys in the same act: two racing
+ * requests, or two items of one, cannot both get `created`. A claim is pending until `confirm`, which comes
+ * only after the event is durable on the log, or until `release`, which comes only when the event was
+ * certainly not written. After a crash the store is brought up to the log, so an acknowledged key is never
+ * forgotten and an unacknowledged one may be found created: its retry is then a duplicate, which is true.
+ */
+export interface IdempotencyStore {
+  /** The embedded store answers at once (its decision holds no await); a remote one gives a promise. */
+  claim(batch: ClaimBatch): Claim | Promise<Claim>;
+
+  /**
+   * The created events of these claims are durable. `logEnd` is the position behind their frame.
+   * Claims are confirmed in the order in which they were made.
+   */
+  confirm(claims: Claim[], logEnd: number): void | Promise<void>;
+
+  /** The created events of these claims, and of every claim made since, were certainly not written. */
+  release(claims: Claim[]): void | Promise<void>;
+
+  close(): Promise<void>;
+}
+
+export const OUTCOME = { absent: 0, created: 1, duplicate: 2, reused: 3 } as const;
+export type Outcome = (typeof OUTCOME)[keyof typeof OUTCOME];
+
+export interface ClaimBatch {
+  /** Items to judge, in request order. */
+  count: number;
+  /**
+   * `count` × 10 u32 words: a record of schemas/frame.ts. For a duplicate the store overwrites occurredAt and
+   * createdAt with those of the original event.
+   */
+  records: Uint32Array;
+  /** 1: only look (the item fails anyway unless its key is known); the outcome is never `created`. */
+  readOnly: Uint8Array;
+  /** Written by the store: an Outcome per item. */
+  outcomes: Uint8Array;
+}
+
+export interface Claim {
+  /** How many items were created: reserved, and to be confirmed or released. */
+  created: number;
+  /** True when an item repeats a key whose event is not durable yet: its answer waits for that commit. */
+  waits: boolean;
+}

@@ -1,0 +1,36 @@
+/**
+ * One stored usage event as the aggregator's warehouse reads it: a line of JSONCompactEachRow, written once
+ * by the ingest tier. The frame version pins this order; a new column needs a new frame version.
+ */
+export const EVENT_COLUMNS = [
+  'environment', //     'ws_…:live'
+  'customer_id', //     'cus_…'
+  'meter_key', //       the meter's key
+  'id', //              'use_…'
+  'fingerprint', //     UInt64 as decimal text
+  'value', //           Decimal(38, 12), a bare number: ClickHouse keeps every digit
+  'unique_value', //    '=' + the counted property of a `unique` meter, else ''
+  'properties', //      Map(String, String), see `tagProperty`
+  'occurred_at', //     DateTime64(3) as integer milliseconds
+  'created_at', //      DateTime64(3) as integer milliseconds
+] as const;
+
+export type PropertyValue = string | number | boolean;
+
+/**
+ * The warehouse keeps properties as text. A number or boolean is told from the same word in text by a NUL
+ * and a letter in front: no text of a client can hold a NUL, so nothing can be mistaken.
+ */
+export const NUMBER_TAG = '\u0000n';
+export const BOOLEAN_TAG = '\u0000b';
+export const TAG_LENGTH = 2;
+
+/** A stored property text back as the JSON text that the client sent (numbers normalised). */
+export function propertyJson(stored: string): string {
+  return stored.charCodeAt(0) === 0 ? stored.slice(TAG_LENGTH) : JSON.stringify(stored);
+}
+
+/** What `fingerprint`, `unique` and breakdowns group by: the text without its tag. */
+export function propertyLabel(stored: string): string {
+  return stored.charCodeAt(0) === 0 ? stored.slice(TAG_LENGTH) : stored;
+}

@@ -1,0 +1,14 @@
+/** Limits of the usage endpoints. Source: the specification (500 items) and the contract, §1 and §3. */
+export const USAGE_LIMITS = {
+  bodyBytesMax: 1024 * 1024,
+  batchItemsMax: 500,
+  idempotencyKeyCharsMax: 255,
+  idCharsMax: 128,
+  propertiesMax: 32,
+  propertyKeyCharsMax: 64,
+  propertyValueCharsMax: 256,
+  automaticMetersMax: 1000,
+} as const;
+
+export const AGGREGATIONS = ['sum', 'count', 'max', 'latest', 'unique'] as const;
+export type Aggregation = (typeof AGGREGATIONS)[number];

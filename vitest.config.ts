@@ -1,0 +1,52 @@
+import { defineConfig } from 'vitest/config';
+
+const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
+
+/** A test's kind is in its file's name; the kinds run one after the other, cheapest first. */
+export default defineConfig({
+  test: {
+    reporters: ['default'],
+    // A test that hangs must name itself before the whole run is cut off.
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts'],
+          pool: 'forks',
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'store',
+          include: ['**/*.store.test.ts'],
+          exclude: NOWHERE,
+          // A chdb folder binds its process, and the library holds one folder at a time: a fork per file.
+          pool: 'forks',
+          isolate: true,
+          globalSetup: ['infra/postgres/test-server.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'sys',
+          include: ['**/*.sys.test.ts'],
+          exclude: NOWHERE,
+          // Each file starts whole Metergates: two at once would fight for the cores.
+          pool: 'forks',
+          fileParallelism: false,
+          maxWorkers: 1,
+          testTimeout: 180_000,
+          hookTimeout: 90_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
