@@ -1,0 +1,84 @@
+/** What `npm start` runs: the supervisor over the two processes of an installation on one machine. */
+import { existsSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { type Config, readEnv, toConfig } from './config.ts';
+import { type DataDir, prepareDataDir } from './data-dir.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { createLogger } from './logger.ts';
+import { stopEmbeddedPostgres } from './postgres/embedded.ts';
+import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
+import { acquireLock } from './process-lock.ts';
+import type { ReadyMessage } from './role-process.ts';
+import { onStopSignals } from './stop-signals.ts';
+import type { ChildSpec } from './supervised-child.ts';
+import { startSupervisor } from './supervisor.ts';
+
+/** Together under the 15 s that a stop may take, with a second for Postgres where it was left behind. */
+const CHILDREN: ChildSpec[] = [
+  { name: 'ingest', program: siblingModule('../ingest/main'), stopTimeoutMs: 7_000 },
+  { name: 'control', program: siblingModule('./control-side'), stopTimeoutMs: 7_000 },
+];
+const KEEPER_EVERY_MS = 500;
+
+try {
+  process.exitCode = await runAllInOne(toConfig(readEnv()));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}
+
+async function runAllInOne(config: Config): Promise<number> {
+  const log = createLogger({ role: 'supervisor', level: config.logLevel });
+  const paths = prepareDataDir(config.dataDir);
+  const keeper = npmProcess();
+  const release = await acquireLock(paths.lock('data-dir'), { waitMs: 0, ...(keeper ? { keeper } : {}) });
+  try {
+    if (config.webhookAllowPrivate) {
+      log.info('webhooks may go to private addresses: WEBHOOK_ALLOW_PRIVATE, or HOST is a loopback address');
+    }
+    return await supervise(config, log, keeper);
+  } finally {
+    await stopLeftPostgres(paths, log);
+    release();
+  }
+}
+
+async function supervise(config: Config, log: Logger, keeper: ProcessIdentity | undefined): Promise<number> {
+  const supervisor = startSupervisor({
+    children: CHILDREN,
+    log,
+    onReady: (messages) => process.stdout.write(`Metergate ready on ${publicUrl(config, messages)}\n`),
+  });
+  onStopSignals(supervisor.stop, supervisor.force);
+  const watch = setInterval(() => {
+    if (keeper && !isLiving(keeper)) supervisor.stop();
+  }, KEEPER_EVERY_MS);
+  const exitCode = await supervisor.done;
+  clearInterval(watch);
+  return exitCode;
+}
+
+/** npm stands between the operator and us. Where it is killed nobody passes its signals on: then we end as well. */
+function npmProcess(): ProcessIdentity | undefined {
+  return process.env.npm_lifecycle_event === 'start' ? identityOf(process.ppid) : undefined;
+}
+
+/** The control side stops its own Postgres; where it was killed before it could, nobody else would. */
+async function stopLeftPostgres(paths: DataDir, log: Logger): Promise<void> {
+  try {
+    if (existsSync(paths.postgres)) await stopEmbeddedPostgres(paths.postgres);
+  } catch (err) {
+    log.error({ err }, 'Postgres could not be stopped');
+  }
+}
+
+function publicUrl({ host, port }: Config, messages: ReadonlyMap<string, ReadyMessage>): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${messages.get('ingest')?.port ?? port}`;
+}
+
+/** Compiled the modules end in .js, straight from the sources in .ts. */
+function siblingModule(path: string): string {
+  return fileURLToPath(new URL(`${path}${extname(import.meta.url)}`, import.meta.url));
+}

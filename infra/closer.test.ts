@@ -1,0 +1,32 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { createCloser } from './closer.ts';
+
+const log = pino({ level: 'silent' });
+
+/** Red when the steps are taken thing by thing, or in the order of opening. */
+test('all is drained before anything is closed, the newest first, and once', async () => {
+  const taken: string[] = [];
+  const closer = createCloser(log);
+  for (const name of ['a', 'b', 'c']) {
+    closer.add(name, { drain: () => taken.push(`drain ${name}`), close: () => taken.push(`close ${name}`) });
+  }
+  await Promise.all([closer.close(), closer.close()]);
+  expect(taken).toEqual(['drain c', 'drain b', 'drain a', 'close c', 'close b', 'close a']);
+});
+
+/** Red when a step has no time limit, or an error ends the row. */
+test('a step that fails or hangs does not keep the others from theirs', async () => {
+  const closed: string[] = [];
+  const closer = createCloser(log, { stepTimeoutMs: 20 });
+  closer.add('last', { close: () => closed.push('last') });
+  closer.add('hangs', { drain: () => new Promise(() => undefined) });
+  closer.add('rejects', { close: () => Promise.reject(new Error('no')) });
+  closer.add('throws', {
+    drain: () => {
+      throw new Error('no');
+    },
+  });
+  await closer.close();
+  expect(closed).toEqual(['last']);
+});

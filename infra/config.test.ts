@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Fatal } from '../schemas/failures.ts';
+import { type Env, readEnv, toConfig, type Variable } from './config.ts';
+import { exitCodeOf } from './exit-code.ts';
+
+const SECRET = Buffer.alloc(32, 7).toString('base64');
+
+function failureOf(env: Env): unknown {
+  try {
+    return toConfig(env);
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('toConfig', () => {
+  it('has a default for everything', () => {
+    expect(toConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: resolve('data'),
+      logLevel: 'info',
+      seedDemo: true,
+      webhookAllowPrivate: true,
+      ingest: {
+        inFlightBytesMax: 67_108_864,
+        connectionsMax: 10_000,
+        eventAgeMsMax: 400 * 86_400_000,
+        eventAheadMsMax: 300_000,
+      },
+      loadLingerMs: 500,
+    });
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.8.8.8', true],
+    ['localhost', true],
+    ['::1', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['10.0.0.1', false],
+    ['127.example.com', false],
+  ])('on HOST %s webhooks may go to private addresses: %s', (HOST, allowed) => {
+    expect(toConfig({ HOST }).webhookAllowPrivate).toBe(allowed);
+    expect(toConfig({ HOST, WEBHOOK_ALLOW_PRIVATE: 'false' }).webhookAllowPrivate).toBe(false);
+  });
+
+  it.each<[Variable, string]>([
+    ['HOST', 'not a host'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '8e3'],
+    ['LOG_LEVEL', 'loud'],
+    ['SEED_DEMO', 'no'],
+    ['WEBHOOK_ALLOW_PRIVATE', '1'],
+    ['DATABASE_URL', 'mysql://localhost/x'],
+    ['DATABASE_URL', 'localhost:5432'],
+    ['CLICKHOUSE_URL', 'tcp://localhost:9000'],
+    ['KAFKA_BROKERS', 'localhost:9092'],
+    ['REDIS_URL', 'redis://localhost'],
+    ['SERVER_SECRET', 'c2hvcnQ='],
+    ['SERVER_SECRET', `${SECRET}x`],
+    ['DISK_FREE_BYTES_MIN', '1 GiB'],
+    ['INFLIGHT_BYTES_MAX', '1'],
+    ['EVENT_AGE_DAYS_MAX', '0'],
+    ['EVENT_AHEAD_MINUTES_MAX', '5.5'],
+    ['LOAD_LINGER_MS', '99999'],
+  ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
+    const failure = failureOf({
+      [name]: text,
+      ...(name === 'DATABASE_URL' ? { SERVER_SECRET: SECRET } : {}),
+    });
+    expect(failure).toBeInstanceOf(Fatal);
+    expect(failure).toMatchObject({ code: 'bad_configuration' });
+    expect(String(failure)).toMatch(new RegExp(`configuration: ${name} [^;]*$`));
+    if (text.length > 2) expect(String(failure)).not.toContain(text);
+    expect(exitCodeOf(failure)).toBe(2);
+  });
+
+  it('names every faulty variable in one message', () => {
+    const message = String(failureOf({ PORT: 'x', SEED_DEMO: 'x', REDIS_URL: 'x', LOG_LEVEL: 'x' }));
+    for (const name of ['PORT', 'SEED_DEMO', 'REDIS_URL', 'LOG_LEVEL']) expect(message).toContain(name);
+  });
+
+  it('wants a secret of the operator where the database is the operator`s', () => {
+    const DATABASE_URL = 'postgres://u:canary@db/metergate';
+    const failure = failureOf({ DATABASE_URL });
+    expect(String(failure)).toContain('SERVER_SECRET');
+    expect(String(failure)).not.toContain('canary');
+    expect(toConfig({ DATABASE_URL, SERVER_SECRET: SECRET })).toMatchObject({
+      databaseUrl: DATABASE_URL,
+      serverSecret: SECRET,
+    });
+  });
+});
+
+describe('readEnv', () => {
+  it('takes the known variables alone, and an empty one as left out', () => {
+    expect(readEnv({ PORT: ' 9000 ', HOST: '', PATH: '/bin' })).toEqual({ PORT: '9000' });
+  });
+});

@@ -1,0 +1,127 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { Fatal } from '../schemas/failures.ts';
+import { createEnvReader, type EnvReader } from './env-reader.ts';
+import { decodeServerSecret } from './secrets.ts';
+
+/** The variables that are read, as text. One that is empty counts as left out. */
+export type Env = Partial<Record<Variable, string>>;
+export type Variable = (typeof VARIABLES)[number];
+
+const VARIABLES = [
+  'HOST', //                     address of the public port; 127.0.0.1
+  'PORT', //                     the public port; 8080; 0 takes a free one
+  'DATA_DIR', //                 everything that is kept; ./data
+  'LOG_LEVEL', //                of pino: trace, debug, info, warn, error, fatal; info
+  'SEED_DEMO', //                false: no demo workspace at the first start; true
+  'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses; true while HOST is a loopback
+  'DATABASE_URL', //             a Postgres in place of the embedded one
+  'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
+  'KAFKA_BROKERS', //            not in this release
+  'REDIS_URL', //                not in this release
+  'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
+  'DISK_FREE_BYTES_MIN', //      below it 503 and no loading; the larger of 1 GiB and 5 % of the disk
+  'INFLIGHT_BYTES_MAX', //       request bodies held at once; beyond it 503; 64 MiB
+  'CONNECTIONS_MAX', //          open connections on the public port; 10,000
+  'EVENT_AGE_DAYS_MAX', //       an older occurredAt is refused; 400
+  'EVENT_AHEAD_MINUTES_MAX', //  an occurredAt further ahead is refused; 5
+  'LOAD_LINGER_MS', //           how long the aggregator gathers under load before it inserts; 500
+] as const;
+
+export interface Config {
+  host: string;
+  port: number;
+  /** Absolute. */
+  dataDir: string;
+  logLevel: string;
+  seedDemo: boolean;
+  webhookAllowPrivate: boolean;
+  /** Absent: the embedded Postgres. */
+  databaseUrl?: string;
+  /** Absent: the embedded ClickHouse. */
+  clickhouseUrl?: string;
+  /** As given; absent: the one kept in DATA_DIR. */
+  serverSecret?: string;
+  /** Absent: the disk guard's own default. */
+  diskFreeBytesMin?: number;
+  ingest: {
+    inFlightBytesMax: number;
+    connectionsMax: number;
+    eventAgeMsMax: number;
+    eventAheadMsMax: number;
+  };
+  loadLingerMs: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** The flat record of this process's environment: nothing is judged yet. */
+export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
+  return Object.fromEntries(VARIABLES.flatMap((name) => (source[name] ? [[name, source[name].trim()]] : [])));
+}
+
+/** Groups and judges. Throws Fatal `bad_configuration` (exit 2), one message that names every faulty variable. */
+export function toConfig(env: Env): Config {
+  const read = createEnvReader(env);
+  const host = read.matching('HOST', '127.0.0.1', isHost, 'an address or a host name');
+  const config: Config = {
+    host,
+    port: read.integer('PORT', { fallback: 8080, min: 0, max: 65_535 }),
+    dataDir: resolve(env.DATA_DIR ?? './data'),
+    logLevel: read.matching('LOG_LEVEL', 'info', (text) => LOG_LEVELS.includes(text), LOG_LEVELS.join(', ')),
+    seedDemo: read.boolean('SEED_DEMO', true),
+    webhookAllowPrivate: read.boolean('WEBHOOK_ALLOW_PRIVATE', isLoopback(host)),
+    ...readStores(env, read),
+    ...present('diskFreeBytesMin', read.optionalInteger('DISK_FREE_BYTES_MIN', { min: 0, max: 2 ** 50 })),
+    ingest: {
+      inFlightBytesMax: read.integer('INFLIGHT_BYTES_MAX', {
+        fallback: 64 * MEBIBYTE,
+        min: 2 * MEBIBYTE,
+        max: 1024 * MEBIBYTE,
+      }),
+      connectionsMax: read.integer('CONNECTIONS_MAX', { fallback: 10_000, min: 1, max: 1_000_000 }),
+      eventAgeMsMax: DAY_MS * read.integer('EVENT_AGE_DAYS_MAX', { fallback: 400, min: 1, max: 36_500 }),
+      eventAheadMsMax:
+        MINUTE_MS * read.integer('EVENT_AHEAD_MINUTES_MAX', { fallback: 5, min: 0, max: 525_600 }),
+    },
+    loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
+  };
+  const faults = read.faults();
+  if (faults.length > 0) throw new Fatal('bad_configuration', `Bad configuration: ${faults.join('; ')}.`);
+  return config;
+}
+
+type Stores = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'serverSecret'>;
+
+function readStores(env: Env, read: EnvReader<Variable>): Stores {
+  read.absent('KAFKA_BROKERS', 'has to be left out: this release keeps its log in DATA_DIR only');
+  read.absent('REDIS_URL', 'has to be left out: this release keeps its keys in DATA_DIR only');
+  if (env.DATABASE_URL && !env.SERVER_SECRET) {
+    read.fault('SERVER_SECRET', 'has to be set where DATABASE_URL is: 32 bytes in base64');
+  }
+  const isSecret = (text: string) => decodeServerSecret(text) !== undefined;
+  return {
+    ...present('databaseUrl', read.url('DATABASE_URL', ['postgres:', 'postgresql:'])),
+    ...present('clickhouseUrl', read.url('CLICKHOUSE_URL', ['http:', 'https:'])),
+    ...present('serverSecret', read.optionalMatching('SERVER_SECRET', isSecret, '32 bytes in base64')),
+  };
+}
+
+function isHost(text: string): boolean {
+  return isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** A property that is left out where it has no value: exactOptionalPropertyTypes tells the two apart. */
+function present<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [name in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [name in Name]?: Value });
+}

@@ -1,0 +1,62 @@
+import { type StatsFs, statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import type { Logger } from 'pino';
+
+/** Says when the disk is so full that usage must be refused, before the stores that share it stop. */
+export interface DiskGuard {
+  isLow(): boolean;
+  close(): void;
+}
+
+export interface DiskGuardOptions {
+  directory: string;
+  /** Free bytes below which the disk is low; else 1 GiB or 5 % of the disk, whichever is more. */
+  bytesMin?: number | undefined;
+  log: Logger;
+  /** For tests that fill the disk. */
+  readSpace?: (directory: string) => Promise<Space>;
+}
+
+/** What an account without privileges may still use. */
+export type Space = Pick<StatsFs, 'bsize' | 'blocks' | 'bavail'>;
+
+const LOOK_MS = 1_000;
+const GIB = 1024 ** 3;
+const SHARE_MIN = 0.05;
+
+/** Looks once in this turn, then each second. A look that fails leaves what was known. */
+export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
+  const { directory, bytesMin, log, readSpace = statfs } = options;
+  let low = isBelow(statfsSync(directory), bytesMin);
+  let looking = false;
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      tell(isBelow(await readSpace(directory), bytesMin));
+    } catch (error) {
+      log.warn({ error, directory }, 'cannot read how full the disk is');
+    } finally {
+      looking = false;
+    }
+  }
+
+  function tell(now: boolean): void {
+    if (now !== low) log.warn({ directory }, now ? 'the disk is nearly full' : 'the disk has room again');
+    low = now;
+  }
+
+  const timer = setInterval(look, LOOK_MS).unref();
+  return { isLow: () => low, close: () => clearInterval(timer) };
+}
+
+/** Whether a write failed because the disk, or this account's share of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+function isBelow({ bsize, blocks, bavail }: Space, bytesMin?: number): boolean {
+  return bavail * bsize < (bytesMin ?? Math.max(GIB, blocks * bsize * SHARE_MIN));
+}

@@ -1,0 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface PollLimits {
+  timeoutMs: number;
+  everyMs: number;
+}
+
+/** Asks until the answer is something, or the time is over: then undefined. For what gives no notice by itself. */
+export async function poll<T>(
+  ask: () => T | undefined | Promise<T | undefined>,
+  { timeoutMs, everyMs }: PollLimits,
+): Promise<T | undefined> {
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined || performance.now() >= until) return answer;
+    await delay(everyMs);
+  }
+}

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdirSync } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Fatal } from '../../schemas/failures.ts';
+import { syncDirectory } from '../durable-file.ts';
+import { launchAs, type ServerAccount } from './server-account.ts';
+
+export const SERVER_USER = 'metergate';
+/** The password lives within the cluster: both appear, and are copied or deleted, together. */
+const PASSWORD_FILE = 'metergate-password';
+const INITDB_TIMEOUT_MS = 120_000;
+
+/**
+ * Makes the cluster when there is none and returns its password. It is made beside its place and renamed into it
+ * when complete, so that a start that was cut off leaves nothing that the next one could take for a cluster.
+ */
+export async function prepareCluster(
+  directory: string,
+  initdb: string,
+  account: ServerAccount,
+): Promise<string> {
+  if (!existsSync(directory)) {
+    const unfinished = `${directory}.new`;
+    await rm(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    give(unfinished, account);
+    await makeCluster(unfinished, initdb, account);
+    await rename(unfinished, directory);
+    syncDirectory(dirname(directory));
+  }
+  return readFile(join(directory, PASSWORD_FILE), 'utf8');
+}
+
+async function makeCluster(directory: string, initdb: string, account: ServerAccount): Promise<void> {
+  const password = randomBytes(24).toString('hex');
+  const passwordFile = `${directory}-password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  give(passwordFile, account);
+  // The builtin provider sorts by code point and knows Unicode's cases, the same on every machine, without ICU.
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const access = [`--username=${SERVER_USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+  await run(initdb, ['-D', directory, ...locale, ...access], account);
+  await rename(passwordFile, join(directory, PASSWORD_FILE));
+}
+
+async function run(program: string, args: string[], account: ServerAccount): Promise<void> {
+  const launch = launchAs(account, [program, ...args], [args[1] ?? program]);
+  const child = spawn(launch.command, launch.args, {
+    ...launch.account,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { LC_ALL: 'C' },
+    timeout: INITDB_TIMEOUT_MS,
+  });
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-4096);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Fatal('postgres_initdb_failed', `initdb ended with ${code}: ${complaint.trim()}`);
+}
+
+function give(path: string, account: ServerAccount): void {
+  if (account) chownSync(path, account.uid, account.gid);
+}

@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { isAlive, signal, workingDirectoryOf } from '../process-identity.ts';
+import { testFolder } from '../test-folder.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
+
+const log = pino({ level: 'silent' });
+
+async function start(directory: string): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ directory, log });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query(sql).finally(() => client.end());
+  return rows;
+}
+
+/** Red when adoption is left out: the second start is refused by the lock file of the first server. */
+test('a server that outlived the process that started it is adopted, with what it holds', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const first = await start(directory);
+  await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+  const second = await start(directory);
+  expect(second).toMatchObject({ adopted: true, pid: first.pid });
+  expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
+  await second.stop();
+  expect(isAlive(first.pid)).toBe(false);
+});
+
+/** Red when the leftovers are not cleared: a stopped backend holds the shared memory and every start is refused. */
+test('it starts again after kill -9 of the postmaster, with a backend that hangs, and keeps what was committed', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const first = await start(directory);
+  await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+  const exited = vi.fn();
+  first.onExit(exited);
+  const hanging = await hangingBackend(first.url);
+  signal(first.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(exited).toHaveBeenCalledOnce(), 5_000);
+  const second = await start(directory);
+  expect(second.adopted).toBe(false);
+  expect(isAlive(hanging)).toBe(false);
+  expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
+}, 20_000);
+
+/** Red when a postmaster that does not answer is adopted or trusted for ever. */
+test('a server that is on its way out is waited for and a new one is started', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const first = await start(directory);
+  const client = new Client({ connectionString: first.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  // A smart shutdown: it takes no connections and stays until the last client has gone.
+  signal(first.pid, 'SIGTERM');
+  const closed = setTimeout(() => client.end(), 300);
+  onTestFinished(() => clearTimeout(closed));
+  const second = await start(directory);
+  expect(second.pid).not.toBe(first.pid);
+  expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+}, 20_000);
+
+/** Red when initdb works in the place itself: the half-made folder is then taken for a cluster. */
+test('a first start that was cut off in the middle of making the cluster does not spoil the next one', async () => {
+  const folder = testFolder();
+  mkdirSync(join(folder, 'postgres.new', 'base'), { recursive: true });
+  writeFileSync(join(folder, 'postgres.new', 'PG_VERSION'), '18\n');
+  writeFileSync(join(folder, 'postgres.new-password'), 'half');
+  const server = await start(join(folder, 'postgres'));
+  expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(readdirSync(folder).sort()).toEqual(['postgres', 'postgres.log']);
+});
+
+/** Red when the stale file is believed: this very process would be signalled, or the start refused. */
+test('a postmaster.pid that names a process of somebody else is not believed', async () => {
+  const directory = join(testFolder(), 'postgres');
+  await (await start(directory)).stop();
+  writeFileSync(join(directory, 'postmaster.pid'), `${process.pid}\n${directory}\n0\n5432\n`);
+  await stopEmbeddedPostgres(directory);
+  writeFileSync(join(directory, 'postmaster.pid'), `${process.pid}\n${directory}\n0\n5432\n`);
+  const server = await start(directory);
+  expect(server.adopted).toBe(false);
+});
+
+test('commits are durable, and every password is refused but its own', async () => {
+  const server = await start(join(testFolder(), 'postgres'));
+  expect(await query(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
+  expect(await query(server.url, 'SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+  const wrong = new URL(server.url);
+  wrong.password = 'wrong';
+  await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+});
+
+test('a stop leaves no process behind', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const server = await start(directory);
+  await server.stop();
+  expect(existsSync(join(directory, 'postmaster.pid'))).toBe(false);
+  const inFolder = readdirSync('/proc').filter(
+    (pid) => Number(pid) && workingDirectoryOf(Number(pid)) === directory,
+  );
+  expect(inFolder).toEqual([]);
+});
+
+/** A backend that has stopped in the middle of a statement: it does not notice that its postmaster is dead. */
+async function hangingBackend(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const pid = rows[0]?.pid ?? 0;
+  signal(pid, 'SIGSTOP');
+  onTestFinished(() => {
+    signal(pid, 'SIGKILL');
+    client.end().catch(() => undefined);
+  });
+  return pid;
+}

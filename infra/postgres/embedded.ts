@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, renameSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { Client } from 'pg';
+import type { Logger } from 'pino';
+import { Fatal } from '../../schemas/failures.ts';
+import { poll } from '../poll.ts';
+import { identityOf, isLiving, type ProcessIdentity } from '../process-identity.ts';
+import { findPostgresBinaries } from './binaries.ts';
+import { prepareCluster, SERVER_USER } from './cluster.ts';
+import { clearLeftovers, findPostmaster, stopPostmaster } from './postmaster.ts';
+import { chooseServerAccount, launchAs, type ServerAccount } from './server-account.ts';
+
+export interface EmbeddedPostgres {
+  /** With the password in it: not for logs. The port is another one after each start. */
+  readonly url: string;
+  readonly pid: number;
+  /** True when the server had outlived the process that started it. */
+  readonly adopted: boolean;
+  /** Fast shutdown, by force after 9 s. Also the way to be rid of one that was adopted. */
+  stop(): Promise<void>;
+  /** Called once when the server ends without having been asked; at once when it has. */
+  onExit(listener: () => void): void;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** The cluster's folder; the server's own log is `<directory>.log` beside it. */
+  directory: string;
+  log: Logger;
+  /** Over {@link SERVER_SETTINGS}. */
+  settings?: Record<string, string>;
+}
+
+/** For a machine that is shared with the rest of Metergate. What is durable by default stays so. */
+const SERVER_SETTINGS: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '80',
+  shared_buffers: '128MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  // No replicas hang on an embedded server; the least WAL is the least writing beside the log's own.
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '512MB',
+  // Statements here are short: neither pays, and parallel workers want /dev/shm, which containers keep small.
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  io_method: 'sync',
+  // A client that hangs in a transaction would hold its row locks for ever.
+  idle_in_transaction_session_timeout: '60s',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+const LOG_BYTES_MAX = 8 * 1024 * 1024;
+/** Crash recovery replays at most `max_wal_size`; seconds on any disk. */
+const START_TIMEOUT_MS = 120_000;
+const ADOPT_TIMEOUT_MS = 30_000;
+/** A port may be taken between the look and the act, and shared memory may be let go of late. */
+const START_ATTEMPTS = 5;
+const WATCH_EVERY_MS = 200;
+
+/**
+ * Adopts the server that still runs on this folder, else starts one; makes the cluster first when there is none.
+ * The server runs in a session of its own, so that the terminal's Ctrl-C reaches us alone and we drain first.
+ * Throws Fatal, with what to do, when this machine cannot run it.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { directory, log } = options;
+  const binaries = findPostgresBinaries();
+  const account = chooseServerAccount(directory);
+  const password = await prepareCluster(directory, binaries.initdb, account);
+  const adopted = await adopt(directory, password);
+  if (adopted) {
+    log.info({ pid: adopted.process.pid }, 'adopted the running Postgres');
+    return serverHandle(adopted, true);
+  }
+  for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
+    await clearLeftovers(directory);
+    const started = await launch(binaries.postgres, options, { account, password });
+    if (started) {
+      log.info({ pid: started.process.pid, attempt }, 'started Postgres');
+      return serverHandle(started, false);
+    }
+  }
+  throw new Fatal('postgres_start_failed', `Postgres does not start; its own words are in ${directory}.log.`);
+}
+
+/** Ends the server that runs on a folder, whoever started it. Nothing to do when there is none. */
+export async function stopEmbeddedPostgres(directory: string): Promise<void> {
+  const postmaster = findPostmaster(directory);
+  if (postmaster) await stopPostmaster(postmaster);
+}
+
+interface RunningServer {
+  process: ProcessIdentity;
+  url: string;
+}
+
+async function adopt(directory: string, password: string): Promise<RunningServer | undefined> {
+  const found = findPostmaster(directory);
+  if (!found) return undefined;
+  const url = urlOf(password, found.port);
+  if (await answers(found, url, ADOPT_TIMEOUT_MS)) return { process: found, url };
+  // Ours, and hanging or on its way out: nobody else can be using it.
+  await stopPostmaster(found);
+  return undefined;
+}
+
+async function launch(
+  program: string,
+  { directory, settings }: EmbeddedPostgresOptions,
+  { account, password }: { account: ServerAccount; password: string },
+): Promise<RunningServer | undefined> {
+  const port = await freePort();
+  const all = { ...SERVER_SETTINGS, ...settings, port: String(port) };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const how = launchAs(account, [program, '-D', directory, ...flags], [directory]);
+  const output = openServerLog(`${directory}.log`);
+  // Our environment holds secrets; the server needs none of it.
+  const child = spawn(how.command, how.args, {
+    ...how.account,
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: { LC_ALL: 'C' },
+  });
+  closeSync(output);
+  child.on('error', () => undefined);
+  child.unref();
+  if (child.pid === undefined) return undefined;
+  const process = identityOf(child.pid);
+  const url = urlOf(password, port);
+  if (await answers(process, url, START_TIMEOUT_MS)) return { process, url };
+  await stopPostmaster(process);
+  return undefined;
+}
+
+function serverHandle({ process, url }: RunningServer, adopted: boolean): EmbeddedPostgres {
+  const listeners: Array<() => void> = [];
+  let ended = false;
+  // Looked at, not waited for: an adopted server is nobody's child, and one way serves both.
+  const watch = setInterval(() => {
+    if (isLiving(process)) return;
+    clearInterval(watch);
+    ended = true;
+    for (const listener of listeners) listener();
+  }, WATCH_EVERY_MS).unref();
+  return {
+    url,
+    pid: process.pid,
+    adopted,
+    stop: () => {
+      clearInterval(watch);
+      return stopPostmaster(process);
+    },
+    onExit: (listener) => {
+      if (ended) listener();
+      else listeners.push(listener);
+    },
+  };
+}
+
+function urlOf(password: string, port: number): string {
+  return `postgres://${SERVER_USER}:${password}@127.0.0.1:${port}/postgres?sslmode=disable`;
+}
+
+/** True once the server takes connections with our password; false when it ended, or the time did. */
+async function answers(process: ProcessIdentity, url: string, timeoutMs: number): Promise<boolean> {
+  const outcome = await poll(
+    async () => {
+      if (await takesConnections(url)) return 'ready';
+      return isLiving(process) ? undefined : 'ended';
+    },
+    { timeoutMs, everyMs: 50 },
+  );
+  return outcome === 'ready';
+}
+
+async function takesConnections(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    // A server that hangs would keep us waiting for its goodbye.
+    client.end().catch(() => undefined);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  return new Promise((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+function openServerLog(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_BYTES_MAX) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+}

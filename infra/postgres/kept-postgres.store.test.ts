@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { isAlive, signal } from '../process-identity.ts';
+import { testFolder } from '../test-folder.ts';
+import { keepPostgres } from './kept-postgres.ts';
+import { createPool } from './pool.ts';
+import { findPostmaster } from './postmaster.ts';
+
+const log = pino({ level: 'silent' });
+
+/** Red when a dead server is left dead, and when the pool keeps the URL it was made with. */
+test('a killed server is started again, and the same pool finds it on its new port', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const onMoved = vi.fn();
+  const kept = await keepPostgres({ directory, log, onMoved });
+  onTestFinished(() => kept.close());
+  const pool = createPool({ url: kept.url, name: 'test', log });
+  onTestFinished(() => pool.end());
+  const before = kept.url();
+  await pool.query('CREATE TABLE kept AS SELECT 7 AS seven');
+  signal(findPostmaster(directory)?.pid ?? 0, 'SIGKILL');
+  await vi.waitFor(() => expect(onMoved).toHaveBeenCalledOnce(), 10_000);
+  expect(kept.url()).not.toBe(before);
+  const { rows } = await pool.query('SELECT seven FROM kept');
+  expect(rows).toEqual([{ seven: 7 }]);
+});
+
+/** Red when a stop counts as a death: the server would be back a moment later. */
+test('a server that is closed stays closed', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const onMoved = vi.fn();
+  const kept = await keepPostgres({ directory, log, onMoved });
+  const { pid = 0 } = findPostmaster(directory) ?? {};
+  expect(isAlive(pid)).toBe(true);
+  await kept.close();
+  expect(isAlive(pid)).toBe(false);
+  expect(findPostmaster(directory)).toBeUndefined();
+  expect(onMoved).not.toHaveBeenCalled();
+});

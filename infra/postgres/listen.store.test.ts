@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { signal } from '../process-identity.ts';
+import { testFolder } from '../test-folder.ts';
+import { startEmbeddedPostgres } from './embedded.ts';
+import { createListener, type Listener } from './listen.ts';
+import { createTestDatabase } from './test-database.ts';
+
+const log = pino({ level: 'silent' });
+
+async function notify(url: string, payload: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('SELECT pg_notify($1, $2)', ['news', payload]).finally(() => client.end());
+}
+
+function listenTo(url: () => string) {
+  const heard: string[] = [];
+  const onSession = vi.fn();
+  const onLost = vi.fn();
+  const channels = { news: (payload: string) => void heard.push(payload) };
+  const listener: Listener = createListener({ url, log, heartbeatMs: 300 }, { channels, onSession, onLost });
+  onTestFinished(() => listener.close());
+  return { listener, heard, onSession, onLost };
+}
+
+test('a notification arrives with its payload, and none after the end', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { listener, heard } = listenTo(() => database.url);
+  await vi.waitFor(() => expect(listener.connected()).toBe(true));
+  await notify(database.url, 'first');
+  await vi.waitFor(() => expect(heard).toEqual(['first']));
+  await listener.close();
+  expect(listener.connected()).toBe(false);
+});
+
+/** Red when the URL is read once, and when a lost session is not replaced. */
+test('it listens again after the server was killed and came back on another port', async () => {
+  const directory = join(testFolder(), 'postgres');
+  let server = await startEmbeddedPostgres({ directory, log });
+  onTestFinished(() => server.stop());
+  const { listener, heard, onSession, onLost } = listenTo(() => server.url);
+  await vi.waitFor(() => expect(listener.connected()).toBe(true), 5_000);
+  signal(server.pid, 'SIGKILL');
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 5_000);
+  server = await startEmbeddedPostgres({ directory, log });
+  await vi.waitFor(() => expect(onSession).toHaveBeenCalledTimes(2), 5_000);
+  await notify(server.url, 'again');
+  await vi.waitFor(() => expect(heard).toEqual(['again']), 5_000);
+}, 20_000);
+
+/** Red when the heartbeat has no time limit: the socket of a stopped backend stays open for ever. */
+test('a server that hangs is noticed', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { listener, onLost } = listenTo(() => database.url);
+  await vi.waitFor(() => expect(listener.connected()).toBe(true));
+  const pid = await listeningBackend(database.url);
+  signal(pid, 'SIGSTOP');
+  onTestFinished(() => void signal(pid, 'SIGCONT'));
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 8_000);
+}, 20_000);
+
+async function listeningBackend(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client
+    .query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'metergate-listen'`,
+    )
+    .finally(() => client.end());
+  return rows[0]?.pid ?? 0;
+}

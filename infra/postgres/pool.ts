@@ -1,0 +1,85 @@
+import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg';
+import type { Logger } from 'pino';
+
+export interface PoolOptions {
+  /** As a function it is asked before each connection: an embedded server comes back on another port. */
+  url: string | (() => string | undefined);
+  /** Shown in pg_stat_activity. */
+  name: string;
+  log: Logger;
+  max?: number;
+  statementTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** How long after the server should have given up a statement we give up the server. */
+const SILENCE_MS = 2_000;
+const IDLE_TIMEOUT_MS = 30_000;
+const INT8 = 20;
+/** Where nobody answers (tcpmux): without any URL the driver would look for a server by the PG… variables. */
+export const NOWHERE_URL = 'postgres://127.0.0.1:1/none';
+
+/** Connections to Postgres, every wait on them timed. `numeric` stays text; bigint is a number where one is exact. */
+export function createPool(options: PoolOptions): Pool {
+  const { url, name, log, max = 10, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  const pool = new Pool({
+    Client: clientTo(typeof url === 'string' ? () => url : url),
+    application_name: `metergate-${name}`,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + SILENCE_MS,
+    types: { getTypeParser },
+  });
+  // A connection that breaks while it is lent out says so on itself; without a listener that ends the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', (error) => log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'));
+  return pool;
+}
+
+/** The pool makes its connections by this class: the only place where a URL can still change. */
+function clientTo(url: () => string | undefined): typeof Client {
+  return class extends Client {
+    constructor(config?: string | ClientConfig) {
+      super({ ...(config as ClientConfig), connectionString: url() || NOWHERE_URL });
+    }
+  };
+}
+
+/** Commits what `work` did when it returns, undoes it when it throws. */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    broken = await undo(client);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function undo(client: PoolClient): Promise<Error | undefined> {
+  try {
+    await client.query('ROLLBACK');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error('ROLLBACK failed');
+  }
+}
+
+function getTypeParser(...[oid, format]: Parameters<typeof types.getTypeParser>): unknown {
+  if (oid !== INT8 || format === 'binary') return types.getTypeParser(oid, format);
+  return (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.name;
+}

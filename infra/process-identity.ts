@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+
+/**
+ * Who a pid is. A number alone says little: it is given out again after the process has ended, so what is kept in
+ * files is the pair of pid and start.
+ */
+export interface ProcessIdentity {
+  pid: number;
+  /** When it began, in words that only this machine since its last boot understands; '' when it cannot be told. */
+  start: string;
+}
+
+const onLinux = process.platform === 'linux';
+
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, start: startOf(pid) };
+}
+
+/** True while that very process lives. A zombie is dead: where nobody reaps, it keeps its pid for ever. */
+export function isLiving(identity: ProcessIdentity): boolean {
+  return isAlive(identity.pid) && (identity.start === '' || startOf(identity.pid) === identity.start);
+}
+
+export function isAlive(pid: number): boolean {
+  if (!isPid(pid)) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  return !onLinux || statFields(pid)[0] !== 'Z';
+}
+
+/** The folder a process works in; undefined where the machine does not tell. */
+export function workingDirectoryOf(pid: number): string | undefined {
+  try {
+    return onLinux ? readlinkSync(`/proc/${pid}/cwd`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a signal; false when there is nobody to receive it. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return isPid(pid) && process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** To kill(2) zero and below are whole groups of processes, our own among them. */
+function isPid(pid: number): boolean {
+  return Number.isSafeInteger(pid) && pid > 0;
+}
+
+function startOf(pid: number): string {
+  if (onLinux) return statFields(pid)[19] ?? '';
+  return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
+}
+
+/** The fields of /proc/<pid>/stat from `state` on (proc(5) counts it as the third; starttime is the 22nd). */
+function statFields(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the command in brackets, and may itself hold brackets and blanks.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,90 @@
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Fatal } from '../schemas/failures.ts';
+import { poll } from './poll.ts';
+import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
+
+export interface LockOptions {
+  /** How long a living owner is waited for: 0 where it means a second instance, longer where it is on its way out. */
+  waitMs: number;
+  /** The process that we end with. An owner whose keeper is gone is on its way out and is waited for. */
+  keeper?: ProcessIdentity;
+}
+
+interface Owner extends ProcessIdentity {
+  keeper?: ProcessIdentity;
+}
+
+const ORPHAN_WAIT_MS = 20_000;
+const POLL_EVERY_MS = 25;
+
+/**
+ * Makes this process the only owner of `file` until the function that is returned is called, or the process ends in
+ * whatever way: what a dead owner left is taken over. Throws Fatal `data_dir_in_use` (exit 3) when another one
+ * lives on. Holds among the processes of one machine, not across machines that share a folder.
+ */
+export async function acquireLock(file: string, { waitMs, keeper }: LockOptions): Promise<() => void> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const me: Owner = { ...identityOf(process.pid), ...(keeper ? { keeper } : {}) };
+  const attempt = () => (tryLock(file, me) ? true : undefined);
+  const owner = readOwner(file);
+  const orphaned = owner?.keeper !== undefined && !isLiving(owner.keeper);
+  const timeoutMs = orphaned ? Math.max(waitMs, ORPHAN_WAIT_MS) : waitMs;
+  if (await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS })) return () => rmSync(file, { force: true });
+  throw new Fatal(
+    'data_dir_in_use',
+    `Process ${readOwner(file)?.pid} holds ${file}: another Metergate runs on this DATA_DIR. ` +
+      'Stop it first, or start this one with another DATA_DIR.',
+  );
+}
+
+function tryLock(file: string, me: Owner): boolean {
+  if (putOwner(file, me)) return true;
+  if (isHeld(file)) return false;
+  removeStale(file, me);
+  return putOwner(file, me);
+}
+
+/**
+ * Two that find the same dead owner must not remove each other's fresh lock: who may remove is decided by a second
+ * lock, and the file is looked at again under it.
+ */
+function removeStale(file: string, me: Owner): void {
+  const breaker = `${file}.takeover`;
+  if (!putOwner(breaker, me)) {
+    if (!isHeld(breaker)) rmSync(breaker, { force: true });
+    return;
+  }
+  if (!isHeld(file)) rmSync(file, { force: true });
+  rmSync(breaker, { force: true });
+}
+
+/** Atomic, and never seen half-written: a complete file gets its second name, or there is one of that name. */
+function putOwner(file: string, owner: Owner): boolean {
+  const mine = `${file}.${process.pid}`;
+  writeFileSync(mine, JSON.stringify(owner), { mode: 0o600 });
+  try {
+    linkSync(mine, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Our own pid in a file that we did not write was left before the machine restarted. */
+function isHeld(file: string): boolean {
+  const owner = readOwner(file);
+  return owner !== undefined && owner.pid !== process.pid && isLiving(owner);
+}
+
+/** Undefined when there is none, and for what a power cut left of one. */
+function readOwner(file: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Owner;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+import { type Closer, createCloser } from './closer.ts';
+import { type Config, readEnv, toConfig } from './config.ts';
+import { EXIT, exitCodeOf } from './exit-code.ts';
+import { createLogger } from './logger.ts';
+import { onStopSignals } from './stop-signals.ts';
+
+export interface RoleContext {
+  config: Config;
+  log: Logger;
+  /** What is opened is added here; it is closed in reverse order when the process ends in any orderly way. */
+  closer: Closer;
+  /** Ends the process with the exit code of this error: for failures after the start. */
+  fail(error: unknown): void;
+}
+
+/** What a role's process tells its supervisor once it serves. */
+export interface ReadyMessage {
+  type: 'ready';
+  /** Of the public door, by the role that has it. */
+  port?: number;
+}
+
+/**
+ * Runs a role as this process: configuration, signals and exit codes are here, everything else is in `start`. The
+ * process ends by SIGTERM or SIGINT (drained, 0), when the supervisor's channel closes (drained, 0), when `start`
+ * or a later part fails, and at once on a second signal. The only place that ends a role's process.
+ */
+export async function runRole(
+  role: string,
+  start: (context: RoleContext) => Promise<Omit<ReadyMessage, 'type'> | undefined>,
+): Promise<void> {
+  const config = configOrExit();
+  const log = createLogger({ role, level: config.logLevel });
+  const closer = createCloser(log);
+  let ending = false;
+
+  async function end(exitCode: number): Promise<void> {
+    if (ending) return;
+    ending = true;
+    await closer.close();
+    process.exit(exitCode);
+  }
+
+  function fail(error: unknown): void {
+    if (!ending) log.fatal({ err: error }, 'this process has to stop');
+    void end(exitCodeOf(error));
+  }
+
+  onStopSignals(
+    () => void end(EXIT.stopped),
+    () => process.exit(EXIT.failed),
+  );
+  process.on('disconnect', () => void end(EXIT.stopped));
+  process.on('uncaughtException', fail);
+  try {
+    const ready = await start({ config, log, closer, fail });
+    const message: ReadyMessage = { type: 'ready', ...ready };
+    if (!ending) process.send?.(message);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function configOrExit(): Config {
+  try {
+    return toConfig(readEnv());
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return process.exit(exitCodeOf(error));
+  }
+}

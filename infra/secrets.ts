@@ -1,0 +1,106 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { Fatal, Poison } from '../schemas/failures.ts';
+import { writeDurably } from './durable-file.ts';
+import { keepFact, readFact } from './store/installation.ts';
+
+export interface DerivedSecrets {
+  /** Under which API keys are hashed, 32 bytes. */
+  keyPepper: Buffer;
+  /** AES-256-GCM, for what has to be read back: 32 bytes. */
+  sealingKey: Buffer;
+}
+
+const SECRET_BYTES = 32;
+const IDENTITY_KEY = 'identity_key';
+const IDENTITY_KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The root of the installation's keys: the one given, else the one kept in DATA_DIR, made at the first start. */
+export function readServerSecret({
+  given,
+  dataDir,
+}: {
+  given?: string | undefined;
+  dataDir: string;
+}): Buffer {
+  const file = join(dataDir, 'server-secret');
+  const secret = decodeServerSecret(given ?? readSecretFile(file) ?? makeSecretFile(file));
+  if (secret) return secret;
+  throw new Fatal('server_secret_invalid', `${file} does not hold 32 bytes in base64.`);
+}
+
+/** 32 bytes from base64 text, or undefined when it is anything else. */
+export function decodeServerSecret(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text.trim(), 'base64');
+  return bytes.length === SECRET_BYTES && bytes.toString('base64') === text.trim() ? bytes : undefined;
+}
+
+export function deriveSecrets(secret: Buffer): DerivedSecrets {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `metergate/${purpose}`, 32));
+  return { keyPepper: derive('api-key-pepper'), sealingKey: derive('sealing') };
+}
+
+/** How a key is stored and looked up: HMAC-SHA-256 of its text under the pepper. */
+export function hashApiKey(key: string, pepper: Buffer): Buffer {
+  return createHmac('sha256', pepper).update(key).digest();
+}
+
+/** Nonce, ciphertext and tag in one. `context` says what it is for and where it stands: it opens nowhere else. */
+export function seal(plain: Buffer, sealingKey: Buffer, context: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The inverse of {@link seal}. Throws Poison `seal_broken` for another key, another context or changed bytes. */
+export function unseal(sealed: Buffer, sealingKey: Buffer, context: string): Buffer {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', sealingKey, sealed.subarray(0, NONCE_BYTES));
+    decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  } catch (cause) {
+    throw new Poison('seal_broken', 'A sealed value does not open: was SERVER_SECRET changed?', { cause });
+  }
+}
+
+/**
+ * The key from which event ids are derived. It is made once in the life of an installation, kept with the data and
+ * never rotated: under another key every replay would count again.
+ */
+export async function ensureIdentityKey(pool: Pool): Promise<Buffer> {
+  await keepFact(pool, IDENTITY_KEY, randomBytes(IDENTITY_KEY_BYTES));
+  const key = await readIdentityKey(pool);
+  if (!key) throw new Fatal('identity_key_missing', 'The identity key vanished as soon as it was written.');
+  return key;
+}
+
+/** Undefined on a database where no control side was yet. */
+export function readIdentityKey(pool: Pool): Promise<Buffer | undefined> {
+  return readFact(pool, IDENTITY_KEY);
+}
+
+function readSecretFile(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Both processes of a first start may come here: the first complete file stays, and both read that one. */
+function makeSecretFile(file: string): string {
+  const mine = `${file}.${process.pid}`;
+  writeDurably(mine, randomBytes(SECRET_BYTES).toString('base64'));
+  try {
+    linkSync(mine, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  rmSync(mine);
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fatal } from '../../schemas/failures.ts';
+import { writeDurably } from '../durable-file.ts';
+import { listSegments } from './segment-file.ts';
+
+/** Which log this is, and under which key its ids were made: `log.json`, written once in the log's life. */
+export interface LogIdentity {
+  logId: Buffer;
+  identityCheck: Buffer;
+}
+
+const LOG_VERSION = 1;
+const ID_HEX = /^[0-9a-f]{32}$/;
+
+/** Undefined while no writer has made the log. Throws Fatal `log_identity_damaged` or `log_version_newer`. */
+export function readLogIdentity(directory: string): LogIdentity | undefined {
+  const path = join(directory, 'log.json');
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
+  const { version, logId, identityCheck } = parseFields(text);
+  if (typeof version === 'number' && version > LOG_VERSION) {
+    throw new Fatal('log_version_newer', `${path} was written by a newer Metergate (version ${version}).`);
+  }
+  if (version !== LOG_VERSION || !isId(logId) || !isId(identityCheck)) {
+    throw new Fatal('log_identity_damaged', `${path} cannot be read: restore it from a backup of this log.`);
+  }
+  return { logId: Buffer.from(logId, 'hex'), identityCheck: Buffer.from(identityCheck, 'hex') };
+}
+
+/** Throws Fatal `identity_key_mismatch` when the log belongs to another identity key. */
+export function ensureLogIdentity(directory: string, identityCheck: Uint8Array): LogIdentity {
+  const known = readLogIdentity(directory);
+  if (!known) return makeLogIdentity(directory, Buffer.from(identityCheck));
+  if (!known.identityCheck.equals(identityCheck)) {
+    throw new Fatal(
+      'identity_key_mismatch',
+      `The log in ${directory} was written under another identity key: database and log must be of one installation.`,
+    );
+  }
+  return known;
+}
+
+function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity {
+  // A new id over old segments would let positions mean two things.
+  if (listSegments(directory).length > 0) {
+    throw new Fatal('log_identity_damaged', `${directory} holds segments and no log.json: restore it.`);
+  }
+  const identity = { logId: randomBytes(16), identityCheck };
+  const fields = {
+    version: LOG_VERSION,
+    logId: identity.logId.toString('hex'),
+    identityCheck: identityCheck.toString('hex'),
+  };
+  writeDurably(join(directory, 'log.json'), `${JSON.stringify(fields)}\n`);
+  return identity;
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parseFields(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && ID_HEX.test(value);
+}

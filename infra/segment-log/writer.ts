@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { Fatal } from '../../schemas/failures.ts';
+import type { AppendOutcome, EventLogWriter } from '../ports/event-log.ts';
+import { isDiskFull } from '../disk-guard.ts';
+import { type DurableEnd, openDurableEnd } from './durable-end.ts';
+import { ensureLogIdentity } from './log-identity.ts';
+import { type OpenSegment, openTail } from './open-tail.ts';
+import { createSegment, cutOff, type OpenFile, openForWriting, writeDurableAt } from './segment-appender.ts';
+import { SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
+
+export interface SegmentLogOptions {
+  directory: string;
+  /** 16 bytes that tell one identity key from another. */
+  identityCheck: Uint8Array;
+  segmentBytesMax?: number;
+  log: Logger;
+  /** For tests that fill the disk. */
+  openFile?: OpenFile;
+}
+
+/** At the start the last segment is read as a whole, so its size bounds that: 64 MiB take 60 ms. */
+const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Opens the log for its one writer, making it where there is none; whoever else writes at the same time is kept out
+ * by the lock on DATA_DIR. Throws Fatal `identity_key_mismatch`, `log_version_newer`, `log_identity_damaged`,
+ * `frame_damaged`: then nothing was changed.
+ */
+export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<EventLogWriter> {
+  const { directory, identityCheck, log } = options;
+  const { segmentBytesMax = SEGMENT_BYTES_MAX, openFile = openForWriting } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { logId } = ensureLogIdentity(directory, identityCheck);
+  const durableEnd = openDurableEnd(directory, logId, 'write');
+  try {
+    const publishedEnd = durableEnd.look() ?? 0;
+    const tail = await openTail({ directory, logId, publishedEnd, openFile, log });
+    durableEnd.publish(tail.base + tail.frameBytes);
+    return createWriter({ directory, logId, tail, durableEnd, segmentBytesMax, openFile });
+  } catch (error) {
+    durableEnd.close();
+    throw error;
+  }
+}
+
+interface WriterDeps {
+  directory: string;
+  logId: Uint8Array;
+  tail: OpenSegment;
+  durableEnd: DurableEnd;
+  segmentBytesMax: number;
+  openFile: OpenFile;
+}
+
+/** The order of an append is the whole promise: bytes durable, end published, caller told. */
+function createWriter(deps: WriterDeps): EventLogWriter {
+  const { directory, logId, durableEnd, segmentBytesMax, openFile } = deps;
+  let segment = deps.tail;
+  let broken: Fatal | undefined;
+
+  async function append(frame: Uint8Array[]): Promise<AppendOutcome> {
+    const bytes = frame.reduce((sum, piece) => sum + piece.length, 0);
+    const isFull = segment.frameBytes > 0 && segment.frameBytes + bytes > segmentBytesMax;
+    if (isFull && !(await roll())) return { status: 'no_space' };
+    const { file, base, frameBytes } = segment;
+    if (!(await fits(writeDurableAt(file, frame, SEGMENT_HEADER_BYTES + frameBytes)))) {
+      await cutOff(file, frameBytes);
+      return { status: 'no_space' };
+    }
+    const position = base + frameBytes;
+    segment.frameBytes += bytes;
+    durableEnd.publish(position + bytes);
+    return { status: 'durable', position, end: position + bytes };
+  }
+
+  /** Goes on in a new segment. False when there is no room for its file: the old one stays. */
+  async function roll(): Promise<boolean> {
+    const base = segment.base + segment.frameBytes;
+    const place = { path: join(directory, segmentName(base)), base, logId };
+    const making = createSegment(place, openFile);
+    if (!(await fits(making))) return false;
+    const full = segment;
+    segment = { file: await making, base, frameBytes: 0 };
+    await full.file.close();
+    return true;
+  }
+
+  return {
+    logId,
+    async append(frame) {
+      if (broken) throw broken;
+      try {
+        return await append(frame);
+      } catch (cause) {
+        // Also a full disk that could not be taken back: from here on, what is in memory may not be what is on disk.
+        broken = new Fatal('log_write_failed', `The log in ${directory} cannot be written.`, { cause });
+        throw broken;
+      }
+    },
+    async close() {
+      await segment.file.close();
+      durableEnd.close();
+    },
+  };
+}
+
+/** False when the disk is full. */
+async function fits(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (isDiskFull(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+/** Signals that ask a process to end. SIGHUP: the terminal was closed. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/**
+ * A Ctrl-C reaches a program under npm twice: from the terminal and, a moment later, from npm, which passes it on.
+ * Only a signal after this long was meant as a second one.
+ */
+const SAME_SIGNAL_MS = 500;
+
+/** Calls `stop` on the first signal and `force` on each one that comes clearly later. */
+export function onStopSignals(stop: () => void, force: () => void): void {
+  let firstAt: number | undefined;
+  const heard = () => {
+    const now = performance.now();
+    if (firstAt === undefined) {
+      firstAt = now;
+      stop();
+    } else if (now - firstAt > SAME_SIGNAL_MS) {
+      force();
+    }
+  };
+  for (const name of STOP_SIGNALS) process.on(name, heard);
+}

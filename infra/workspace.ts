@@ -1,0 +1,46 @@
+import type { PoolClient } from 'pg';
+import { environmentOf, type Mode } from '../schemas/environment.ts';
+import { newId } from '../schemas/ids.ts';
+import { type KeyKind, lastFour, newApiKey } from '../schemas/rules/api-key.ts';
+import { hashApiKey } from './secrets.ts';
+import { insertApiKey, insertEnvironment, insertWorkspace } from './store/workspaces.ts';
+
+/** A workspace's first keys, as they are shown once. The secret ones may do everything. */
+export interface WorkspaceKeys {
+  workspaceId: string;
+  live: ModeKeys;
+  test: ModeKeys;
+}
+
+export interface ModeKeys {
+  secret: string;
+  publishable: string;
+}
+
+export function newWorkspaceKeys(): WorkspaceKeys {
+  const keysOf = (mode: Mode) => ({
+    secret: newApiKey('secret', mode),
+    publishable: newApiKey('publishable', mode),
+  });
+  return { workspaceId: newId('ws'), live: keysOf('live'), test: keysOf('test') };
+}
+
+/** Writes a workspace with both environments and these keys, within the caller's transaction. */
+export async function writeWorkspace(
+  client: PoolClient,
+  { name, keys, pepper }: { name: string; keys: WorkspaceKeys; pepper: Buffer },
+): Promise<void> {
+  await insertWorkspace(client, keys.workspaceId, name);
+  for (const mode of ['live', 'test'] as const) {
+    const environment = environmentOf(keys.workspaceId, mode);
+    await insertEnvironment(client, { id: environment, workspaceId: keys.workspaceId, mode });
+    for (const kind of ['secret', 'publishable'] as const) {
+      await insertApiKey(client, { ...keyRow(kind, keys[mode][kind], pepper), environment });
+    }
+  }
+}
+
+function keyRow(kind: KeyKind, key: string, pepper: Buffer) {
+  const scopes = kind === 'secret' ? ['*'] : [];
+  return { id: newId('key'), kind, hash: hashApiKey(key, pepper), last4: lastFour(key), scopes };
+}
