@@ -1,0 +1,106 @@
+import type pino from 'pino';
+import type { Answer, Engine, UsageRequest } from '../infra/ports/engine.ts';
+import type { Exchange } from '../infra/ports/http-front.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
+import { Fatal, Transient } from '../schemas/failures.ts';
+import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
+import type { Admission } from './admission.ts';
+import { authoriseUsage } from './authorise.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { KeyCache } from './key-cache.ts';
+import type { UsageMetrics } from './metrics.ts';
+import { inflate, readBody, tooLarge } from './read-body.ts';
+import { readUsageHead, type UsageOperation } from './usage-operation.ts';
+
+export interface AcceptDeps {
+  keys: KeyCache;
+  admission: Admission;
+  engine: Engine;
+  groupCommit: GroupCommit;
+  /** True while the disk is nearly full. */
+  isDiskLow: () => boolean;
+  metrics: UsageMetrics;
+  log: pino.Logger;
+}
+
+/**
+ * The way of a usage request, top-down. What it answers is true when it is sent: `created` and `duplicate` only
+ * after the events they speak of are durable; any other answer means that nothing was stored.
+ */
+export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
+  const { keys, admission, engine, groupCommit, isDiskLow, metrics, log } = deps;
+
+  async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
+    const asked = authoriseUsage(exchange, keys);
+    const key = asked instanceof Promise ? await asked : asked;
+    if ('code' in key) return refuse(exchange, key);
+
+    const head = readUsageHead(exchange, operation);
+    if ('code' in head) return refuse(exchange, head);
+    if (isDiskLow()) return refuse(exchange, DISK_LOW);
+    if (head.bodyBytes > USAGE_LIMITS.bodyBytesMax)
+      return refuse(exchange, tooLarge(USAGE_LIMITS.bodyBytesMax));
+
+    const read = await readBody(exchange, admission, USAGE_LIMITS.bodyBytesMax);
+    if (read === 'aborted') return;
+    if ('code' in read) return refuse(exchange, read);
+    try {
+      const body = head.gzip ? await inflate(read.body, USAGE_LIMITS.bodyBytesMax) : read.body;
+      if ('code' in body) return refuse(exchange, body);
+      await store(exchange, { ...head, environment: key.environment, body, requestId: exchange.requestId });
+    } finally {
+      read.release();
+    }
+  }
+
+  async function store(exchange: Exchange, request: UsageRequest): Promise<void> {
+    const asked = engine.read(request);
+    const reading = asked instanceof Promise ? await asked : asked;
+    const { answer, commit } = engine.decide(reading);
+    // No await between the claim and here: frames carry events in the order of their claims.
+    if (commit && (await groupCommit.commit(commit)) === 'no_space') return refuse(exchange, DISK_LOW);
+    send(exchange, answer);
+    metrics.answered(request.kind, answer.status, commit?.eventCount ?? 0);
+  }
+
+  function refuse(exchange: Exchange, refusal: Refusal): void {
+    const status = ERROR_STATUS[refusal.code];
+    const retry = status === 503 ? RETRY_SOON : {};
+    exchange.respond(status, { ...JSON_BODY, ...retry }, Buffer.from(errorBody(refusal, exchange.requestId)));
+    metrics.refused(refusal.code);
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    // A log that cannot be believed ends the process (Fatal); the client's retry finds out what is stored.
+    const away = error instanceof Transient || error instanceof Fatal;
+    if (!away) log.error({ err: error, requestId: exchange.requestId }, 'a usage request failed');
+    refuse(exchange, away ? UNAVAILABLE : INTERNAL);
+  }
+
+  return (exchange, operation) => {
+    accept(exchange, operation).catch((error: unknown) => fail(exchange, error));
+  };
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
+const RETRY_SOON = { 'retry-after': '1' };
+
+const DISK_LOW: Refusal = {
+  code: 'unavailable',
+  message: 'The disk is nearly full; nothing of this request was stored. Send it again later.',
+};
+const UNAVAILABLE: Refusal = {
+  code: 'unavailable',
+  message: 'What this request needs is away just now; send it again.',
+};
+const INTERNAL: Refusal = { code: 'internal', message: 'Something went wrong on our side.' };
+
+function send(exchange: Exchange, answer: Answer): void {
+  const retry = answer.status === 503 ? RETRY_SOON : {};
+  exchange.respond(
+    answer.status,
+    { ...(answer.replayed ? JSON_REPLAYED : JSON_BODY), ...retry },
+    answer.body,
+  );
+}

@@ -1,0 +1,70 @@
+import type { Answer, UsageRequest } from '../../infra/ports/engine.ts';
+import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import type { Decided, Item } from './decided.ts';
+import { answeredProperties } from './properties.ts';
+import { quote } from './quote.ts';
+import { EVENT_ID_CHARS } from './siphash.ts';
+import { isoText } from './timestamps.ts';
+
+/** A request-level refusal. */
+export function refusedAnswer(refusal: Refusal, requestId: string): Answer {
+  return answer(ERROR_STATUS[refusal.code], errorBody(refusal, requestId));
+}
+
+/** 201 with the event, the first one for a replay. */
+export function singleAnswer(decided: Decided, request: UsageRequest): Answer {
+  const item = decided.items[0] as Item; // a single request that was read has exactly one item
+  if (item.refusal) return refusedAnswer(item.refusal, request.requestId);
+  const replayed = item.outcome === OUTCOME.duplicate;
+  return { ...answer(201, eventJson(item, decided.times)), replayed };
+}
+
+/** 200 with a result per item, in request order. */
+export function batchAnswer(decided: Decided, request: UsageRequest): Answer {
+  const { items, times } = decided;
+  let created = 0;
+  let duplicate = 0;
+  let results = '';
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Item; // index < length
+    if (item.outcome === OUTCOME.created) created++;
+    else if (item.outcome === OUTCOME.duplicate) duplicate++;
+    const event = request.includeEvents && !item.refusal ? `,"event":${eventJson(item, times)}` : '';
+    results += `${index === 0 ? '' : ','}{"index":${index},"idempotencyKey":${quote(item.idempotencyKey)},${resultJson(item)}${event}}`;
+  }
+  const errors = items.length - created - duplicate;
+  const summary = `{"total":${items.length},"created":${created},"duplicate":${duplicate},"errors":${errors}}`;
+  return answer(200, `{"summary":${summary},"results":[${results}]}`);
+}
+
+function resultJson(item: Item): string {
+  if (item.refusal) {
+    const { code, message } = item.refusal;
+    return `"status":"error","error":${JSON.stringify({ code, message })}`;
+  }
+  const status = item.outcome === OUTCOME.created ? 'created' : 'duplicate';
+  return `"status":"${status}","eventId":"${eventId(item)}"`;
+}
+
+/** The stored event. A replay carries the same customer, meter, value and properties as the first. */
+function eventJson(item: Item, times: Float64Array): string {
+  const { checked, customer, pair } = item;
+  if (!checked || !customer || !pair) return '{}'; // an accepted event has them all
+  const properties = checked.properties.keys.length > 0 ? answeredProperties(checked.properties) : undefined;
+  const occurredAt = isoText(times[item.at * 5 + 3] ?? 0);
+  const createdAt = isoText(times[item.at * 5 + 4] ?? 0);
+  return (
+    `{"id":"${eventId(item)}","customerId":"${customer.id}","meterId":${quote(pair.meter.key)},` +
+    `"eventName":"usage.recorded","value":${checked.value},"status":"recorded",` +
+    `"occurredAt":"${occurredAt}","createdAt":"${createdAt}"${properties ? `,"properties":${properties}` : ''}}`
+  );
+}
+
+function eventId(item: Item): string {
+  return item.identity.slice(0, EVENT_ID_CHARS);
+}
+
+function answer(status: number, body: string): Answer {
+  return { status, replayed: false, body: Buffer.from(body) };
+}

@@ -1,0 +1,59 @@
+import type { UsageRequest } from '../../infra/ports/engine.ts';
+import { OUTCOME, type Outcome } from '../../infra/ports/idempotency-store.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Customer, Pair } from '../registry-entries.ts';
+import type { CheckedItem } from './check-item.ts';
+
+/** A request whose form is known and whose names are looked up. */
+export interface Reading {
+  request: UsageRequest;
+  /** Why the request as a whole is refused. */
+  refusal?: Refusal;
+  items: Item[];
+}
+
+/** What is known of one item, step by step. One object of one shape, since there are 500 in a request. */
+export interface Item {
+  /** As sent where it is text, else ''. */
+  idempotencyKey: string;
+  /** What it says; undefined when its form is wrong. */
+  checked: CheckedItem | undefined;
+  /** Who its customer is; undefined when nobody has that name. */
+  customer: Customer | undefined;
+  /** Set when customer and meter are both known. */
+  pair: Pair | undefined;
+  /** Postgres is away and a name is not in memory: nothing can be said of this item. */
+  unavailable: boolean;
+  /** Why it is refused, as far as is known. */
+  refusal: Refusal | undefined;
+  /** `use_…","<fingerprint>`: two columns of its line; '' where nothing was identified. */
+  identity: string;
+  /** Its place among the records; -1 where nothing was identified. */
+  at: number;
+  outcome: Outcome;
+}
+
+/** Everything that was decided of a request. `records` holds the identified items in order, 10 words each. */
+export interface Decided {
+  items: Item[];
+  records: Uint32Array;
+  /** The same memory as f64: occurredAt at 5 n + 3, createdAt at 5 n + 4. */
+  times: Float64Array;
+}
+
+export const RECORD_WORDS = 10;
+
+export function newItem(idempotencyKey: string, checked: CheckedItem | Refusal): Item {
+  const wellFormed = !('code' in checked);
+  return {
+    idempotencyKey,
+    checked: wellFormed ? checked : undefined,
+    customer: undefined,
+    pair: undefined,
+    unavailable: false,
+    refusal: wellFormed ? undefined : checked,
+    identity: '',
+    at: -1,
+    outcome: OUTCOME.absent,
+  };
+}

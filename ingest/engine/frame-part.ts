@@ -1,0 +1,50 @@
+import type { CommitPart } from '../../infra/ports/engine.ts';
+import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
+import { propertyLabel } from '../../schemas/event-row.ts';
+import { RECORD_BYTES, type TouchedSpan } from '../../schemas/frame.ts';
+import type { Pair } from '../registry-entries.ts';
+import type { CheckedItem } from './check-item.ts';
+import { type Decided, RECORD_WORDS } from './decided.ts';
+import { quote } from './quote.ts';
+
+/** The created events of a request as they go on the log: records, lines (EVENT_COLUMNS), what they touch. */
+export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
+  const { items, records, times } = decided;
+  const touched = new Map<Pair, TouchedSpan>();
+  const created = new Uint32Array(records.length);
+  let lines = '';
+  let eventCount = 0;
+  for (const { checked, pair, at, outcome, identity } of items) {
+    if (outcome !== OUTCOME.created || !pair || !checked) continue;
+    const occurredAtMs = times[at * 5 + 3] ?? 0;
+    for (let word = 0; word < RECORD_WORDS; word++) {
+      created[eventCount * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
+    }
+    eventCount++;
+    lines += `[${pair.json},"${identity}",${checked.value},${uniqueValue(pair, checked)},${checked.properties.json},${occurredAtMs},${times[at * 5 + 4]}]\n`;
+    touch(touched, pair, occurredAtMs);
+  }
+  return {
+    eventCount,
+    records: new Uint8Array(created.buffer, 0, eventCount * RECORD_BYTES),
+    lines: Buffer.from(lines),
+    touched: [...touched.values()],
+  };
+}
+
+/** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */
+function uniqueValue({ meter }: Pair, { properties }: CheckedItem): string {
+  if (meter.property === undefined) return '""';
+  const stored = properties.values[properties.keys.indexOf(meter.property)];
+  return stored === undefined ? '""' : quote(`=${propertyLabel(stored)}`);
+}
+
+function touch(touched: Map<Pair, TouchedSpan>, pair: Pair, occurredAtMs: number): void {
+  const span = touched.get(pair);
+  if (!span) {
+    touched.set(pair, { pair: pair.json, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });
+    return;
+  }
+  if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;
+  if (occurredAtMs > span.occurredToMs) span.occurredToMs = occurredAtMs;
+}

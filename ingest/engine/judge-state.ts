@@ -1,0 +1,60 @@
+import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Item } from './decided.ts';
+
+/** How far an event's occurredAt may lie from now, milliseconds. */
+export interface EventLimits {
+  ageMsMax: number;
+  aheadMsMax: number;
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+export const UNAVAILABLE: Refusal = {
+  code: 'unavailable',
+  message: 'This customer or meter cannot be looked up just now; send the event again.',
+};
+
+/** Why a new event of this state is refused. A replay is not asked: its event was accepted already. */
+export function judgeState(
+  { customer, pair }: Item,
+  occurredAtMs: number,
+  nowMs: number,
+  limits: EventLimits,
+): Refusal | undefined {
+  if (!customer) return CUSTOMER_NOT_FOUND;
+  if (customer.archived) return CUSTOMER_ARCHIVED;
+  if (!pair) return METER_NOT_FOUND;
+  if (pair.meter.archived) return METER_ARCHIVED;
+  if (occurredAtMs < nowMs - limits.ageMsMax) {
+    const days = Math.round(limits.ageMsMax / DAY_MS);
+    return refusal('event_too_old', `\`occurredAt\` lies more than ${days} days back.`, 'occurredAt');
+  }
+  if (occurredAtMs > nowMs + limits.aheadMsMax) {
+    const minutes = Math.round(limits.aheadMsMax / MINUTE_MS);
+    return refusal(
+      'event_in_future',
+      `\`occurredAt\` lies more than ${minutes} minutes ahead.`,
+      'occurredAt',
+    );
+  }
+  return undefined;
+}
+
+const CUSTOMER_NOT_FOUND = refusal(
+  'customer_not_found',
+  'No customer has this id or external id.',
+  'customerId',
+);
+const CUSTOMER_ARCHIVED = refusal('customer_archived', 'This customer is archived.', 'customerId');
+const METER_NOT_FOUND = refusal(
+  'meter_not_found',
+  'No meter has this key, and none is made for it: the workspace is strict, has 1,000 automatic meters already, ' +
+    'or the key begins with meter_.',
+  'meterId',
+);
+const METER_ARCHIVED = refusal('meter_archived', 'This meter is archived.', 'meterId');
+
+function refusal(code: Refusal['code'], message: string, param: string): Refusal {
+  return { code, message, param };
+}

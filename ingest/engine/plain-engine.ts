@@ -1,0 +1,120 @@
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
+import {
+  type Claim,
+  type IdempotencyStore,
+  OUTCOME,
+  type Outcome,
+} from '../../infra/ports/idempotency-store.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import type { UsageRegistry } from '../registry-entries.ts';
+import { batchAnswer, refusedAnswer, singleAnswer } from './answers.ts';
+import { type CheckedItem, checkItem } from './check-item.ts';
+import { type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
+import { framePart } from './frame-part.ts';
+import { type EventLimits, judgeState, UNAVAILABLE } from './judge-state.ts';
+import { isObject, parseBatch, parseLines, parseSingle } from './parse.ts';
+import { resolveNames } from './resolve-names.ts';
+import { createIdentifier } from './siphash.ts';
+
+export interface PlainEngineDeps {
+  registry: UsageRegistry;
+  /** Its `claim` must answer at once. */
+  store: IdempotencyStore;
+  clock: Clock;
+  limits: EventLimits;
+  /** 32 bytes for an environment, derived from the identity key. */
+  identityOf(environment: string): Uint8Array;
+}
+
+/** The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its objects. */
+export function createPlainEngine(deps: PlainEngineDeps): Engine<Reading> {
+  const identifier = createIdentifier();
+  let keyed: string | undefined;
+  // createdAt never goes back, whatever the clock does: audits cut the log by it.
+  let lastMs = 0;
+
+  function read(request: UsageRequest): Reading | Promise<Reading> {
+    const parsed = parse(request);
+    if ('refusal' in parsed) return { request, refusal: parsed.refusal, items: [] };
+    const items = parsed.items.map((raw) => readItem(raw, request));
+    const waiting = resolveNames(deps.registry, request.environment, items);
+    return waiting ? waiting.then(() => ({ request, items })) : { request, items };
+  }
+
+  function decide(reading: Reading): Decision {
+    const { request, items } = reading;
+    if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
+    const { claim, ...decided } = claimKeys(items, request.environment);
+    const answer = request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
+    if (claim.created === 0 && !claim.waits) return { answer };
+    return { answer, commit: { claim, ...framePart(decided) } };
+  }
+
+  function claimKeys(items: Item[], environment: string) {
+    useKeyOf(environment);
+    const nowMs = Math.max(lastMs, deps.clock.nowMs());
+    lastMs = nowMs;
+    const records = new Uint32Array(items.length * RECORD_WORDS);
+    const times = new Float64Array(records.buffer);
+    const readOnly = new Uint8Array(items.length);
+    let count = 0;
+    for (const item of items) {
+      if (item.unavailable) item.refusal = UNAVAILABLE;
+      if (!item.checked || item.unavailable) continue;
+      item.at = count++;
+      item.identity = identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));
+      identifier.copyTo(records, item.at * RECORD_WORDS);
+      const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;
+      times[item.at * 5 + 3] = occurredAtMs;
+      times[item.at * 5 + 4] = nowMs;
+      item.refusal = judgeState(item, occurredAtMs, nowMs, deps.limits);
+      if (item.refusal) readOnly[item.at] = 1;
+    }
+    const outcomes = new Uint8Array(count);
+    const claim = deps.store.claim({ count, records, readOnly, outcomes }) as Claim;
+    applyOutcomes(items, outcomes);
+    return { claim, items, records, times };
+  }
+
+  function useKeyOf(environment: string): void {
+    if (keyed === environment) return;
+    identifier.setKey(deps.identityOf(environment));
+    keyed = environment;
+  }
+
+  return { read, decide };
+}
+
+const REUSED: Refusal = {
+  code: 'idempotency_key_reused',
+  message: 'This idempotency key was used for another event; send a new event under a new key.',
+  param: 'idempotencyKey',
+};
+
+function parse(request: UsageRequest) {
+  if (request.kind === 'single') return parseSingle(request.body);
+  return request.kind === 'batch' ? parseBatch(request.body) : parseLines(request.body);
+}
+
+function readItem(raw: unknown, request: UsageRequest): Item {
+  const single = request.kind === 'single';
+  const key = single ? request.idempotencyKey : isObject(raw) ? raw.idempotencyKey : undefined;
+  return newItem(typeof key === 'string' ? key : '', checkItem(raw, key));
+}
+
+/** Without a known customer and meter the text differs from every stored one: a hit is then a reuse. */
+function fingerprintText(checked: CheckedItem, { pair }: Item): string {
+  const beginning = pair ? pair.fingerprint : `?${checked.customer}\u0000${checked.meter}\u0000`;
+  return `${beginning}${checked.value}\u0000${checked.properties.json}`;
+}
+
+/** A key that is known wins over what is wrong with the item's state: a replay of it was accepted once. */
+function applyOutcomes(items: Item[], outcomes: Uint8Array): void {
+  for (const item of items) {
+    if (item.at < 0) continue;
+    item.outcome = outcomes[item.at] as Outcome; // the store writes nothing else
+    if (item.outcome === OUTCOME.reused) item.refusal = REUSED;
+    else if (item.outcome !== OUTCOME.absent) item.refusal = undefined;
+  }
+}

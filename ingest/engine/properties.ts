@@ -1,0 +1,92 @@
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../schemas/event-row.ts';
+import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';
+import { isObject } from './parse.ts';
+import { quote } from './quote.ts';
+
+/** Properties in the one order and spelling that fingerprints, lines and answers share. */
+export interface CanonicalProperties {
+  /** Sorted by key. */
+  keys: string[];
+  /** As stored: text, numbers and booleans with their tag (schemas/event-row.ts). */
+  values: string[];
+  /** The JSON object of both, as it stands in the line. */
+  json: string;
+}
+
+export const NO_PROPERTIES: CanonicalProperties = { keys: [], values: [], json: '{}' };
+
+export function canonicalProperties(raw: unknown): CanonicalProperties | Refusal {
+  if (!isObject(raw)) return invalid('`properties` must be a JSON object.', 'properties');
+  const keys = Object.keys(raw);
+  if (keys.length === 0) return NO_PROPERTIES;
+  if (keys.length > USAGE_LIMITS.propertiesMax) {
+    return invalid(`An event has at most ${USAGE_LIMITS.propertiesMax} properties.`, 'properties');
+  }
+  sortInPlace(keys);
+  const values: string[] = [];
+  let json = '';
+  for (const key of keys) {
+    const member = memberName(key);
+    const value = storedValue(raw[key]);
+    if (value === undefined || member === undefined) return propertyFault(key);
+    json += `${json === '' ? '{' : ','}${member}${quote(value)}`;
+    values.push(value);
+  }
+  return { keys, values, json: `${json}}` };
+}
+
+/** The properties as a client sees them: numbers and booleans without quotes again. */
+export function answeredProperties(properties: CanonicalProperties): string {
+  const members = properties.keys.map((key, index) => {
+    return `${quote(key)}:${propertyJson(properties.values[index] ?? '')}`;
+  });
+  return `{${members.join(',')}}`;
+}
+
+/** By insertion: clients mostly send few keys, and in the same order. */
+function sortInPlace(keys: string[]): void {
+  for (let end = 1; end < keys.length; end++) {
+    const key = keys[end] as string; // end < length
+    let at = end;
+    for (; at > 0 && (keys[at - 1] as string) > key; at--) keys[at] = keys[at - 1] as string;
+    keys[at] = key;
+  }
+}
+
+const memberNames = new Map<string, string>();
+/** Far more keys than anybody's events have; beyond it the names are made anew. */
+const MEMBER_NAMES_MAX = 10_000;
+
+/** The key as it begins a member, `"key":`; undefined when it is no acceptable key. */
+function memberName(key: string): string | undefined {
+  const known = memberNames.get(key);
+  if (known) return known;
+  if (key === '' || key.length > USAGE_LIMITS.propertyKeyCharsMax || isUnstorable(key)) return undefined;
+  if (memberNames.size >= MEMBER_NAMES_MAX) memberNames.clear();
+  const name = `${quote(key)}:`;
+  memberNames.set(key, name);
+  return name;
+}
+
+function storedValue(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return BOOLEAN_TAG + value;
+  const number = numberText(value);
+  if (number !== undefined) {
+    const decimal = typeof number === 'number' ? decimalOf(number) : canonicalDecimal(number);
+    return decimal === undefined ? undefined : NUMBER_TAG + decimal;
+  }
+  if (typeof value !== 'string' || value.length > USAGE_LIMITS.propertyValueCharsMax) return undefined;
+  return isUnstorable(value) ? undefined : value;
+}
+
+function propertyFault(key: string): Refusal {
+  const { propertyKeyCharsMax, propertyValueCharsMax } = USAGE_LIMITS;
+  return invalid(
+    `A property is a key of 1–${propertyKeyCharsMax} characters and a text of at most ${propertyValueCharsMax}, ` +
+      'a number of at most 15 integer and 12 fraction digits, or a boolean; no U+0000, no half surrogate pair.',
+    `properties.${key.slice(0, propertyKeyCharsMax).toWellFormed()}`,
+  );
+}

@@ -1,0 +1,74 @@
+import { Transient } from '../../schemas/failures.ts';
+import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
+import type { CheckedItem } from './check-item.ts';
+import type { Item } from './decided.ts';
+
+/**
+ * Gives every well-formed item its customer and meter. Answers at once when memory knows all names; else looks the
+ * missing ones up, customers first, since only an item with a customer may make a meter.
+ */
+export function resolveNames(
+  registry: UsageRegistry,
+  environment: string,
+  items: Item[],
+): Promise<void> | undefined {
+  for (const item of items) {
+    if (!item.checked) continue;
+    const customer = registry.findCustomer(environment, item.checked.customer);
+    const meter = registry.findMeter(environment, item.checked.meter);
+    if (!customer || !meter) return lookUp(registry, environment, items);
+    item.customer = customer;
+    item.pair = registry.pairOf(environment, customer, meter);
+  }
+  return undefined;
+}
+
+async function lookUp(registry: UsageRegistry, environment: string, items: Item[]): Promise<void> {
+  const wellFormed = items.flatMap((item) => (item.checked ? [{ item, checked: item.checked }] : []));
+  const customers = await find<Customer>({
+    names: namesOf(wellFormed, 'customer'),
+    inMemory: (name) => registry.findCustomer(environment, name),
+    fill: (names) => registry.fillCustomers(environment, names),
+  });
+  const withCustomer = wellFormed.filter(({ checked }) => customers.found.has(checked.customer));
+  const meters = await find<Meter>({
+    names: namesOf(withCustomer, 'meter'),
+    inMemory: (name) => registry.findMeter(environment, name),
+    fill: (names) => registry.fillMeters(environment, names),
+  });
+  for (const { item, checked } of wellFormed) {
+    const customer = customers.found.get(checked.customer);
+    const meter = meters.found.get(checked.meter);
+    item.customer = customer;
+    item.pair = customer && meter ? registry.pairOf(environment, customer, meter) : undefined;
+    item.unavailable = customer ? !meter && meters.away : customers.away;
+  }
+}
+
+function namesOf(items: Array<{ checked: CheckedItem }>, kind: 'customer' | 'meter'): Set<string> {
+  return new Set(items.map(({ checked }) => checked[kind]));
+}
+
+interface Search<Entry> {
+  names: Set<string>;
+  inMemory(name: string): Entry | undefined;
+  fill(names: Set<string>): Promise<Map<string, Entry>>;
+}
+
+async function find<Entry>(search: Search<Entry>): Promise<{ found: Map<string, Entry>; away: boolean }> {
+  const found = new Map<string, Entry>();
+  const missing = new Set<string>();
+  for (const name of search.names) {
+    const entry = search.inMemory(name);
+    if (entry) found.set(name, entry);
+    else missing.add(name);
+  }
+  if (missing.size === 0) return { found, away: false };
+  try {
+    for (const [name, entry] of await search.fill(missing)) found.set(name, entry);
+    return { found, away: false };
+  } catch (error) {
+    if (!(error instanceof Transient)) throw error;
+    return { found, away: true };
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../infra/ports/clock.ts';
+import type { CommitPart } from '../infra/ports/engine.ts';
+import type { AppendOutcome, EventLogWriter } from '../infra/ports/event-log.ts';
+import type { IdempotencyStore } from '../infra/ports/idempotency-store.ts';
+import { encodeFrame, type TouchedSpan } from '../schemas/frame.ts';
+
+export type CommitOutcome = 'durable' | 'no_space';
+
+export interface GroupCommit {
+  /**
+   * Adds a request's events to the gathering frame. Resolves once that frame, and every one before it, is
+   * durable, or certainly not written. Rejects with what `failed` rejects with.
+   */
+  commit(part: CommitPart): Promise<CommitOutcome>;
+  /** Rejects when the log can no longer be believed: the process must end. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Waits for what is in flight. No part may come any more. */
+  drain(): Promise<void>;
+}
+
+export interface GroupCommitDeps {
+  log: EventLogWriter;
+  store: IdempotencyStore;
+  clock: Clock;
+  /** Seconds of one append, events in the frame. */
+  onFrame?: (seconds: number, eventCount: number) => void;
+}
+
+interface Waiting {
+  part: CommitPart;
+  resolve: (outcome: CommitOutcome) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A frame takes whole requests up to this; what is beyond goes with the next. */
+const FRAME_GATHER_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * One frame is in flight while the next one gathers; there is no linger. What gathers is bounded by admission:
+ * every part belongs to a request whose bytes are counted there.
+ */
+export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
+  const gathering: Waiting[] = [];
+  let running: Promise<void> | undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined); // owned by whoever watches `failed`; not an unhandled rejection meanwhile
+
+  async function run(): Promise<void> {
+    // Requests that arrive in the same turn of the event loop share one frame.
+    await new Promise(setImmediate);
+    while (gathering.length > 0) await flush(takeFrame());
+    running = undefined;
+  }
+
+  function takeFrame(): Waiting[] {
+    let bytes = 0;
+    let taken = 0;
+    for (const { part } of gathering) {
+      bytes += part.lines.length + part.records.length;
+      if (taken > 0 && bytes > FRAME_GATHER_BYTES_MAX) break;
+      taken++;
+    }
+    return gathering.splice(0, taken);
+  }
+
+  async function flush(frame: Waiting[]): Promise<void> {
+    const eventCount = frame.reduce((sum, { part }) => sum + part.eventCount, 0);
+    // Replays alone: all they wait for was in an earlier frame, and that one is durable by now.
+    if (eventCount === 0) return settle(frame, 'durable');
+    const started = deps.clock.monotonicMs();
+    const outcome = await append(frame, eventCount);
+    if (outcome.status === 'no_space') {
+      // What gathers meanwhile may lean on these keys: it is given back too, and every client asks anew.
+      const all = [...frame, ...gathering.splice(0)];
+      await deps.store.release(all.map(({ part }) => part.claim));
+      return settle(all, 'no_space');
+    }
+    deps.onFrame?.((deps.clock.monotonicMs() - started) / 1000, eventCount);
+    await deps.store.confirm(
+      frame.map(({ part }) => part.claim),
+      outcome.end,
+    );
+    settle(frame, 'durable');
+  }
+
+  async function append(frame: Waiting[], eventCount: number): Promise<AppendOutcome> {
+    const bytes = encodeFrame({
+      logId: deps.log.logId,
+      committedAtMs: deps.clock.nowMs(),
+      eventCount,
+      touched: mergeTouched(frame),
+      records: frame.map(({ part }) => part.records),
+      recheck: [],
+      lines: frame.map(({ part }) => part.lines),
+    });
+    try {
+      return await deps.log.append(bytes);
+    } catch (error) {
+      for (const { reject } of frame) reject(error);
+      throw error;
+    }
+  }
+
+  function start(): void {
+    running = run().catch((error: unknown) => {
+      fail(error);
+      for (const { reject } of gathering.splice(0)) reject(error);
+    });
+  }
+
+  return {
+    failed,
+    commit(part) {
+      return new Promise((resolve, reject) => {
+        gathering.push({ part, resolve, reject });
+        if (!running) start();
+      });
+    },
+    async drain() {
+      while (running) await running;
+    },
+  };
+}
+
+function settle(frame: Waiting[], outcome: CommitOutcome): void {
+  for (const { resolve } of frame) resolve(outcome);
+}
+
+function mergeTouched(frame: Waiting[]): TouchedSpan[] {
+  const merged = new Map<string, TouchedSpan>();
+  for (const { part } of frame) {
+    for (const span of part.touched) {
+      const known = merged.get(span.pair);
+      if (!known) {
+        merged.set(span.pair, span);
+        continue;
+      }
+      known.occurredFromMs = Math.min(known.occurredFromMs, span.occurredFromMs);
+      known.occurredToMs = Math.max(known.occurredToMs, span.occurredToMs);
+    }
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,34 @@
+import { createHmac } from 'node:crypto';
+
+/**
+ * What is derived from the installation's identity key: it makes event ids, so it is made once, kept in Postgres
+ * and never rotated.
+ */
+export interface Identity {
+  /** 16 bytes in the log and the record file: files of another installation refuse to open. */
+  readonly check: Uint8Array;
+  /** 32 bytes for one environment: 16 for ids, 16 for fingerprints. */
+  keyOf(environment: string): Uint8Array;
+}
+
+/** Far more environments than one installation has; beyond it the keys are derived anew. */
+const KEYS_MAX = 10_000;
+
+export function createIdentity(identityKey: Uint8Array): Identity {
+  const keys = new Map<string, Uint8Array>();
+  return {
+    check: derive(identityKey, 'check').subarray(0, 16),
+    keyOf(environment) {
+      const known = keys.get(environment);
+      if (known) return known;
+      if (keys.size >= KEYS_MAX) keys.clear();
+      const key = derive(identityKey, `environment ${environment}`);
+      keys.set(environment, key);
+      return key;
+    },
+  };
+}
+
+function derive(identityKey: Uint8Array, purpose: string): Buffer {
+  return createHmac('sha256', identityKey).update(purpose).digest();
+}

@@ -1,0 +1,134 @@
+import type { Clock } from '../infra/ports/clock.ts';
+import type { ChangeNote } from '../schemas/channels.ts';
+import type { Refusal } from '../schemas/error-codes.ts';
+import { Transient } from '../schemas/failures.ts';
+import { parseApiKey } from '../schemas/rules/api-key.ts';
+
+/** A key as the store knows it. */
+export interface StoredKey {
+  id: string;
+  environment: string;
+  kind: 'secret' | 'publishable';
+  scopes: string[];
+  expiresAtMs: number | undefined;
+  revoked: boolean;
+}
+
+export interface KeyCacheDeps {
+  /** Looks one key up. Undefined when nothing has it; throws Transient while Postgres is away. */
+  load(text: string): Promise<StoredKey | undefined>;
+  clock: Clock;
+}
+
+export interface KeyCache {
+  /** Who asks, or why not. From memory at once for a key that was used lately; throws Transient. */
+  authenticate(text: string): StoredKey | Refusal | Promise<StoredKey | Refusal>;
+  forget(note: ChangeNote): void;
+  clear(): void;
+}
+
+interface Entry {
+  key: StoredKey;
+  checkedAtMs: number;
+  /** While this look-up runs no second one starts. */
+  checking: Promise<StoredKey | undefined> | undefined;
+  /** After a failed look-up the next one waits a moment, so that a hanging Postgres delays few requests. */
+  retryAtMs: number;
+}
+
+const ENTRIES_MAX = 10_000;
+/** Revocation reaches us by NOTIFY; the re-check is the net and keeps the promise of 10 s. */
+const RECHECK_AFTER_MS = 5_000;
+const STALE_AFTER_MS = 9_000;
+/** While Postgres is away a key that was good goes on this long (architecture, §5). */
+const AWAY_MS_MAX = 600_000;
+const RETRY_AFTER_MS = 1_000;
+
+export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
+  const entries = new Map<string, Entry>();
+  const firstLoads = new Map<string, Promise<StoredKey | undefined>>();
+  // Grows with every note: what was looked up meanwhile is used once, but not kept.
+  let generation = 0;
+
+  function remember(text: string, key: StoredKey, asked: number): void {
+    if (asked !== generation) return;
+    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+    entries.set(text, { key, checkedAtMs: clock.monotonicMs(), checking: undefined, retryAtMs: 0 });
+  }
+
+  async function firstLoad(text: string): Promise<StoredKey | Refusal> {
+    const asked = generation;
+    let loading = firstLoads.get(text);
+    if (!loading) {
+      loading = load(text).finally(() => firstLoads.delete(text));
+      firstLoads.set(text, loading);
+    }
+    const key = await loading;
+    if (!key) return UNKNOWN_KEY;
+    if (!entries.has(text)) remember(text, key, asked);
+    return judge(key);
+  }
+
+  function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
+    const asked = generation;
+    entry.checking ??= load(text)
+      .then((key) => {
+        if (key) remember(text, key, asked);
+        else entries.delete(text);
+        return key;
+      })
+      .catch((error: unknown) => {
+        entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
+        entry.checking = undefined;
+        throw error;
+      });
+    return entry.checking;
+  }
+
+  async function rechecked(text: string, entry: Entry): Promise<StoredKey | Refusal> {
+    try {
+      const key = await recheck(text, entry);
+      return key ? judge(key) : UNKNOWN_KEY;
+    } catch (error) {
+      const age = clock.monotonicMs() - entry.checkedAtMs;
+      if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;
+      return judge(entry.key);
+    }
+  }
+
+  function clear(): void {
+    generation++;
+    entries.clear();
+  }
+
+  function judge(key: StoredKey): StoredKey | Refusal {
+    if (key.revoked) return KEY_REVOKED;
+    if (key.expiresAtMs !== undefined && key.expiresAtMs <= clock.nowMs()) return KEY_EXPIRED;
+    return key;
+  }
+
+  return {
+    authenticate(text) {
+      const entry = entries.get(text);
+      if (!entry) return parseApiKey(text) ? firstLoad(text) : UNKNOWN_KEY;
+      const now = clock.monotonicMs();
+      const age = now - entry.checkedAtMs;
+      if (age < RECHECK_AFTER_MS) return judge(entry.key);
+      const waiting = now < entry.retryAtMs;
+      if (age > AWAY_MS_MAX && waiting) throw new Transient('keys_unavailable', 'Keys cannot be looked up.');
+      if (age < STALE_AFTER_MS || waiting) {
+        if (!waiting) recheck(text, entry).catch(() => undefined); // its failure is in retryAtMs
+        return judge(entry.key);
+      }
+      return rechecked(text, entry);
+    },
+    forget({ kind }) {
+      if (kind === 'key') clear(); // changes of keys are rare: the whole shelf is the simplest net
+    },
+    clear,
+  };
+}
+
+const UNKNOWN_KEY: Refusal = { code: 'unauthenticated', message: 'This API key is not known.' };
+const KEY_REVOKED: Refusal = { code: 'key_revoked', message: 'This API key was revoked; use its successor.' };
+const KEY_EXPIRED: Refusal = { code: 'key_expired', message: 'This API key has expired; make a new one.' };

@@ -1,0 +1,208 @@
+/** The data plane's process: takes usage events, acknowledges them once they are durable, forwards all else. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { type DataDir, prepareDataDir } from '../infra/data-dir.ts';
+import { createDiskGuard } from '../infra/disk-guard.ts';
+import { chooseFront } from '../infra/http/choose-front.ts';
+import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
+import { openKeyTable } from '../infra/key-table/open-key-table.ts';
+import { createMetrics } from '../infra/metrics.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import type { Exchange } from '../infra/ports/http-front.ts';
+import { createListener } from '../infra/postgres/listen.ts';
+import { createPool } from '../infra/postgres/pool.ts';
+import { isUnavailable } from '../infra/postgres/unavailable.ts';
+import { identityOf } from '../infra/process-identity.ts';
+import { acquireLock } from '../infra/process-lock.ts';
+import { type RoleContext, runRole } from '../infra/role-process.ts';
+import { deriveSecrets, hashApiKey, readIdentityKey, readServerSecret } from '../infra/secrets.ts';
+import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../infra/segment-log/writer.ts';
+import { CHANNELS, type ChangeNote } from '../schemas/channels.ts';
+import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
+import { createAccept } from './accept.ts';
+import { createAdmission } from './admission.ts';
+import { createPlainEngine } from './engine/plain-engine.ts';
+import { createForwarder } from './forward.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { createIdentity } from './identity.ts';
+import { createKeyCache, type KeyCache } from './key-cache.ts';
+import { createUsageMetrics } from './metrics.ts';
+import { createOperations } from './operations.ts';
+import { createRegistry, type Registry as UsageRegistry } from './registry.ts';
+import { findApiKey } from './store/find-api-key.ts';
+import { type UsageOperation, usageOperation } from './usage-operation.ts';
+import { createWhereabouts, type Whereabouts } from './whereabouts.ts';
+
+interface DataPlane extends RoleContext {
+  paths: DataDir;
+  metrics: Registry;
+  whereabouts: Whereabouts;
+  pool: Pool;
+}
+
+type Accept = (exchange: Exchange, operation: UsageOperation) => void;
+
+const POOL_CONNECTIONS_MAX = 4;
+const REGISTRY_ENTRIES_MAX = 200_000;
+const IDENTITY_RETRY_MS = 100;
+/** Well under what the supervisor grants. */
+const DRAIN_MS = 3_000;
+
+await runRole('ingest', async (context) => {
+  const { config, closer } = context;
+  const paths = prepareDataDir(config.dataDir);
+  const release = await acquireLock(paths.lock('ingest'), { waitMs: 0, keeper: identityOf(process.ppid) });
+  closer.add('lock', { close: release });
+  const whereabouts = createWhereabouts(paths.endpoints, systemClock, config.databaseUrl);
+  const url = () => whereabouts.postgresUrl() ?? '';
+  const pool = createPool({ url, name: 'ingest', log: context.log, max: POOL_CONNECTIONS_MAX });
+  closer.add('pool', { close: () => pool.end() });
+  return await serve({ ...context, paths, metrics: createMetrics('ingest'), whereabouts, pool });
+});
+
+/** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
+async function serve(dataPlane: DataPlane): Promise<{ port: number }> {
+  const { config, closer, log, metrics, whereabouts } = dataPlane;
+  let accept: Accept = refuseWhileOpening;
+  let obstacles = (): Record<string, string> => ({ opening: 'the log and the keys are being opened' });
+
+  const forwarder = createForwarder({ target: whereabouts.controlUrl, log });
+  closer.add('forwarder', { close: () => forwarder.close() });
+  const operations = createOperations({
+    metrics,
+    controlUrl: whereabouts.controlUrl,
+    obstacles: () => obstacles(),
+  });
+  const front = await chooseFront(
+    (exchange) => {
+      const operation = usageOperation(exchange);
+      if (operation) accept(exchange, operation);
+      else if (!operations(exchange)) forwarder.forward(exchange);
+    },
+    { ...FRONT_LIMITS, connectionsMax: config.ingest.connectionsMax },
+    log,
+  );
+  const port = await front.listen(config.host, config.port);
+  log.info({ port }, 'the data plane listens');
+
+  const path = await openUsagePath(dataPlane);
+  // Last opened, first drained: no request may come when the log is closed.
+  closer.add('front', { drain: () => front.close(DRAIN_MS) });
+  accept = path.accept;
+  obstacles = path.obstacles;
+  return { port };
+}
+
+interface UsagePath {
+  accept: Accept;
+  obstacles: () => Record<string, string>;
+}
+
+/** Opens what an acknowledgement stands on, oldest first. */
+async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
+  const { config, paths, log, metrics, closer, pool, whereabouts } = dataPlane;
+  const identity = createIdentity(await waitForIdentityKey(pool, log));
+  const writer = await openSegmentLogWriter({ directory: paths.log, identityCheck: identity.check, log });
+  const logReader = await openSegmentLogReader({ directory: paths.log });
+  const store = await openKeyTable({ directory: paths.keys, identityCheck: identity.check, logReader, log });
+  await logReader.close();
+  closer.add('log', { close: () => writer.close() });
+  closer.add('keys', { close: () => store.close() });
+  const guard = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
+  closer.add('disk guard', { close: () => guard.close() });
+
+  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
+  const { keyPepper } = deriveSecrets(secret);
+  const keys = createKeyCache({
+    load: (text) => findApiKey(pool, hashApiKey(text, keyPepper)),
+    clock: systemClock,
+  });
+  const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX });
+  closer.add('listener', listenForChanges(whereabouts, { keys, registry, log }));
+
+  const admission = createAdmission(config.ingest.inFlightBytesMax);
+  const usageMetrics = createUsageMetrics(metrics, {
+    inFlightBytes: () => admission.inFlightBytes,
+    keys: () => store.keyCount,
+  });
+  const groupCommit = createGroupCommit({
+    log: writer,
+    store,
+    clock: systemClock,
+    onFrame: usageMetrics.frame,
+  });
+  closer.add('commits', { drain: () => groupCommit.drain() });
+  groupCommit.failed.catch(dataPlane.fail);
+  const engine = createPlainEngine({
+    registry,
+    store,
+    clock: systemClock,
+    limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
+    identityOf: identity.keyOf,
+  });
+  return {
+    accept: createAccept({
+      keys,
+      admission,
+      engine,
+      groupCommit,
+      isDiskLow: guard.isLow,
+      metrics: usageMetrics,
+      log,
+    }),
+    obstacles: () => (guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
+  };
+}
+
+/** The control side makes it at the very first start; until then nothing can be identified. */
+async function waitForIdentityKey(pool: Pool, log: Logger): Promise<Buffer> {
+  for (let asked = 0; ; asked++) {
+    const key = await readIdentityKey(pool).catch((error: unknown) => {
+      if (isUnavailable(error) || isUndefinedTable(error)) return undefined;
+      throw error;
+    });
+    if (key) return key;
+    if (asked === 0) log.info('waiting for the identity key from Postgres');
+    await delay(IDENTITY_RETRY_MS);
+  }
+}
+
+/** SQLSTATE 42P01: the migrations have not run yet. */
+function isUndefinedTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42P01';
+}
+
+interface Caches {
+  keys: KeyCache;
+  registry: UsageRegistry;
+  log: Logger;
+}
+
+function listenForChanges(whereabouts: Whereabouts, { keys, registry, log }: Caches) {
+  const clear = () => {
+    keys.clear();
+    registry.clear();
+  };
+  return createListener(
+    { url: () => whereabouts.postgresUrl() ?? '', log },
+    {
+      channels: {
+        [CHANNELS.changes]: (payload) => {
+          const note = JSON.parse(payload) as ChangeNote;
+          keys.forget(note);
+          registry.forget(note);
+        },
+      },
+      onSession: clear,
+    },
+  );
+}
+
+function refuseWhileOpening(exchange: Exchange): void {
+  const refusal = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
+  const headers = { 'content-type': 'application/json', 'retry-after': '1' };
+  exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+}

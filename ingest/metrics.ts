@@ -1,0 +1,73 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { UsageRequest } from '../infra/ports/engine.ts';
+import type { ErrorCode } from '../schemas/error-codes.ts';
+
+/** What the data plane counts. Plain functions, so that the path names no metric. */
+export interface UsageMetrics {
+  answered(kind: UsageRequest['kind'], status: number, createdEvents: number): void;
+  refused(code: ErrorCode): void;
+  frame(seconds: number, eventCount: number): void;
+}
+
+export interface UsageGauges {
+  inFlightBytes(): number;
+  keys(): number;
+}
+
+export function createUsageMetrics(registry: Registry, gauges: UsageGauges): UsageMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'metergate_usage_requests_total',
+    help: 'Usage requests answered, by kind and status.',
+    labelNames: ['kind', 'status'],
+    registers,
+  });
+  const events = new Counter({
+    name: 'metergate_usage_events_created_total',
+    help: 'Usage events made durable and acknowledged as created.',
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'metergate_usage_refusals_total',
+    help: 'Usage requests refused as a whole, by error code.',
+    labelNames: ['code'],
+    registers,
+  });
+  const appends = new Histogram({
+    name: 'metergate_log_append_seconds',
+    help: 'Time of one durable append of a frame.',
+    buckets: [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1],
+    registers,
+  });
+  const frameEvents = new Histogram({
+    name: 'metergate_log_frame_events',
+    help: 'Events that shared one frame.',
+    buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10000],
+    registers,
+  });
+  gauge('metergate_usage_in_flight_bytes', 'Body bytes of usage requests in flight.', gauges.inFlightBytes);
+  gauge('metergate_idempotency_keys', 'Idempotency keys that are known.', gauges.keys);
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  return {
+    answered(kind, status, createdEvents) {
+      requests.inc({ kind, status });
+      events.inc(createdEvents);
+    },
+    refused: (code) => refusals.inc({ code }),
+    frame(seconds, eventCount) {
+      appends.observe(seconds);
+      frameEvents.observe(eventCount);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { Registry } from 'prom-client';
+import { request } from 'undici';
+import type { Exchange } from '../infra/ports/http-front.ts';
+
+export interface OperationsDeps {
+  metrics: Registry;
+  /** Where the control plane answers; undefined while it does not. */
+  controlUrl: () => string | undefined;
+  /** What stands in the data plane's own way, by name; empty when it takes events. */
+  obstacles: () => Record<string, string>;
+}
+
+/** The pages of an operator that both planes answer together. False: the request is another one. */
+export function createOperations(deps: OperationsDeps): (exchange: Exchange) => boolean {
+  const pages: Record<string, (exchange: Exchange) => void | Promise<void>> = {
+    '/healthz': (exchange) => sendJson(exchange, 200, { status: 'alive' }),
+    '/readyz': (exchange) => answerReadiness(exchange, deps),
+    '/metrics': (exchange) => answerMetrics(exchange, deps),
+  };
+  return (exchange) => {
+    const page = exchange.method === 'GET' ? pages[exchange.path] : undefined;
+    if (!page) return false;
+    Promise.resolve(page(exchange)).catch(() => sendJson(exchange, 503, { status: 'unavailable' }));
+    return true;
+  };
+}
+
+const CONTROL_TIMEOUT_MS = 3_000;
+const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
+
+/** 200 when both planes are ready; else 503 with the name of everything that is not. */
+async function answerReadiness(exchange: Exchange, deps: OperationsDeps): Promise<void> {
+  const control = await askControl(deps.controlUrl(), '/readyz');
+  const theirs = control ? (JSON.parse(control.text) as Record<string, unknown>) : { control: 'is away' };
+  const obstacles = deps.obstacles();
+  const ready = control?.status === 200 && Object.keys(obstacles).length === 0;
+  sendJson(exchange, ready ? 200 : 503, {
+    ...theirs,
+    status: ready ? 'ready' : 'not_ready',
+    dataPlane: Object.keys(obstacles).length === 0 ? 'ok' : obstacles,
+  });
+}
+
+/** The data plane's own metrics, then those of the control side; each line carries its role. */
+async function answerMetrics(exchange: Exchange, deps: OperationsDeps): Promise<void> {
+  const [own, control] = await Promise.all([
+    deps.metrics.metrics(),
+    askControl(deps.controlUrl(), '/metrics'),
+  ]);
+  const text = control?.status === 200 ? `${own}\n${control.text}` : own;
+  exchange.respond(200, { 'content-type': deps.metrics.contentType }, Buffer.from(text));
+}
+
+async function askControl(
+  url: string | undefined,
+  path: string,
+): Promise<{ status: number; text: string } | undefined> {
+  if (url === undefined) return undefined;
+  try {
+    const signal = AbortSignal.timeout(CONTROL_TIMEOUT_MS);
+    const { statusCode, headers, body } = await request(new URL(path, url), { signal });
+    if (Number(headers['content-length'] ?? 0) > CONTROL_BYTES_MAX) {
+      body.destroy();
+      return undefined;
+    }
+    return { status: statusCode, text: await body.text() };
+  } catch {
+    return undefined; // away, or too slow: readyz says so
+  }
+}
+
+function sendJson(exchange: Exchange, status: number, body: unknown): void {
+  exchange.respond(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
+}

@@ -1,0 +1,42 @@
+import type { Aggregation } from '../schemas/usage-limits.ts';
+
+/** What the hot path needs to know of a customer. */
+export interface Customer {
+  /** `cus_…` */
+  id: string;
+  archived: boolean;
+  /** What is derived from this customer and one meter, by meter key; see {@link Pair}. */
+  pairs: Map<string, Pair>;
+}
+
+/** What the hot path needs to know of a meter. */
+export interface Meter {
+  key: string;
+  aggregation: Aggregation;
+  /** The counted property of a `unique` meter. */
+  property: string | undefined;
+  archived: boolean;
+}
+
+/** Texts that every event of one (environment, customer, meter) begins with, made once. */
+export interface Pair {
+  meter: Meter;
+  /** `"environment","customer id","meter key"`: begins a line, and names the pair in a frame. */
+  json: string;
+  /** Unambiguous beginning of a fingerprint's text: no name holds U+0000. */
+  fingerprint: string;
+}
+
+/**
+ * Customers and meters by name, per environment. `find` answers from memory; what it does not know is looked up
+ * by `fill…` before anything is decided, one query for all names of a request. Misses are never kept.
+ */
+export interface UsageRegistry {
+  findCustomer(environment: string, name: string): Customer | undefined;
+  findMeter(environment: string, name: string): Meter | undefined;
+  /** Throws Transient while Postgres is away. Names that do not exist are absent from the answer. */
+  fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>>;
+  /** As above; an unknown key becomes a `sum` meter unless the workspace is strict or has its fill of them. */
+  fillMeters(environment: string, names: Set<string>): Promise<Map<string, Meter>>;
+  pairOf(environment: string, customer: Customer, meter: Meter): Pair;
+}

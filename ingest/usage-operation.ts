@@ -1,0 +1,50 @@
+import type { UsageRequest } from '../infra/ports/engine.ts';
+import type { Exchange } from '../infra/ports/http-front.ts';
+import type { Refusal } from '../schemas/error-codes.ts';
+
+export type UsageOperation = 'single' | 'batch';
+
+/** Which usage operation this is; undefined for every other request, those of the control plane. */
+export function usageOperation({ method, path }: Exchange): UsageOperation | undefined {
+  if (method !== 'POST') return undefined;
+  if (path === '/api/v1/usage/events/batch') return 'batch';
+  return path === '/api/v1/usage/events' ? 'single' : undefined;
+}
+
+/** What the head of a usage request says about its body. */
+export interface UsageHead extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'> {
+  gzip: boolean;
+  /** As announced; 0 when it was not. */
+  bodyBytes: number;
+}
+
+export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Refusal {
+  const { headers, query } = exchange;
+  const mediaType = (headers.get('content-type') ?? 'application/json')
+    .split(';', 1)[0]
+    ?.trim()
+    .toLowerCase();
+  const lines = operation === 'batch' && mediaType === 'application/x-ndjson';
+  if (!lines && mediaType !== 'application/json') {
+    return unsupported(`Send application/json${operation === 'batch' ? ' or application/x-ndjson' : ''}.`);
+  }
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip')
+    return unsupported('The only Content-Encoding is gzip.');
+  const include = query === '' ? null : new URLSearchParams(query).get('include');
+  if (operation === 'batch' && include !== null && include !== 'events') {
+    return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
+  }
+  const idempotencyKey = headers.get('idempotency-key');
+  return {
+    kind: lines ? 'ndjson' : operation,
+    includeEvents: operation === 'batch' && include === 'events',
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    gzip: encoding === 'gzip',
+    bodyBytes: Number(headers.get('content-length') ?? 0),
+  };
+}
+
+function unsupported(message: string): Refusal {
+  return { code: 'unsupported_media_type', message };
+}

@@ -1,0 +1,30 @@
+import { type Endpoints, readEndpoints } from '../infra/endpoints-file.ts';
+import type { Clock } from '../infra/ports/clock.ts';
+
+/** Where Postgres and the control plane are just now; undefined while nobody has said. */
+export interface Whereabouts {
+  postgresUrl(): string | undefined;
+  controlUrl(): string | undefined;
+}
+
+/** The control side comes back on other ports: what was read is believed this long. */
+const BELIEVED_MS = 100;
+
+/** From the file that the control side writes. `databaseUrl` is the operator's own Postgres, where there is one. */
+export function createWhereabouts(file: string, clock: Clock, databaseUrl?: string): Whereabouts {
+  let endpoints: Endpoints | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+
+  function current(): Endpoints | undefined {
+    const now = clock.monotonicMs();
+    if (now - readAtMs < BELIEVED_MS) return endpoints;
+    endpoints = readEndpoints(file) ?? endpoints;
+    readAtMs = now;
+    return endpoints;
+  }
+
+  return {
+    postgresUrl: () => databaseUrl ?? current()?.postgresUrl,
+    controlUrl: () => current()?.controlUrl,
+  };
+}
