@@ -6,7 +6,7 @@ import { Fatal, Transient } from '../schemas/failures.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { CommitOutcome, GroupCommit } from './group-commit.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { inflate, readBody, tooLarge } from './read-body.ts';
@@ -54,13 +54,23 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   }
 
   async function store(exchange: Exchange, request: UsageRequest): Promise<void> {
-    const asked = engine.read(request);
-    const reading = asked instanceof Promise ? await asked : asked;
-    const { answer, commit } = engine.decide(reading);
-    // No await between the claim and here: frames carry events in the order of their claims.
-    if (commit && (await groupCommit.commit(commit)) === 'no_space') return refuse(exchange, DISK_LOW);
+    const begun = begin(request);
+    const { answer, created, durable } = begun instanceof Promise ? await begun : begun;
+    if ((await durable) === 'no_space') return refuse(exchange, DISK_LOW);
     send(exchange, answer);
-    metrics.answered(request.kind, answer.status, commit?.eventCount ?? 0);
+    metrics.answered(request.kind, answer.status, created);
+  }
+
+  /** What was read is let go of here: kept until the flush, its objects outlive the young heap and double the GC. */
+  function begin(request: UsageRequest): Begun | Promise<Begun> {
+    const reading = engine.read(request);
+    return reading instanceof Promise ? reading.then(decideAndCommit) : decideAndCommit(reading);
+  }
+
+  /** No await between the claim and the commit: frames carry events in the order of their claims. */
+  function decideAndCommit(reading: unknown): Begun {
+    const { answer, commit } = engine.decide(reading);
+    return { answer, created: commit?.eventCount ?? 0, durable: commit && groupCommit.commit(commit) };
   }
 
   function refuse(exchange: Exchange, refusal: Refusal): void {
@@ -80,6 +90,13 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   return (exchange, operation) => {
     accept(exchange, operation).catch((error: unknown) => fail(exchange, error));
   };
+}
+
+/** A request that was decided; `durable` is there when the answer has to wait for it. */
+interface Begun {
+  answer: Answer;
+  created: number;
+  durable: Promise<CommitOutcome> | undefined;
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };

@@ -42,6 +42,7 @@ const FRAME_GATHER_BYTES_MAX = 4 * 1024 * 1024;
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const gathering: Waiting[] = [];
   let running: Promise<void> | undefined;
+  let broken: { error: unknown } | undefined;
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
@@ -67,26 +68,33 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   }
 
   async function flush(frame: Waiting[]): Promise<void> {
+    try {
+      settle(frame, await write(frame));
+    } catch (error) {
+      for (const { reject } of frame) reject(error);
+      throw error;
+    }
+  }
+
+  async function write(frame: Waiting[]): Promise<CommitOutcome> {
     const eventCount = frame.reduce((sum, { part }) => sum + part.eventCount, 0);
     // Replays alone: all they wait for was in an earlier frame, and that one is durable by now.
-    if (eventCount === 0) return settle(frame, 'durable');
+    if (eventCount === 0) return 'durable';
     const started = deps.clock.monotonicMs();
     const outcome = await append(frame, eventCount);
     if (outcome.status === 'no_space') {
       // What gathers meanwhile may lean on these keys: it is given back too, and every client asks anew.
-      const all = [...frame, ...gathering.splice(0)];
-      await deps.store.release(all.map(({ part }) => part.claim));
-      return settle(all, 'no_space');
+      frame.push(...gathering.splice(0));
+      await deps.store.release(frame.map(({ part }) => part.claim));
+      return 'no_space';
     }
     deps.onFrame?.((deps.clock.monotonicMs() - started) / 1000, eventCount);
-    await deps.store.confirm(
-      frame.map(({ part }) => part.claim),
-      outcome.end,
-    );
-    settle(frame, 'durable');
+    const claims = frame.map(({ part }) => part.claim);
+    await deps.store.confirm(claims, outcome.end);
+    return 'durable';
   }
 
-  async function append(frame: Waiting[], eventCount: number): Promise<AppendOutcome> {
+  function append(frame: Waiting[], eventCount: number): Promise<AppendOutcome> {
     const bytes = encodeFrame({
       logId: deps.log.logId,
       committedAtMs: deps.clock.nowMs(),
@@ -96,16 +104,13 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       recheck: [],
       lines: frame.map(({ part }) => part.lines),
     });
-    try {
-      return await deps.log.append(bytes);
-    } catch (error) {
-      for (const { reject } of frame) reject(error);
-      throw error;
-    }
+    return deps.log.append(bytes);
   }
 
   function start(): void {
     running = run().catch((error: unknown) => {
+      running = undefined;
+      broken = { error };
       fail(error);
       for (const { reject } of gathering.splice(0)) reject(error);
     });
@@ -115,6 +120,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     failed,
     commit(part) {
       return new Promise((resolve, reject) => {
+        if (broken) return reject(broken.error);
         gathering.push({ part, resolve, reject });
         if (!running) start();
       });

@@ -36,6 +36,12 @@ interface Entry {
   retryAtMs: number;
 }
 
+/** When a look-up began: of what was changed since then it may know nothing. */
+interface Moment {
+  generation: number;
+  atMs: number;
+}
+
 const ENTRIES_MAX = 10_000;
 /** Revocation reaches us by NOTIFY; the re-check is the net and keeps the promise of 10 s. */
 const RECHECK_AFTER_MS = 5_000;
@@ -50,27 +56,37 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   // Grows with every note: what was looked up meanwhile is used once, but not kept.
   let generation = 0;
 
-  function remember(text: string, key: StoredKey, asked: number): void {
-    if (asked !== generation) return;
+  function moment(): Moment {
+    return { generation, atMs: clock.monotonicMs() };
+  }
+
+  function remember(text: string, key: StoredKey, asked: Moment): void {
+    if (asked.generation !== generation) return;
     if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-    entries.set(text, { key, checkedAtMs: clock.monotonicMs(), checking: undefined, retryAtMs: 0 });
+    entries.set(text, { key, checkedAtMs: asked.atMs, checking: undefined, retryAtMs: 0 });
   }
 
   async function firstLoad(text: string): Promise<StoredKey | Refusal> {
-    const asked = generation;
-    let loading = firstLoads.get(text);
-    if (!loading) {
-      loading = load(text).finally(() => firstLoads.delete(text));
-      firstLoads.set(text, loading);
-    }
-    const key = await loading;
-    if (!key) return UNKNOWN_KEY;
-    if (!entries.has(text)) remember(text, key, asked);
-    return judge(key);
+    const key = await (firstLoads.get(text) ?? startFirstLoad(text));
+    return key ? judge(key) : UNKNOWN_KEY;
+  }
+
+  function startFirstLoad(text: string): Promise<StoredKey | undefined> {
+    const asked = moment();
+    const loading = load(text)
+      .then((key) => {
+        if (key) remember(text, key, asked);
+        return key;
+      })
+      .finally(() => {
+        if (firstLoads.get(text) === loading) firstLoads.delete(text);
+      });
+    firstLoads.set(text, loading);
+    return loading;
   }
 
   function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
-    const asked = generation;
+    const asked = moment();
     entry.checking ??= load(text)
       .then((key) => {
         if (key) remember(text, key, asked);
@@ -99,6 +115,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   function clear(): void {
     generation++;
     entries.clear();
+    firstLoads.clear(); // who asks from now on must not be told what was true before
   }
 
   function judge(key: StoredKey): StoredKey | Refusal {

@@ -17,6 +17,8 @@ export interface Registry extends UsageRegistry {
 }
 
 interface Shelf {
+  /** What it adds to the count of all; at least what it holds. */
+  entries: number;
   customers: Map<string, Customer>;
   meters: Map<string, Meter>;
 }
@@ -34,7 +36,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
   function shelfOf(environment: string): Shelf {
     const known = shelves.get(environment);
     if (known) return known;
-    const shelf = { customers: new Map(), meters: new Map() };
+    const shelf = { entries: 0, customers: new Map(), meters: new Map() };
     shelves.set(environment, shelf);
     return shelf;
   }
@@ -45,9 +47,13 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
     entries = 0;
   }
 
-  function count(added: number): void {
+  /** The environment's shelf with room for so many more entries: when all are full, a new one. */
+  function shelfFor(environment: string, added: number): Shelf {
     if (entries + added > options.entriesMax) clear();
     entries += added;
+    const shelf = shelfOf(environment);
+    shelf.entries += added;
+    return shelf;
   }
 
   return {
@@ -58,8 +64,8 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       const asked = generation;
       const found = await findCustomers(pool, environment, [...names]);
       if (asked === generation) {
-        count(found.size);
-        for (const [name, customer] of found) shelfOf(environment).customers.set(name, customer);
+        const shelf = shelfFor(environment, found.size);
+        for (const [name, customer] of found) shelf.customers.set(name, customer);
       }
       return found;
     },
@@ -68,8 +74,8 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       const asked = generation;
       const found = await findOrMakeMeters(pool, environment, [...names]);
       if (asked === generation) {
-        count(found.size);
-        for (const [name, meter] of found) shelfOf(environment).meters.set(name, meter);
+        const shelf = shelfFor(environment, found.size);
+        for (const [name, meter] of found) shelf.meters.set(name, meter);
       }
       return found;
     },
@@ -78,7 +84,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       const known = customer.pairs.get(meter.key);
       if (known?.meter === meter) return known;
       const pair = makePair(environment, customer, meter);
-      if (!known) count(1);
+      if (!known) shelfFor(environment, 1);
       customer.pairs.set(meter.key, pair);
       return pair;
     },
@@ -89,7 +95,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       // Changes of customers and meters are rare beside events: the environment's whole shelf is the simplest net.
       const shelf = shelves.get(environment);
       if (!shelf) return;
-      entries -= weigh(shelf);
+      entries -= shelf.entries;
       shelves.delete(environment);
     },
     clear,
@@ -99,10 +105,4 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
 function makePair(environment: string, customer: Customer, meter: Meter): Pair {
   const json = [environment, customer.id, meter.key].map((text) => JSON.stringify(text)).join(',');
   return { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
-}
-
-function weigh(shelf: Shelf): number {
-  let entries = shelf.customers.size + shelf.meters.size;
-  for (const customer of shelf.customers.values()) entries += customer.pairs.size;
-  return entries;
 }

@@ -28,14 +28,14 @@ export function parseBatch(body: Buffer): Parsed {
 export function parseLines(body: Buffer): Parsed {
   const items: unknown[] = [];
   let from = 0;
-  while (from < body.length) {
+  for (let number = 1; from < body.length; number++) {
     const feed = body.indexOf(10, from);
     const end = feed < 0 ? body.length : feed;
     const line = body.subarray(from, end);
     from = end + 1;
     if (isBlank(line)) continue;
     const parsed = parseJson(line);
-    if ('refusal' in parsed) return notJson(`Line ${items.length + 1} is not valid JSON in UTF-8.`);
+    if ('refusal' in parsed) return notJson(`Line ${number} is not valid JSON in UTF-8.`);
     items.push(parsed.value);
     if (items.length > USAGE_LIMITS.batchItemsMax) return bounded(items);
   }

@@ -89,11 +89,15 @@ function createTables(): Tables {
           if (!away && !stored.meters.has(key) && !key.startsWith('meter_')) putMeter({ key });
         return fill(stored.meters, known.meters, names);
       },
-      pairOf: (environment, customer, meter) => ({
-        meter,
-        json: [environment, customer.id, meter.key].map((text) => JSON.stringify(text)).join(','),
-        fingerprint: `${customer.id}\u0000${meter.key}\u0000`,
-      }),
+      pairOf: (environment, customer, meter) => {
+        const known = customer.pairs.get(meter.key);
+        if (known?.meter === meter) return known;
+        const names = [environment, customer.id, meter.key];
+        const json = names.map((text) => JSON.stringify(text)).join(',');
+        const pair = { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
+        customer.pairs.set(meter.key, pair);
+        return pair;
+      },
     },
   };
 }

@@ -13,7 +13,7 @@ import { type CheckedItem, checkItem } from './check-item.ts';
 import { type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
 import { framePart } from './frame-part.ts';
 import { type EventLimits, judgeState, UNAVAILABLE } from './judge-state.ts';
-import { isObject, parseBatch, parseLines, parseSingle } from './parse.ts';
+import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 import { resolveNames } from './resolve-names.ts';
 import { createIdentifier } from './siphash.ts';
 
@@ -100,7 +100,8 @@ function parse(request: UsageRequest) {
 function readItem(raw: unknown, request: UsageRequest): Item {
   const single = request.kind === 'single';
   const key = single ? request.idempotencyKey : isObject(raw) ? raw.idempotencyKey : undefined;
-  return newItem(typeof key === 'string' ? key : '', checkItem(raw, key));
+  const text = typeof key === 'string' && markedNumber(key) === undefined ? key : '';
+  return newItem(text, checkItem(raw, key));
 }
 
 /** Without a known customer and meter the text differs from every stored one: a hit is then a reuse. */

@@ -65,10 +65,12 @@ async function insertAutomaticMeters(
   await client.query(
     `INSERT INTO meters (id, environment, key, name, aggregation, source)
      SELECT new.id, $1, new.key, new.key, 'sum', 'auto'
-       FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS new (id, key, place)
+       FROM unnest($2::text[], $3::text[]) AS new (id, key)
       WHERE NOT (SELECT w.strict_meters FROM workspaces w JOIN environments e ON e.workspace_id = w.id
                   WHERE e.id = $1)
-        AND new.place <= $4 - (SELECT count(*) FROM meters WHERE environment = $1 AND source = 'auto')
+        AND NOT EXISTS (SELECT FROM meters m WHERE m.environment = $1 AND m.key = new.key)
+      ORDER BY new.key
+      LIMIT greatest(0, $4 - (SELECT count(*) FROM meters WHERE environment = $1 AND source = 'auto'))
      ON CONFLICT (environment, key) DO NOTHING`,
     [environment, keys.map(() => newId('meter')), keys, USAGE_LIMITS.automaticMetersMax],
   );

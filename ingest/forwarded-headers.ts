@@ -1,0 +1,68 @@
+import type { Exchange } from '../infra/ports/http-front.ts';
+
+/** The caller's headers for the control plane, name and value in turn, with the request id that was decided. */
+export function requestHeaders(exchange: Exchange, hasBody: boolean): string[] {
+  const dropped = new Set(connectionNames(exchange.headers.get('connection')));
+  const forwarded: string[] = ['x-request-id', exchange.requestId];
+  for (const [name, value] of exchange.headers) {
+    if (HOP_BY_HOP.has(name) || dropped.has(name) || name === 'x-request-id') continue;
+    if (name === 'content-length' && !hasBody) continue;
+    forwarded.push(name, asBytes(value));
+  }
+  return forwarded;
+}
+
+/** The control plane's headers for the caller, without those that belong to a connection or to the front. */
+export function answerHeaders(
+  headers: Record<string, string | string[] | undefined>,
+): Array<[string, string]> {
+  const dropped = new Set(connectionNames(headers.connection));
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined || HOP_BY_HOP.has(name) || FRONTS_OWN.has(name) || dropped.has(name)) return [];
+    return [value].flat().map((one): [string, string] => [name, one]);
+  });
+}
+
+/** Path and query. What HTTP does not allow in a request line is escaped. */
+export function forwardableTarget({ path, query }: Exchange): string {
+  const target = query === '' ? path : `${path}?${query}`;
+  return NOT_IN_A_TARGET.test(target) ? escaped(target) : target;
+}
+
+/** RFC 9110, 7.6.1; `expect` was answered by the front. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+
+/** The front puts these on every answer itself. */
+const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'date']);
+
+const NOT_IN_A_TARGET = /[^\x21-\x7e]/;
+
+function escaped(target: string): string {
+  return Array.from(target.toWellFormed(), (one) =>
+    NOT_IN_A_TARGET.test(one) ? encodeURIComponent(one) : one,
+  ).join('');
+}
+
+/** Header names that a Connection header makes part of the connection. */
+function connectionNames(value: string | string[] | undefined): string[] {
+  if (value === undefined) return [];
+  return [value].flat().flatMap((one) => one.split(',').map((name) => name.trim().toLowerCase()));
+}
+
+/** Our texts are UTF-8; what goes on the wire is a character per byte. */
+function asBytes(value: string): string {
+  return BEYOND_ASCII.test(value) ? Buffer.from(value).toString('latin1') : value;
+}
+
+const BEYOND_ASCII = /[^\x20-\x7e\t]/;

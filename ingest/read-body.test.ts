@@ -1,0 +1,136 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Exchange } from '../infra/ports/http-front.ts';
+import { createAdmission } from './admission.ts';
+import { type BodyOutcome, inflate, readBody } from './read-body.ts';
+
+const BYTES_MAX = 1_000;
+
+/** A client that sends when the test says so. */
+function createClient() {
+  let chunk: (bytes: Buffer) => void = () => undefined;
+  let end: () => void = () => undefined;
+  let abort: () => void = () => undefined;
+  const exchange = {
+    onAborted: (listener: () => void) => {
+      abort = listener;
+    },
+    readBody: (onChunk: typeof chunk, onEnd: typeof end) => {
+      chunk = onChunk;
+      end = onEnd;
+    },
+  } as unknown as Exchange; // nothing else of a request is touched
+  return {
+    exchange,
+    send: (text: string) => chunk(Buffer.from(text)),
+    end: () => end(),
+    abort: () => abort(),
+  };
+}
+
+function textOf(outcome: BodyOutcome): string {
+  if (outcome === 'aborted') return outcome;
+  return 'code' in outcome ? outcome.code : outcome.body.toString();
+}
+
+test('a body is all its chunks in their order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
+      const client = createClient();
+      const reading = readBody(client.exchange, createAdmission(10_000), 10_000);
+      for (const chunk of chunks) client.send(chunk);
+      client.end();
+      expect(textOf(await reading)).toBe(chunks.join(''));
+    }),
+    { seed: 20261121 },
+  );
+});
+
+/** Red when bytes are given back before the answer, twice, or not at all. */
+test('the bytes of a body are in flight until it is released, once', async () => {
+  const admission = createAdmission(BYTES_MAX);
+  const client = createClient();
+  const reading = readBody(client.exchange, admission, BYTES_MAX);
+  client.send('abc');
+  client.send('de');
+  expect(admission.inFlightBytes).toBe(5);
+  client.end();
+  const outcome = await reading;
+  client.abort();
+  expect(admission.inFlightBytes).toBe(5);
+  if (typeof outcome === 'object' && 'release' in outcome) {
+    outcome.release();
+    outcome.release();
+  }
+  expect(admission.inFlightBytes).toBe(0);
+});
+
+test('a body of the limit is taken; one byte more is refused and held no longer', async () => {
+  for (const [bytes, told] of [
+    [BYTES_MAX, 'x'.repeat(BYTES_MAX)],
+    [BYTES_MAX + 1, 'payload_too_large'],
+  ] as const) {
+    const admission = createAdmission(10 * BYTES_MAX);
+    const client = createClient();
+    const reading = readBody(client.exchange, admission, BYTES_MAX);
+    client.send('x'.repeat(600));
+    client.send('x'.repeat(bytes - 600));
+    if (told === 'payload_too_large') expect(admission.inFlightBytes).toBe(0);
+    client.send(''); // chunks go on coming after an early answer
+    client.end();
+    expect(textOf(await reading)).toBe(told);
+  }
+});
+
+test('beyond what admission allows a request is refused, and the next one is taken when there is room', async () => {
+  const admission = createAdmission(BYTES_MAX);
+  const first = createClient();
+  const held = readBody(first.exchange, admission, BYTES_MAX);
+  first.send('x'.repeat(700));
+  const second = createClient();
+  const refused = readBody(second.exchange, admission, BYTES_MAX);
+  second.send('y'.repeat(200));
+  second.send('y'.repeat(200));
+  second.send('y'.repeat(50));
+  second.end();
+  expect(textOf(await refused)).toBe('overloaded');
+  expect(admission.inFlightBytes).toBe(700);
+  first.abort();
+  expect(await held).toBe('aborted');
+  expect(admission.inFlightBytes).toBe(0);
+});
+
+test('a client that goes away in the middle leaves nothing behind', async () => {
+  const admission = createAdmission(BYTES_MAX);
+  const client = createClient();
+  const reading = readBody(client.exchange, admission, BYTES_MAX);
+  client.send('abc');
+  client.abort();
+  client.send('late');
+  client.end();
+  expect(await reading).toBe('aborted');
+  expect(admission.inFlightBytes).toBe(0);
+});
+
+test('gzip is inflated, in one member or several', async () => {
+  expect((await inflate(gzipSync('abc'), BYTES_MAX)).toString()).toBe('abc');
+  expect((await inflate(gzipSync(''), BYTES_MAX)).toString()).toBe('');
+  const members = Buffer.concat([gzipSync('abc'), gzipSync('def')]);
+  expect((await inflate(members, BYTES_MAX)).toString()).toBe('abcdef');
+});
+
+/** Red when the inflated size is not bounded: 1 MiB of gzip can be 1 GiB of zeros. */
+test('a body that inflates beyond the limit is refused', async () => {
+  expect((await inflate(gzipSync(Buffer.alloc(BYTES_MAX)), BYTES_MAX)).toString()).toHaveLength(BYTES_MAX);
+  const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+  expect(await inflate(bomb, BYTES_MAX)).toMatchObject({ code: 'payload_too_large' });
+});
+
+test('what is no gzip is refused', async () => {
+  const whole = gzipSync('abcdefgh');
+  const changed = Buffer.from(whole).fill(0, whole.length - 8, whole.length - 4); // its checksum
+  for (const body of [Buffer.alloc(0), Buffer.from('{}'), whole.subarray(0, -3), changed]) {
+    expect(await inflate(body, BYTES_MAX)).toMatchObject({ code: 'invalid_json' });
+  }
+});

@@ -1,0 +1,240 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPool } from '../infra/postgres/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../infra/postgres/test-database.ts';
+import { Transient } from '../schemas/failures.ts';
+import { newId } from '../schemas/ids.ts';
+import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
+import { createRegistry } from './registry.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, name: 'registry-test', log: pino({ level: 'silent' }) });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const registryOf = (entriesMax = 1_000) => createRegistry(pool, { entriesMax });
+const names = (...list: string[]) => new Set(list);
+
+/** A workspace of its own for one test, by its live environment. */
+async function createEnvironment(options: { strict: boolean } = { strict: false }): Promise<string> {
+  const workspace = newId('ws');
+  await pool.query('INSERT INTO workspaces (id, name, strict_meters) VALUES ($1, $1, $2)', [
+    workspace,
+    options.strict,
+  ]);
+  const environment = `${workspace}:live`;
+  await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ($1, $2, 'live')", [
+    environment,
+    workspace,
+  ]);
+  return environment;
+}
+
+async function insertCustomer(environment: string, externalId?: string, status = 'active'): Promise<string> {
+  const id = newId('cus');
+  await pool.query(
+    `INSERT INTO customers (id, environment, external_id, name, email, status)
+     VALUES ($1, $2, $3, 'Ann', 'ann@example.com', $4)`,
+    [id, environment, externalId, status],
+  );
+  return id;
+}
+
+async function insertMeter(environment: string, key: string, property?: string): Promise<string> {
+  const id = newId('meter');
+  await pool.query(
+    'INSERT INTO meters (id, environment, key, name, aggregation, property) VALUES ($1, $2, $3, $3, $4, $5)',
+    [id, environment, key, property === undefined ? 'max' : 'unique', property],
+  );
+  return id;
+}
+
+async function automaticMeters(environment: string): Promise<string[]> {
+  const { rows } = await pool.query<{ key: string }>(
+    "SELECT key FROM meters WHERE environment = $1 AND source = 'auto' AND aggregation = 'sum' ORDER BY key",
+    [environment],
+  );
+  return rows.map(({ key }) => key);
+}
+
+test('a customer is found by its id and by its external id, and then in memory', async () => {
+  const environment = await createEnvironment();
+  const id = await insertCustomer(environment, 'acme');
+  const archived = await insertCustomer(environment, 'gone', 'archived');
+  const registry = registryOf();
+  expect(registry.findCustomer(environment, 'acme')).toBeUndefined();
+  const found = await registry.fillCustomers(environment, names(id, 'acme', 'gone', 'nobody'));
+  expect([...found.keys()].sort()).toEqual([id, 'acme', 'gone'].sort());
+  expect(found.get('acme')).toMatchObject({ id, archived: false });
+  expect(found.get(id)).toBe(found.get('acme'));
+  expect(found.get('gone')).toMatchObject({ id: archived, archived: true });
+  for (const name of [id, 'acme', 'gone']) {
+    expect(registry.findCustomer(environment, name)).toBe(found.get(name));
+  }
+});
+
+/** Red when a statement forgets the environment: promise 16. */
+test('nothing of one environment is seen in another', async () => {
+  const [mine, other] = [await createEnvironment(), await createEnvironment()];
+  const customer = await insertCustomer(mine, 'acme');
+  const meter = await insertMeter(mine, 'calls', 'user');
+  const registry = registryOf();
+  await registry.fillCustomers(mine, names(customer, 'acme'));
+  await registry.fillMeters(mine, names(meter, 'calls'));
+  expect(registry.findCustomer(other, 'acme')).toBeUndefined();
+  expect((await registry.fillCustomers(other, names(customer, 'acme'))).size).toBe(0);
+  const meters = await registry.fillMeters(other, names(meter, 'calls'));
+  expect([...meters.keys()]).toEqual(['calls']);
+  expect(meters.get('calls')).toMatchObject({ aggregation: 'sum', property: undefined });
+});
+
+test('a meter is found by its key and by its id, with what it counts', async () => {
+  const environment = await createEnvironment();
+  const id = await insertMeter(environment, 'users', 'user');
+  const found = await registryOf().fillMeters(environment, names(id, 'users'));
+  expect(found.get('users')).toEqual({
+    key: 'users',
+    aggregation: 'unique',
+    property: 'user',
+    archived: false,
+  });
+  expect(found.get(id)).toBe(found.get('users'));
+  expect(await automaticMeters(environment)).toEqual([]);
+});
+
+test('an unknown key becomes an automatic sum meter, an unknown id does not', async () => {
+  const environment = await createEnvironment();
+  const id = newId('meter');
+  const found = await registryOf().fillMeters(environment, names('calls', id, 'ä "quoted" key'));
+  expect([...found.keys()].sort()).toEqual(['calls', 'ä "quoted" key']);
+  expect(found.get('calls')).toEqual({
+    key: 'calls',
+    aggregation: 'sum',
+    property: undefined,
+    archived: false,
+  });
+  expect(await automaticMeters(environment)).toHaveLength(2);
+});
+
+test('a strict workspace makes no meters, an unknown one neither', async () => {
+  const environment = await createEnvironment({ strict: true });
+  await insertMeter(environment, 'known');
+  const found = await registryOf().fillMeters(environment, names('known', 'unknown'));
+  expect([...found.keys()]).toEqual(['known']);
+  expect((await registryOf().fillMeters('ws_nobody:live', names('calls'))).size).toBe(0);
+});
+
+/** Red without the lock: two rivals then both use the last free places. */
+test('rivals make at most 1,000 automatic meters, and all see the same ones', async () => {
+  const environment = await createEnvironment();
+  const most = USAGE_LIMITS.automaticMetersMax;
+  const requests = Array.from({ length: 12 }, (_, rival) =>
+    names(...Array.from({ length: 200 }, (_, at) => `meter-${(rival * 97 + at) % 1_150}`)),
+  );
+  const answers = await Promise.all(requests.map((keys) => registryOf().fillMeters(environment, keys)));
+  const made = await automaticMeters(environment);
+  expect(made).toHaveLength(most);
+  for (const answer of answers) for (const key of answer.keys()) expect(made).toContain(key);
+  const known = await registryOf().fillMeters(environment, names(made[0] ?? '', 'one more'));
+  expect([...known.keys()]).toEqual([made[0]]);
+});
+
+/** Red when an answer that was read before a change is kept after it. */
+test('a note that comes during a look-up keeps its answer out of memory', async () => {
+  const environment = await createEnvironment();
+  const id = await insertCustomer(environment);
+  const registry = registryOf();
+  const note = { kind: 'customer' as const, environment, id };
+  const customers = registry.fillCustomers(environment, names(id));
+  const meters = registry.fillMeters(environment, names('calls'));
+  registry.forget(note);
+  expect([(await customers).size, (await meters).size]).toEqual([1, 1]);
+  expect(registry.findCustomer(environment, id)).toBeUndefined();
+  expect(registry.findMeter(environment, 'calls')).toBeUndefined();
+});
+
+test('a note forgets its environment, a note of another kind nothing, a new session all', async () => {
+  const [one, two] = [await createEnvironment(), await createEnvironment()];
+  const [inOne, inTwo] = [await insertCustomer(one), await insertCustomer(two)];
+  const registry = registryOf();
+  const known = () => [registry.findCustomer(one, inOne)?.id, registry.findCustomer(two, inTwo)?.id];
+  await registry.fillCustomers(one, names(inOne));
+  await registry.fillCustomers(two, names(inTwo));
+  registry.forget({ kind: 'key', environment: one, id: 'key_a' });
+  expect(known()).toEqual([inOne, inTwo]);
+  registry.forget({ kind: 'meter', environment: one, id: 'meter_a' });
+  expect(known()).toEqual([undefined, inTwo]);
+  registry.clear();
+  expect(known()).toEqual([undefined, undefined]);
+});
+
+test('an archived customer is told as archived after its note', async () => {
+  const environment = await createEnvironment();
+  const id = await insertCustomer(environment, 'acme');
+  const registry = registryOf();
+  await registry.fillCustomers(environment, names('acme'));
+  await pool.query("UPDATE customers SET status = 'archived' WHERE id = $1", [id]);
+  registry.forget({ kind: 'customer', environment, id });
+  expect((await registry.fillCustomers(environment, names('acme'))).get('acme')?.archived).toBe(true);
+});
+
+test('a pair is made once, and anew for a changed meter', async () => {
+  const environment = await createEnvironment();
+  const id = await insertCustomer(environment);
+  const registry = registryOf();
+  const customer = (await registry.fillCustomers(environment, names(id))).get(id);
+  const meter = (await registry.fillMeters(environment, names('a "key"'))).get('a "key"');
+  if (!customer || !meter) throw new Error('both are there');
+  const pair = registry.pairOf(environment, customer, meter);
+  expect(JSON.parse(`[${pair.json}]`)).toEqual([environment, id, 'a "key"']);
+  expect(pair.fingerprint).toBe(`${id}\u0000a "key"\u0000`);
+  expect(registry.pairOf(environment, customer, meter)).toBe(pair);
+  const changed = registry.pairOf(environment, customer, { ...meter, archived: true });
+  expect(changed.meter.archived).toBe(true);
+});
+
+/** Red when anything that is forgotten counts for more or less than it did when it came. */
+test('memory holds at most its bound, however often environments are forgotten', async () => {
+  const environment = await createEnvironment();
+  const ids = await Promise.all(['a', 'b', 'c', 'd'].map((name) => insertCustomer(environment, name)));
+  const quiet = await createEnvironment();
+  const kept = await insertCustomer(quiet);
+  const registry = registryOf(20);
+  const meter = (await registry.fillMeters(environment, names('calls'))).get('calls');
+  if (!meter) throw new Error('it was made');
+  for (let round = 0; round < 10; round++) {
+    const found = await registry.fillCustomers(environment, names('a', 'b', ...ids.slice(0, 2)));
+    for (const customer of found.values()) registry.pairOf(environment, customer, meter);
+    registry.forget({ kind: 'customer', environment, id: 'cus_a' });
+  }
+  await registry.fillCustomers(quiet, names(kept));
+  const fillers = Array.from({ length: 20 }, (_, at) => `filler-${at}`);
+  await registry.fillMeters(environment, names(...fillers));
+  expect(registry.findCustomer(quiet, kept)).toBeUndefined();
+  expect(registry.findMeter(environment, 'filler-0')).toBeDefined();
+});
+
+test('while Postgres is away a look-up is Transient, and what is known stays known', async () => {
+  const environment = await createEnvironment();
+  const away = createPool({
+    url: 'postgres://nobody@127.0.0.1:1/none',
+    name: 'away',
+    log: pino({ level: 'silent' }),
+  });
+  const registry = createRegistry(away, { entriesMax: 10 });
+  try {
+    await expect(registry.fillCustomers(environment, names('a'))).rejects.toBeInstanceOf(Transient);
+    await expect(registry.fillMeters(environment, names('a'))).rejects.toBeInstanceOf(Transient);
+  } finally {
+    await away.end();
+  }
+});

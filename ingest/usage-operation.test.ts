@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { Exchange } from '../infra/ports/http-front.ts';
+import { readUsageHead, usageOperation } from './usage-operation.ts';
+
+interface Head {
+  method?: string;
+  path?: string;
+  query?: string;
+  headers?: Record<string, string>;
+}
+
+function exchangeOf({ method = 'POST', path = '', query = '', headers = {} }: Head): Exchange {
+  // Nothing else of a request is read for its head.
+  return { method, path, query, headers: new Map(Object.entries(headers)) } as unknown as Exchange;
+}
+
+const headOf = (head: Head, operation: 'single' | 'batch' = 'batch') =>
+  readUsageHead(exchangeOf(head), operation);
+
+test('two paths are usage operations, by POST alone; all else is the control plane’s', () => {
+  const operation = (path: string, method = 'POST') => usageOperation(exchangeOf({ path, method }));
+  expect(operation('/api/v1/usage/events')).toBe('single');
+  expect(operation('/api/v1/usage/events/batch')).toBe('batch');
+  expect(operation('/api/v1/usage/events', 'GET')).toBeUndefined();
+  for (const path of [
+    '',
+    '/',
+    '/api/v1/usage',
+    '/api/v2/usage/events',
+    '/api/v1/usage/events/',
+    '/usage/events',
+  ]) {
+    expect(operation(path)).toBeUndefined();
+  }
+});
+
+test('JSON is one event or a batch of them; lines are a batch alone', () => {
+  const kind = (contentType: string | undefined, operation: 'single' | 'batch') => {
+    const headers = contentType === undefined ? {} : { 'content-type': contentType };
+    const head = headOf({ headers }, operation);
+    return 'code' in head ? head.code : head.kind;
+  };
+  for (const type of [
+    undefined,
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/json ;a=b',
+  ]) {
+    expect([kind(type, 'single'), kind(type, 'batch')]).toEqual(['single', 'batch']);
+  }
+  expect(kind('application/x-ndjson', 'batch')).toBe('ndjson');
+  expect(kind('application/x-ndjson', 'single')).toBe('unsupported_media_type');
+  for (const type of ['', 'text/plain', 'application/jsonl', 'application/xml', 'multipart/form-data']) {
+    expect(kind(type, 'batch')).toBe('unsupported_media_type');
+  }
+});
+
+test('a body is plain or gzip', () => {
+  const encoded = (encoding: string) => {
+    const head = headOf({ headers: { 'content-encoding': encoding } });
+    return 'code' in head ? head.code : head.gzip;
+  };
+  expect([encoded('gzip'), encoded(' GZIP '), encoded('identity')]).toEqual([true, true, false]);
+  for (const encoding of ['br', 'deflate', 'zstd', 'gzip, gzip', 'x', '']) {
+    expect(encoded(encoding)).toBe('unsupported_media_type');
+  }
+  expect(headOf({})).toMatchObject({ gzip: false });
+});
+
+test('include takes the one value `events`, and counts for batches alone', () => {
+  const include = (query: string, operation: 'single' | 'batch' = 'batch') => {
+    const head = headOf({ query }, operation);
+    return 'code' in head ? [head.code, head.param] : head.includeEvents;
+  };
+  expect([include(''), include('other=1'), include('include=events'), include('a=b&include=events')]).toEqual(
+    [false, false, true, true],
+  );
+  for (const query of ['include', 'include=', 'include=Events', 'include=all', 'include=events,more']) {
+    expect(include(query)).toEqual(['invalid_request', 'include']);
+  }
+  expect([include('include=events', 'single'), include('include=x', 'single')]).toEqual([false, false]);
+});
+
+test('the key and the announced length are taken from the head', () => {
+  const headers = { 'idempotency-key': 'order-1', 'content-length': '123' };
+  expect(headOf({ headers }, 'single')).toMatchObject({ idempotencyKey: 'order-1', bodyBytes: 123 });
+  expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false, bodyBytes: 0 });
+});
