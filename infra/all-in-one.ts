@@ -7,9 +7,11 @@ import { type Config, readEnv, toConfig } from './config.ts';
 import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { createLogger } from './logger.ts';
+import { npmProcess } from './npm-process.ts';
 import { stopEmbeddedPostgres } from './postgres/embedded.ts';
-import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
+import { isLiving, type ProcessIdentity } from './process-identity.ts';
 import { acquireLock } from './process-lock.ts';
+import { publicUrl } from './public-url.ts';
 import type { ReadyMessage } from './role-process.ts';
 import { onStopSignals } from './stop-signals.ts';
 import type { ChildSpec } from './supervised-child.ts';
@@ -49,7 +51,7 @@ async function supervise(config: Config, log: Logger, keeper: ProcessIdentity | 
   const supervisor = startSupervisor({
     children: CHILDREN,
     log,
-    onReady: (messages) => process.stdout.write(`Metergate ready on ${publicUrl(config, messages)}\n`),
+    onReady: (messages) => process.stdout.write(`Metergate ready on ${servedUrl(config, messages)}\n`),
   });
   onStopSignals(supervisor.stop, supervisor.force);
   const watch = setInterval(() => {
@@ -58,11 +60,6 @@ async function supervise(config: Config, log: Logger, keeper: ProcessIdentity | 
   const exitCode = await supervisor.done;
   clearInterval(watch);
   return exitCode;
-}
-
-/** npm stands between the operator and us. Where it is killed nobody passes its signals on: then we end as well. */
-function npmProcess(): ProcessIdentity | undefined {
-  return process.env.npm_lifecycle_event === 'start' ? identityOf(process.ppid) : undefined;
 }
 
 /** The control side stops its own Postgres; where it was killed before it could, nobody else would. */
@@ -74,8 +71,9 @@ async function stopLeftPostgres(paths: DataDir, log: Logger): Promise<void> {
   }
 }
 
-function publicUrl({ host, port }: Config, messages: ReadonlyMap<string, ReadyMessage>): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${messages.get('ingest')?.port ?? port}`;
+/** PORT may be 0; the data plane says which one it took. */
+function servedUrl({ host, port }: Config, messages: ReadonlyMap<string, ReadyMessage>): string {
+  return publicUrl({ host, port: messages.get('ingest')?.port ?? port });
 }
 
 /** Compiled the modules end in .js, straight from the sources in .ts. */

@@ -12,7 +12,7 @@ export interface Closable {
 export interface Closer {
   /** In the order of opening. */
   add(name: string, closable: Closable): void;
-  /** Drains all, then closes all, each in the reverse order of opening. Never throws; once, however often called. */
+  /** Drains all, then closes all, each in the reverse order of opening. Never throws; happens once. */
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface CloserOptions {
 /** The whole stop may take 15 s; a process has a handful of things and most take milliseconds. */
 const STEP_TIMEOUT_MS = 5_000;
 
-/** Collects what a process has opened and ends it in two steps. What fails or hangs is logged and passed over. */
+/** Collects what a process has opened and ends it in two steps. What fails or hangs is logged. */
 export function createCloser(log: Logger, { stepTimeoutMs = STEP_TIMEOUT_MS }: CloserOptions = {}): Closer {
   const opened: Array<{ name: string; closable: Closable }> = [];
   let closed: Promise<void> | undefined;

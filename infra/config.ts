@@ -63,7 +63,7 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
   return Object.fromEntries(VARIABLES.flatMap((name) => (source[name] ? [[name, source[name].trim()]] : [])));
 }
 
-/** Groups and judges. Throws Fatal `bad_configuration` (exit 2), one message that names every faulty variable. */
+/** Groups and judges. Throws Fatal `bad_configuration` (exit 2) that names every faulty variable. */
 export function toConfig(env: Env): Config {
   const read = createEnvReader(env);
   const host = read.matching('HOST', '127.0.0.1', isHost, 'an address or a host name');

@@ -13,8 +13,8 @@ export interface ControlServer {
   close(): void;
 }
 
-/** Where the data plane forwards to: only it and this machine can reach it. It listens before its app stands. */
-export async function startControlServer(): Promise<ControlServer> {
+/** Where the data plane forwards to, on this machine only. It listens before its app stands. */
+export async function createControlServer(): Promise<ControlServer> {
   let answer: RequestListener = refuse;
   const server = createServer((request, response) => answer(request, response));
   // The data plane keeps its connections; one that we close first would fail the request that is on its way.

@@ -16,9 +16,9 @@ export interface DemoDeps {
 const FACT = 'demo_workspace';
 
 /**
- * Makes the workspace `Demo` at the first start of an installation and gives its keys; undefined at every later
- * one, also when its file was deleted since. The keys are on disk under another name before their rows are
- * committed, so that a crash between the two loses neither.
+ * Makes the workspace `Demo` at the first start of an installation and gives its keys; undefined at every
+ * later one, also when its file was deleted since. The keys are on disk under another name before their
+ * rows are committed, so that a crash between the two loses neither.
  */
 export async function ensureDemoWorkspace({
   pool,

@@ -36,7 +36,7 @@ export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
     try {
       tell(isBelow(await readSpace(directory), bytesMin));
     } catch (error) {
-      log.warn({ error, directory }, 'cannot read how full the disk is');
+      log.warn({ err: error, directory }, 'cannot read how full the disk is');
     } finally {
       looking = false;
     }

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a small private file (mode 600) so that its place holds the old content or the whole new one, never less. */
+/** Writes a small private file (mode 600): its place holds the old content or the whole new one. */
 export function writeDurably(path: string, content: string): void {
   const unfinished = `${path}.new`;
   const descriptor = openSync(unfinished, 'w', 0o600);
@@ -12,7 +12,7 @@ export function writeDurably(path: string, content: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Makes names in a folder durable: a new or renamed file is only found after a power cut when this was done. */
+/** Makes names in a folder durable: without it a new file may be gone after a power cut. */
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');
   fsyncSync(descriptor);

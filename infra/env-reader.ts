@@ -1,6 +1,6 @@
 /**
- * Reads text variables as what they mean and gathers every fault, so that one message can name them all. Faults
- * never repeat the text that was given: it may be a secret.
+ * Reads text variables as what they mean and gathers every fault, so that one message can name them all.
+ * Faults never repeat the text that was given: it may be a secret.
  */
 export interface EnvReader<Name extends string> {
   integer(name: Name, range: IntegerRange & { fallback: number }): number;

@@ -20,7 +20,7 @@ export function createLogger({ role, level }: LoggerOptions): Logger {
   );
 }
 
-/** Errors of drivers carry rows, statements and URLs with passwords in further fields: none of that is logged. */
+/** Errors of drivers carry rows, statements and URLs with passwords: no further field is logged. */
 function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? { code: error.code } : {};

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * Who a pid is. A number alone says little: it is given out again after the process has ended, so what is kept in
- * files is the pair of pid and start.
+ * Who a pid is. A number alone says little: it is given out again after the process has ended, so what is
+ * kept in files is the pair of pid and start.
  */
 export interface ProcessIdentity {
   pid: number;
-  /** When it began, in words that only this machine since its last boot understands; '' when it cannot be told. */
+  /** In words that only this machine since its last boot understands; '' when it cannot be told. */
   start: string;
 }
 
@@ -38,6 +38,20 @@ export function workingDirectoryOf(pid: number): string | undefined {
     return onLinux ? readlinkSync(`/proc/${pid}/cwd`) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Undefined where the machine does not tell. */
+export function parentOf(pid: number): number | undefined {
+  return Number(statFields(pid)[1]) || undefined;
+}
+
+/** The name of its program, at most 15 characters; '' where the machine does not tell. */
+export function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
   }
 }
 

@@ -5,7 +5,7 @@ import { poll } from './poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
 
 export interface LockOptions {
-  /** How long a living owner is waited for: 0 where it means a second instance, longer where it is on its way out. */
+  /** For a living owner: 0 where it means a second instance, more where it is on its way out. */
   waitMs: number;
   /** The process that we end with. An owner whose keeper is gone is on its way out and is waited for. */
   keeper?: ProcessIdentity;
@@ -19,9 +19,9 @@ const ORPHAN_WAIT_MS = 20_000;
 const POLL_EVERY_MS = 25;
 
 /**
- * Makes this process the only owner of `file` until the function that is returned is called, or the process ends in
- * whatever way: what a dead owner left is taken over. Throws Fatal `data_dir_in_use` (exit 3) when another one
- * lives on. Holds among the processes of one machine, not across machines that share a folder.
+ * Makes this process the only owner of `file` until the function that is returned is called, or the process
+ * ends in whatever way: what a dead owner left is taken over. Throws Fatal `data_dir_in_use` (exit 3) when
+ * another one lives on. Holds among the processes of one machine, not across machines that share a folder.
  */
 export async function acquireLock(file: string, { waitMs, keeper }: LockOptions): Promise<() => void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -46,8 +46,8 @@ function tryLock(file: string, me: Owner): boolean {
 }
 
 /**
- * Two that find the same dead owner must not remove each other's fresh lock: who may remove is decided by a second
- * lock, and the file is looked at again under it.
+ * Two that find the same dead owner must not remove each other's fresh lock: who may remove is decided by a
+ * second lock, and the file is looked at again under it.
  */
 function removeStale(file: string, me: Owner): void {
   const breaker = `${file}.takeover`;
@@ -59,7 +59,9 @@ function removeStale(file: string, me: Owner): void {
   rmSync(breaker, { force: true });
 }
 
-/** Atomic, and never seen half-written: a complete file gets its second name, or there is one of that name. */
+/**
+ * Atomic, and never seen half-written: a complete file gets its second name, or there is one of that name.
+ */
 function putOwner(file: string, owner: Owner): boolean {
   const mine = `${file}.${process.pid}`;
   writeFileSync(mine, JSON.stringify(owner), { mode: 0o600 });

@@ -22,9 +22,10 @@ export interface ReadyMessage {
 }
 
 /**
- * Runs a role as this process: configuration, signals and exit codes are here, everything else is in `start`. The
- * process ends by SIGTERM or SIGINT (drained, 0), when the supervisor's channel closes (drained, 0), when `start`
- * or a later part fails, and at once on a second signal. The only place that ends a role's process.
+ * Runs a role as this process: configuration, signals and exit codes are here, everything else is in
+ * `start`. The process ends by SIGTERM or SIGINT (drained, 0), when the supervisor's channel closes
+ * (drained, 0), when `start` or a later part fails, and at once on a second signal. The only place that
+ * ends a role's process.
  */
 export async function runRole(
   role: string,

@@ -19,7 +19,7 @@ const IDENTITY_KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The root of the installation's keys: the one given, else the one kept in DATA_DIR, made at the first start. */
+/** The root of the installation's keys: the one given, else the one of DATA_DIR, made at the first start. */
 export function readServerSecret({
   given,
   dataDir,
@@ -49,14 +49,14 @@ export function hashApiKey(key: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(key).digest();
 }
 
-/** Nonce, ciphertext and tag in one. `context` says what it is for and where it stands: it opens nowhere else. */
+/** Nonce, ciphertext and tag in one. `context` says what it is for: it opens nowhere else. */
 export function seal(plain: Buffer, sealingKey: Buffer, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The inverse of {@link seal}. Throws Poison `seal_broken` for another key, another context or changed bytes. */
+/** The inverse of {@link seal}. Throws Poison `seal_broken` for another key or context, or changed bytes. */
 export function unseal(sealed: Buffer, sealingKey: Buffer, context: string): Buffer {
   try {
     const decipher = createDecipheriv('aes-256-gcm', sealingKey, sealed.subarray(0, NONCE_BYTES));
@@ -68,8 +68,8 @@ export function unseal(sealed: Buffer, sealingKey: Buffer, context: string): Buf
 }
 
 /**
- * The key from which event ids are derived. It is made once in the life of an installation, kept with the data and
- * never rotated: under another key every replay would count again.
+ * The key from which event ids are derived. It is made once in the life of an installation, kept with the
+ * data and never rotated: under another key every replay would count again.
  */
 export async function ensureIdentityKey(pool: Pool): Promise<Buffer> {
   await keepFact(pool, IDENTITY_KEY, randomBytes(IDENTITY_KEY_BYTES));

@@ -22,7 +22,8 @@ function programs() {
       const program = join(folder, `${name}.mjs`);
       const write = `import { appendFileSync, readFileSync } from 'node:fs';
         const journal = () => readFileSync(${JSON.stringify(journal)}, 'utf8');
-        const write = (word) => appendFileSync(${JSON.stringify(journal)}, '${name} ' + word + ' ' + process.pid + '\\n');
+        const line = (word) => ['${name}', word, process.pid].join(' ') + '\\n';
+        const write = (word) => appendFileSync(${JSON.stringify(journal)}, line(word));
         write('started');`;
       writeFileSync(program, [write, ENDS_WITH_ITS_CHANNEL, ...body].join('\n'));
       return { name, program, stopTimeoutMs: 5_000 };

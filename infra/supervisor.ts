@@ -20,7 +20,7 @@ export interface Supervisor {
   force(): void;
 }
 
-/** Keeps the children running until it is told to stop, or one of them is given up: then the others stop too. */
+/** Keeps the children running until it is told to stop, or one is given up: then the others stop too. */
 export function startSupervisor({ children, log, onReady }: SupervisorOptions): Supervisor {
   const messages = new Map<string, ReadyMessage>();
   let announced = false;

@@ -12,7 +12,7 @@ export interface Forwarder {
 }
 
 export interface ForwarderOptions {
-  /** The control plane's URL, asked for every request: it may come back on another port. Undefined while away. */
+  /** The control plane's URL; undefined while it is away. Asked each time: it may come back elsewhere. */
   target: () => string | undefined;
   log: Logger;
   timeouts?: ForwardTimeouts;
@@ -41,12 +41,19 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const { target, log, timeouts = FORWARD_TIMEOUTS, inFlightMax = IN_FLIGHT_MAX } = options;
   const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
   const reachable = createReachableNote(log);
+  const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
   let inFlight = 0;
 
   function forward(exchange: Exchange): void {
     const url = target();
-    if (inFlight >= inFlightMax) return refuse(exchange, 'overloaded', OVERLOADED);
-    if (url === undefined) return refuse(exchange, 'unavailable', UNAVAILABLE);
+    const path = forwardableTarget(exchange);
+    if (inFlight >= inFlightMax) refuse(exchange, 'overloaded', OVERLOADED);
+    else if (url === undefined) refuse(exchange, 'unavailable', UNAVAILABLE);
+    else if (path === undefined) refuse(exchange, 'invalid_request', NOT_FORWARDABLE);
+    else send(exchange, url, path);
+  }
+
+  function send(exchange: Exchange, url: string, path: string): void {
     inFlight += 1;
     const body = hasBody(exchange) ? requestBody(exchange) : null;
     const relay = createRelay(exchange, (failure) => {
@@ -54,7 +61,9 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       body?.destroy();
       reachable(failure);
     });
-    upstream(url).dispatch(dispatchOptions(exchange, body, timeouts), relay);
+    const parts = { method: exchange.method as Dispatcher.HttpMethod, path, body };
+    const headers = requestHeaders(exchange, body !== null);
+    upstream(url).dispatch({ ...parts, headers, ...limits }, relay);
   }
 
   return { forward, close: () => upstream.close() };
@@ -114,17 +123,6 @@ function createReachableNote(log: Logger): (failure: Error | undefined) => void 
     if (failure === undefined && away) log.info('the control plane answers again');
     if (failure !== undefined && !away) log.warn({ err: failure }, 'the control plane does not answer');
     away = failure !== undefined;
-  };
-}
-
-function dispatchOptions(exchange: Exchange, body: Readable | null, timeouts: ForwardTimeouts) {
-  return {
-    method: exchange.method as Dispatcher.HttpMethod,
-    path: forwardableTarget(exchange),
-    headers: requestHeaders(exchange, body !== null),
-    body,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
   };
 }
 

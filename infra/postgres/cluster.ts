@@ -14,8 +14,8 @@ const PASSWORD_FILE = 'metergate-password';
 const INITDB_TIMEOUT_MS = 120_000;
 
 /**
- * Makes the cluster when there is none and returns its password. It is made beside its place and renamed into it
- * when complete, so that a start that was cut off leaves nothing that the next one could take for a cluster.
+ * Makes the cluster when there is none and returns its password. It is made beside its place and renamed
+ * into it when complete: what a start that was cut off leaves is not taken for one.
  */
 export async function prepareCluster(
   directory: string,
@@ -39,7 +39,8 @@ async function makeCluster(directory: string, initdb: string, account: ServerAcc
   const passwordFile = `${directory}-password`;
   await writeFile(passwordFile, password, { mode: 0o600 });
   give(passwordFile, account);
-  // The builtin provider sorts by code point and knows Unicode's cases, the same on every machine, without ICU.
+  // The builtin provider sorts by code point and knows Unicode's cases, the same on every machine, without
+  // ICU.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const access = [`--username=${SERVER_USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   await run(initdb, ['-D', directory, ...locale, ...access], account);

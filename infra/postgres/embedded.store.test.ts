@@ -1,4 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
@@ -35,8 +37,8 @@ test('a server that outlived the process that started it is adopted, with what i
   expect(isAlive(first.pid)).toBe(false);
 });
 
-/** Red when the leftovers are not cleared: a stopped backend holds the shared memory and every start is refused. */
-test('it starts again after kill -9 of the postmaster, with a backend that hangs, and keeps what was committed', async () => {
+/** Red when the leftovers are not cleared: a stopped backend holds the shared memory, no start succeeds. */
+test('after kill -9 of the postmaster, with a backend that hangs, what was committed is there', async () => {
   const directory = join(testFolder(), 'postgres');
   const first = await start(directory);
   await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
@@ -68,7 +70,7 @@ test('a server that is on its way out is waited for and a new one is started', a
 }, 20_000);
 
 /** Red when initdb works in the place itself: the half-made folder is then taken for a cluster. */
-test('a first start that was cut off in the middle of making the cluster does not spoil the next one', async () => {
+test('a first start that was cut off while it made the cluster does not spoil the next one', async () => {
   const folder = testFolder();
   mkdirSync(join(folder, 'postgres.new', 'base'), { recursive: true });
   writeFileSync(join(folder, 'postgres.new', 'PG_VERSION'), '18\n');
@@ -89,27 +91,46 @@ test('a postmaster.pid that names a process of somebody else is not believed', a
   expect(server.adopted).toBe(false);
 });
 
-test('commits are durable, and every password is refused but its own', async () => {
-  const server = await start(join(testFolder(), 'postgres'));
+/**
+ * Red when the lock file of a dead postmaster is left to Postgres: it sees the zombie and refuses to start.
+ */
+test('a postmaster that is dead and not yet reaped does not stand in the way', async () => {
+  const directory = join(testFolder(), 'postgres');
+  await (await start(directory)).stop();
+  const zombie = await makeZombie(statSync(directory));
+  writeFileSync(join(directory, 'postmaster.pid'), `${zombie}\n${directory}\n0\n5432\n`);
+  expect((await start(directory)).adopted).toBe(false);
+});
+
+test('commits are durable, other passwords are refused, and a stop leaves no process behind', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const server = await start(directory);
   expect(await query(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
   expect(await query(server.url, 'SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
   const wrong = new URL(server.url);
   wrong.password = 'wrong';
   await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-});
-
-test('a stop leaves no process behind', async () => {
-  const directory = join(testFolder(), 'postgres');
-  const server = await start(directory);
   await server.stop();
   expect(existsSync(join(directory, 'postmaster.pid'))).toBe(false);
-  const inFolder = readdirSync('/proc').filter(
-    (pid) => Number(pid) && workingDirectoryOf(Number(pid)) === directory,
-  );
-  expect(inFolder).toEqual([]);
+  const pids = readdirSync('/proc').map(Number).filter(Boolean);
+  expect(pids.filter((pid) => workingDirectoryOf(pid) === directory)).toEqual([]);
 });
 
-/** A backend that has stopped in the middle of a statement: it does not notice that its postmaster is dead. */
+/** Of the server's own account. A shell that becomes another program never asks after the child it had. */
+async function makeZombie({ uid, gid }: { uid: number; gid: number }): Promise<number> {
+  const shell = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], {
+    uid,
+    gid,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void shell.kill('SIGKILL'));
+  const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
+  return Number(printed.toString());
+}
+
+/**
+ * A backend that has stopped in the middle of a statement: it does not notice that its postmaster is dead.
+ */
 async function hangingBackend(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);

@@ -62,9 +62,9 @@ const START_ATTEMPTS = 5;
 const WATCH_EVERY_MS = 200;
 
 /**
- * Adopts the server that still runs on this folder, else starts one; makes the cluster first when there is none.
- * The server runs in a session of its own, so that the terminal's Ctrl-C reaches us alone and we drain first.
- * Throws Fatal, with what to do, when this machine cannot run it.
+ * Adopts the server that still runs on this folder, else starts one; makes the cluster first when there is
+ * none. The server runs in a session of its own, so that the terminal's Ctrl-C reaches us alone and we
+ * drain first. Throws Fatal, with what to do, when this machine cannot run it.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { directory, log } = options;
@@ -73,14 +73,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const password = await prepareCluster(directory, binaries.initdb, account);
   const adopted = await adopt(directory, password);
   if (adopted) {
-    log.info({ pid: adopted.process.pid }, 'adopted the running Postgres');
+    log.info({ postmaster: adopted.process.pid }, 'adopted the running Postgres');
     return serverHandle(adopted, true);
   }
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
     await clearLeftovers(directory);
     const started = await launch(binaries.postgres, options, { account, password });
     if (started) {
-      log.info({ pid: started.process.pid, attempt }, 'started Postgres');
+      log.info({ postmaster: started.process.pid, attempt }, 'started Postgres');
       return serverHandle(started, false);
     }
   }

@@ -26,7 +26,6 @@ test('a killed server is started again, and the same pool finds it on its new po
   expect(rows).toEqual([{ seven: 7 }]);
 });
 
-/** Red when a stop counts as a death: the server would be back a moment later. */
 test('a server that is closed stays closed', async () => {
   const directory = join(testFolder(), 'postgres');
   const onMoved = vi.fn();

@@ -18,7 +18,7 @@ export interface KeptPostgresOptions {
 
 const BACKOFF_MS = { first: 100, most: 5_000 };
 
-/** An embedded server that is started again when it dies, until it is closed. Throws what its first start throws. */
+/** An embedded server that is started again when it dies. Throws what its first start throws. */
 export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOptions): Promise<KeptPostgres> {
   const closing = new AbortController();
   let restarting: Promise<void> = Promise.resolve();
@@ -27,7 +27,7 @@ export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOpti
 
   function watch(current: EmbeddedPostgres): void {
     current.onExit(() => {
-      log.error({ pid: current.pid }, 'Postgres ended and is started again');
+      log.error({ postmaster: current.pid }, 'Postgres ended and is started again');
       restarting = startAgain();
     });
   }

@@ -36,7 +36,9 @@ interface Session {
   lost: AbortController;
 }
 
-/** One connection of its own that listens, for as long as it takes: when it breaks, another one takes over. */
+/**
+ * One connection of its own that listens, for as long as it takes: when it breaks, another one takes over.
+ */
 export function createListener(deps: ListenerDeps, handlers: ListenerHandlers): Listener {
   const { log, heartbeatMs = HEARTBEAT_MS } = deps;
   const closing = new AbortController();

@@ -17,7 +17,7 @@ async function column(url: string, sql: string): Promise<unknown[]> {
 }
 
 /** Red when the number is written after the statements: rivals then run them twice and collide. */
-test('six processes that migrate the same empty database at once all succeed, and each migration ran once', async () => {
+test('six that migrate one empty database at once all succeed, each migration runs once', async () => {
   const url = await emptyDatabase();
   const migrations: Migration[] = [
     { number: 1, sql: 'CREATE TABLE runs (number integer); INSERT INTO runs VALUES (1)' },
@@ -43,7 +43,7 @@ test('a database of a later release is refused and left as it is', async () => {
   });
 });
 
-/** Red when a failing migration's number stays. */
+/** Red when number and statements are not one transaction: the number of the failing one stays. */
 test('a migration that fails leaves nothing behind and runs again at the next start', async () => {
   const url = await emptyDatabase();
   const broken = [{ number: 1, sql: 'CREATE TABLE one (); SELECT 1 / 0' }];

@@ -20,7 +20,7 @@ const INT8 = 20;
 /** Where nobody answers (tcpmux): without any URL the driver would look for a server by the PG… variables. */
 export const NOWHERE_URL = 'postgres://127.0.0.1:1/none';
 
-/** Connections to Postgres, every wait on them timed. `numeric` stays text; bigint is a number where one is exact. */
+/** Connections with every wait timed. `numeric` stays text; bigint is a number where one is exact. */
 export function createPool(options: PoolOptions): Pool {
   const { url, name, log, max = 10, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const pool = new Pool({
@@ -34,7 +34,8 @@ export function createPool(options: PoolOptions): Pool {
     query_timeout: statementTimeoutMs + SILENCE_MS,
     types: { getTypeParser },
   });
-  // A connection that breaks while it is lent out says so on itself; without a listener that ends the process.
+  // A connection that breaks while it is lent out says so on itself; without a listener that ends the
+  // process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'));
   return pool;

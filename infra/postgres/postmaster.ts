@@ -22,8 +22,8 @@ const STOP_STEPS = [
 ] as const;
 
 /**
- * The living postmaster that the folder's postmaster.pid names. The file of a dead one is left to Postgres; a pid
- * that now belongs to somebody else would make Postgres refuse to start, so that file is removed.
+ * The living postmaster that the folder's postmaster.pid names. The file of a dead one is left to Postgres;
+ * a pid that now belongs to somebody else would make Postgres refuse to start, so that file is removed.
  */
 export function findPostmaster(directory: string): Postmaster | undefined {
   const file = join(directory, 'postmaster.pid');
@@ -48,15 +48,21 @@ export async function stopPostmaster(postmaster: ProcessIdentity): Promise<void>
 }
 
 /**
- * After kill -9 of a postmaster its backends live until they notice, and a new one refuses to start while they
- * hold the shared memory. Asks them to go, then makes them: without a postmaster they can save nothing.
+ * After kill -9 of a postmaster its backends live until they notice, and a new one refuses to start while
+ * they hold the shared memory. Asks them to go, then makes them: without a postmaster they can save
+ * nothing. When nobody is left the lock file goes too: Postgres takes a zombie for a living postmaster, and
+ * where the first process of the machine reaps late or never (many containers) it would refuse for as long.
  */
 export async function clearLeftovers(directory: string): Promise<void> {
+  if (process.platform !== 'linux') return;
   for (const name of ['SIGQUIT', 'SIGKILL'] as const) {
     const leftovers = processesIn(directory);
     for (const pid of leftovers) signal(pid, name);
     const gone = () => (processesIn(directory).length === 0 ? true : undefined);
-    if (await poll(gone, { timeoutMs: 1_000, everyMs: 20 })) return;
+    if (await poll(gone, { timeoutMs: 1_000, everyMs: 20 })) {
+      rmSync(join(directory, 'postmaster.pid'), { force: true });
+      return;
+    }
   }
 }
 
@@ -64,9 +70,8 @@ function hasEnded(process: ProcessIdentity, timeoutMs: number): Promise<true | u
   return poll(() => (isLiving(process) ? undefined : true), { timeoutMs, everyMs: 20 });
 }
 
-/** Every server process works in its cluster's folder. Linux only; elsewhere the start itself tries again. */
+/** Every server process works in its cluster's folder. Needs /proc. */
 function processesIn(directory: string): number[] {
-  if (process.platform !== 'linux' || !existsSync(directory)) return [];
   const cluster = realpathSync(directory);
   const pids = readdirSync('/proc').map(Number).filter(Boolean);
   return pids.filter((pid) => pid !== process.pid && workingDirectoryOf(pid) === cluster && isAlive(pid));

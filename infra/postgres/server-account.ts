@@ -26,8 +26,8 @@ export function chooseServerAccount(cluster: string): ServerAccount {
 }
 
 /**
- * The launch of a program under an account. Where a folder above one of `paths` is closed to the account (a clone
- * in /root, say), the program gets the one capability that opens it, by util-linux' setpriv.
+ * The launch of a program under an account. Where a folder above one of `paths` is closed to the account (a
+ * clone in /root, say), the program gets the one capability that opens it, by util-linux' setpriv.
  */
 export function launchAs(
   account: ServerAccount,
@@ -45,8 +45,12 @@ export function launchAs(
     );
   }
   const identity = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
-  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--'];
-  return { command: setpriv, args: [...identity, ...capability, program, ...args], account: undefined };
+  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  // Without this bit access(2), by which initdb looks for its own files, leaves capabilities out (its man
+  // page).
+  const securebit = '--securebits=+no_setuid_fixup';
+  const all = [...identity, ...capability, securebit, '--', program, ...args];
+  return { command: setpriv, args: all, account: undefined };
 }
 
 function accountNamed(name: string): ServerAccount {

@@ -9,7 +9,9 @@ export interface TestDatabase {
 
 const TEMPLATE = 'metergate_test_template';
 
-/** A fresh, migrated database of its own for one test file or one test, about 30 ms. Needs ./test-server.ts. */
+/**
+ * A fresh, migrated database of its own for one test file or one test, about 30 ms. Needs ./test-server.ts.
+ */
 export async function createTestDatabase(
   options: { migrated: boolean } = { migrated: true },
 ): Promise<TestDatabase> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -9,8 +9,8 @@ import { createTemplate, dropTemplate } from './test-database.ts';
 const PREFIX = 'metergate-test-postgres-';
 
 /**
- * Vitest's globalSetup: one real server for the whole run, its URL in TEST_POSTGRES_URL for the workers. Where
- * that variable is set already, the server it names is used.
+ * Vitest's globalSetup: one real server for the whole run, its URL in TEST_POSTGRES_URL for the workers.
+ * Where that variable is set already, the server it names is used.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const given = process.env.TEST_POSTGRES_URL;
@@ -36,6 +36,8 @@ interface TestServer {
 
 async function startServer(): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  // The server's account has to pass through.
+  chmodSync(directory, 0o711);
   const server = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     log: pino({ level: 'silent' }),

@@ -27,7 +27,7 @@ const AWAY_SYSTEM_CODES = new Set([
   'ETIMEDOUT',
 ]);
 
-/** True when an error of a store call means that Postgres is away or hangs, and not that the statement is wrong. */
+/** True when an error of a store call means that Postgres is away or hangs, not that it was asked wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) {
     const state = error.code ?? '';

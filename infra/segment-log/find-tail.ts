@@ -3,11 +3,15 @@ import { checksumHolds, FRAME_MAGIC, measureFrame } from '../../schemas/frame.ts
 export interface Tail {
   /** Bytes of whole, sound frames from the beginning on. */
   soundBytes: number;
-  /** What stands behind them: nothing, the remains of one unfinished write, or sound frames after a bad one. */
+  /**
+   * What stands behind them: nothing, the remains of one unfinished write, or sound frames after a bad one.
+   */
   rest: 'none' | 'torn' | 'frames';
 }
 
-/** Looks through the frames of the last segment. A sound frame of another log is a bad one, and never torn. */
+/**
+ * Looks through the frames of the last segment. A sound frame of another log is a bad one, and never torn.
+ */
 export function findTail(frames: Buffer, logId: Uint8Array): Tail {
   let soundBytes = 0;
   for (let bytes = -1; bytes !== 0; soundBytes += bytes) {

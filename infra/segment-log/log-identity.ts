@@ -36,7 +36,7 @@ export function ensureLogIdentity(directory: string, identityCheck: Uint8Array):
   if (!known.identityCheck.equals(identityCheck)) {
     throw new Fatal(
       'identity_key_mismatch',
-      `The log in ${directory} was written under another identity key: database and log must be of one installation.`,
+      `The log in ${directory} was written under another identity key than the database holds.`,
     );
   }
   return known;

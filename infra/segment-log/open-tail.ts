@@ -33,7 +33,8 @@ export interface TailOptions {
 
 /**
  * Opens the last segment for writing, after a clean stop or a crash at any moment. What a crash left of one
- * unfinished write is cut off: it was never answered. Anything else that is wrong throws Fatal `frame_damaged`.
+ * unfinished write is cut off: it was never answered. Anything else that is wrong throws Fatal
+ * `frame_damaged`.
  */
 export async function openTail(options: TailOptions): Promise<OpenSegment> {
   const { directory, logId, openFile } = options;

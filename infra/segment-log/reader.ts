@@ -8,7 +8,9 @@ import { isOfLog } from './find-tail.ts';
 import { readLogIdentity } from './log-identity.ts';
 import { checkSegmentHeader, listSegments, SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
 
-/** For any process, any number of them. Throws Transient `log_not_there` before the first writer made the log. */
+/**
+ * For any process, any number of them. Throws Transient `log_not_there` before the first writer made the log.
+ */
 export async function openSegmentLogReader({ directory }: { directory: string }): Promise<EventLogReader> {
   const identity = readLogIdentity(directory);
   if (!identity) throw new Transient('log_not_there', `There is no log in ${directory} yet.`);
@@ -111,7 +113,9 @@ async function readExactly(
   return buffer;
 }
 
-/** The whole frames of a chunk that begins where the stretch does; the last may be cut off by the chunk's end. */
+/**
+ * The whole frames of a chunk that begins where the stretch does; the last may be cut off by the chunk's end.
+ */
 function splitFrames(chunk: Buffer, stretch: Stretch): LogFrame[] {
   const frames: LogFrame[] = [];
   for (let at = 0; at < chunk.length; ) {

@@ -18,8 +18,8 @@ export const WRITE_FLAGS = constants.O_RDWR | (DSYNC ?? 0);
 const PIECES_MAX = 1000;
 
 /**
- * Makes the segment's file with its header, durable in its folder. One that is there already holds nothing: a crash
- * came between its making and its first frame. On failure no file stays.
+ * Makes the segment's file with its header, durable in its folder. One that is there already holds nothing: a
+ * crash came between its making and its first frame. On failure no file stays.
  */
 export async function createSegment(place: SegmentPlace, openFile: OpenFile): Promise<FileHandle> {
   const file = await openFile(place.path, WRITE_FLAGS | constants.O_CREAT | constants.O_TRUNC, 0o600);

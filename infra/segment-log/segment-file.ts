@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
 
 /**
- * A segment: a small header, then frames back to back. Its name is the position of its first byte of frames, so
- * that the place of a position in its file is `position - base + SEGMENT_HEADER_BYTES`. Little-endian:
+ * A segment: a small header, then frames back to back. Its name is the position of its first byte of frames,
+ * so that the place of a position in its file is `position - base + SEGMENT_HEADER_BYTES`. Little-endian:
  *
  *   0  u32  magic 'MGSG'        24 u64  base position
  *   4  u16  version             32 u32  zero
@@ -43,7 +43,10 @@ export function encodeSegmentHeader({ base, logId }: SegmentPlace): Buffer {
   return header;
 }
 
-/** Throws Fatal `frame_damaged` when this is not the header of that segment, `log_version_newer` when it may be. */
+/**
+ * Throws Fatal `frame_damaged` when this is not the header of that segment, `log_version_newer` when it may
+ * be.
+ */
 export function checkSegmentHeader(header: Buffer, place: SegmentPlace): void {
   if (!isSegmentHeader(header)) {
     throw new Fatal('frame_damaged', `The header of ${place.path} is damaged.`);

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import type { AppendOutcome, EventLogWriter } from '../ports/event-log.ts';
 import { isDiskFull } from '../disk-guard.ts';
+import type { AppendOutcome, EventLogWriter } from '../ports/event-log.ts';
 import { type DurableEnd, openDurableEnd } from './durable-end.ts';
 import { ensureLogIdentity } from './log-identity.ts';
 import { type OpenSegment, openTail } from './open-tail.ts';
@@ -24,9 +24,9 @@ export interface SegmentLogOptions {
 const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Opens the log for its one writer, making it where there is none; whoever else writes at the same time is kept out
- * by the lock on DATA_DIR. Throws Fatal `identity_key_mismatch`, `log_version_newer`, `log_identity_damaged`,
- * `frame_damaged`: then nothing was changed.
+ * Opens the log for its one writer, making it where there is none; whoever else writes at the same time is
+ * kept out by the lock on DATA_DIR. Throws Fatal `identity_key_mismatch`, `log_version_newer`,
+ * `log_identity_damaged`, `frame_damaged`: then nothing was changed.
  */
 export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<EventLogWriter> {
   const { directory, identityCheck, log } = options;
@@ -94,7 +94,8 @@ function createWriter(deps: WriterDeps): EventLogWriter {
       try {
         return await append(frame);
       } catch (cause) {
-        // Also a full disk that could not be taken back: from here on, what is in memory may not be what is on disk.
+        // Also a full disk that could not be taken back: from here on, what is in memory may not be what is
+        // on disk.
         broken = new Fatal('log_write_failed', `The log in ${directory} cannot be written.`, { cause });
         throw broken;
       }

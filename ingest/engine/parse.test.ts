@@ -6,15 +6,18 @@ import { type Parsed, parseBatch, parseLines, parseSingle } from './parse.ts';
 
 const digits = (maxLength: number) =>
   fc.array(fc.nat(9), { minLength: 1, maxLength }).map((list) => list.join(''));
+const exponents = fc.oneof(fc.integer({ min: -20, max: 20 }), fc.constantFrom(-400, 400));
+/** As many digits as a double just holds, and just does not; with and without zeros in front. */
 const numbers = fc
   .record({
     sign: fc.constantFrom('', '-'),
-    integer: digits(18).map((text) => text.replace(/^0+(?=.)/, '')),
-    fraction: fc.option(digits(18), { nil: undefined }),
-    exponent: fc.option(fc.integer({ min: -20, max: 20 }), { nil: undefined }),
+    integer: fc.oneof(fc.constant('0'), digits(3), digits(18)).map((text) => text.replace(/^0+(?=.)/, '')),
+    zeros: fc.nat(8).map((count) => '0'.repeat(count)),
+    fraction: fc.option(fc.oneof(digits(4), digits(18)), { nil: undefined }),
+    exponent: fc.option(exponents, { nil: undefined }),
   })
-  .map(({ sign, integer, fraction, exponent }) => {
-    const decimals = fraction === undefined ? '' : `.${fraction}`;
+  .map(({ sign, integer, zeros, fraction, exponent }) => {
+    const decimals = fraction === undefined ? '' : `.${zeros}${fraction}`;
     return `${sign}${integer}${decimals}${exponent === undefined ? '' : `e${exponent}`}`;
   });
 

@@ -22,7 +22,19 @@ test('a timestamp with any offset is the same moment as Date reads', () => {
 });
 
 test('every day of every kind of year is read, and no day that is none', () => {
-  for (const year of ['0000', '0004', '0100', '1900', '1970', '2000', '2024', '2026', '2100', '9999']) {
+  for (const year of [
+    '0000',
+    '0004',
+    '0100',
+    '1900',
+    '1970',
+    '2000',
+    '2024',
+    '2026',
+    '2100',
+    '2400',
+    '9999',
+  ]) {
     for (let month = 0; month <= 13; month++) {
       for (let day = 0; day <= 32; day++) {
         const text = `${year}-${two(month)}-${two(day)}T12:30:45Z`;

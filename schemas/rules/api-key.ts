@@ -5,9 +5,9 @@ import type { Mode } from '../environment.ts';
 export type KeyKind = 'secret' | 'publishable';
 
 /**
- * `sk_live_ | sk_test_ | pk_live_ | pk_test_`, 32 characters of base62, 6 of checksum: CRC-32 of everything before
- * it, in base62, most significant digit first. A typing error is told without asking anybody, and scanners for
- * leaked secrets can be sure of what they found.
+ * `sk_live_ | sk_test_ | pk_live_ | pk_test_`, 32 characters of base62, 6 of checksum: CRC-32 of everything
+ * before it, in base62, most significant digit first. A typing error is told without asking anybody, and
+ * scanners for leaked secrets can be sure of what they found.
  */
 const KEY_SHAPE = /^([sp])k_(live|test)_[0-9A-Za-z]{38}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

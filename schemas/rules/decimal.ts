@@ -12,12 +12,14 @@ export function canonicalDecimal(text: string): string | undefined {
   if (!match) return undefined;
   const [, sign = '', integer = '', fraction = '', exponentText = '0'] = match;
   const digits = integer + fraction;
-  const significant = digits.replace(/^0+/, '').replace(/0+$/, '');
-  if (significant === '') return '0';
+  const first = digits.search(/[1-9]/);
+  if (first < 0) return '0';
+  // Not /0+$/, which looks at every zero from every zero before it: 700,000 of them took 410 s.
+  const significant = digits.slice(first, digits.search(/[1-9]0*$/) + 1);
   const exponent = Number(exponentText);
   if (!Number.isSafeInteger(exponent)) return undefined;
-  // The value is 0.<digits without leading zeros> × 10^point.
-  const point = integer.length + exponent - (digits.length - digits.replace(/^0+/, '').length);
+  // The value is 0.<significant> × 10^point.
+  const point = integer.length - first + exponent;
   const fractionDigits = significant.length - point;
   if (point > INTEGER_DIGITS_MAX || fractionDigits > FRACTION_DIGITS_MAX) return undefined;
   return sign + placePoint(significant, point);

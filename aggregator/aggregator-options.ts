@@ -1,0 +1,31 @@
+export interface AggregatorOptions {
+  /**
+   * Names this aggregator in the leases. Of two with one name the later takes the partition at once, so it has to
+   * be one living process's own: a fixed name where a lock already sees to that, else a random one.
+   */
+  owner: string;
+  /** How long a block gathers under load. */
+  lingerMs: number;
+  /** The same while a reader waits: below it every read would cost an insert of its own. */
+  readerLingerMs: number;
+  leaseMs: number;
+  /** A block is closed when it has as much. */
+  rowsMax: number;
+  bytesMax: number;
+  /** Ids that the filter keeps per generation; 32 bytes each. */
+  generationMax: number;
+  /** About how many of the latest events the filter learns at a start. */
+  seedMax: number;
+  keepRangesDays: number;
+}
+
+export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
+  lingerMs: 500,
+  readerLingerMs: 25,
+  leaseMs: 30_000,
+  rowsMax: 60_000,
+  bytesMax: 28 * 1024 * 1024,
+  generationMax: 1_000_000,
+  seedMax: 100_000,
+  keepRangesDays: 30,
+};

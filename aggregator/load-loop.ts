@@ -1,0 +1,128 @@
+import type { AggregatorOptions } from './aggregator-options.ts';
+import { createGatherer, type Gatherer } from './gatherer.ts';
+import type { Lease } from './lease.ts';
+import { type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
+import type { RecentIds } from './recent-ids.ts';
+import { seedRecentIds } from './seed-recent-ids.ts';
+import { raiseAlarm } from './store/alarms.ts';
+import { endOfRanges, pruneRanges, takeOverRanges } from './store/ranges.ts';
+import type { Turns } from './turns.ts';
+import type { Wakeup } from './wakeup.ts';
+
+export interface LoadLoopDeps extends LoadDeps {
+  disk: { isLow(): boolean };
+  wakeup: Wakeup;
+  /** A load is a turn, so that others can have the partition standing still between two of them. */
+  turns: Turns;
+}
+
+/** What the loop is told and tells, while it runs. */
+export interface LoopState {
+  closing: boolean;
+  /** Somebody waits for what is on the log. */
+  readerWaits: boolean;
+  /** Set while nothing is pending: everything before `position` is loaded, nothing behind it. */
+  standing: { lease: Lease; position: number } | undefined;
+}
+
+/** How often the log is looked at while nothing is to be done. */
+const POLL_MS = 20;
+const PRUNE_EVERY_MS = 3_600_000;
+
+/**
+ * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given up
+ * with it: the next run begins with what is written in Postgres. `onHealthy` comes once the log can be read on.
+ */
+export async function runLoadLoop(
+  deps: LoadLoopDeps,
+  options: AggregatorOptions,
+  { lease, state, onHealthy }: { lease: Lease; state: LoopState; onHealthy: () => Promise<void> },
+): Promise<void> {
+  const { reader, turns } = deps;
+  const from = await turns(() => resumeAll(deps, lease));
+  const recentIds = await seedRecentIds(deps, lease, options);
+  const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
+  await gatherer.extend();
+  state.standing = { lease, position: from };
+  await onHealthy();
+  let loadedAtMs = Number.NEGATIVE_INFINITY;
+  let prunedAtMs = Number.NEGATIVE_INFINITY;
+  while (await isDue(deps, options, { gatherer, state, loadedAtMs })) {
+    loadedAtMs = deps.clock.monotonicMs();
+    state.readerWaits = false;
+    await turns(() => loadNext(deps, { lease, state, gatherer, recentIds }));
+    if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
+    await pruneRanges(deps.pool, lease, options.keepRangesDays);
+    prunedAtMs = loadedAtMs;
+  }
+}
+
+/** Finishes what an owner before, or a run before, left unfinished. Gives the position from which to go on. */
+async function resumeAll(deps: LoadDeps, lease: Lease): Promise<number> {
+  for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
+    deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'goes on with an unsettled range');
+    await resumeRange(deps, lease, range);
+  }
+  return endOfRanges(deps.pool, lease);
+}
+
+interface Wait {
+  gatherer: Gatherer;
+  state: LoopState;
+  loadedAtMs: number;
+}
+
+/**
+ * Waits until a block should be loaded: at once after a pause, a moment later when somebody waits for it, and
+ * under load when the block is full or `lingerMs` have passed. False: the loop has to end.
+ */
+async function isDue(
+  { reader, clock, metrics, disk, wakeup }: LoadLoopDeps,
+  { lingerMs, readerLingerMs }: AggregatorOptions,
+  { gatherer, state, loadedAtMs }: Wait,
+): Promise<boolean> {
+  while (!state.closing) {
+    await gatherer.extend();
+    const { lease, position } = state.standing ?? {};
+    if (!lease || position === undefined) return false;
+    metrics.lag((await reader.durableEnd(lease.partition)) - position);
+    const sinceMs = clock.monotonicMs() - loadedAtMs;
+    const waitMs = state.readerWaits ? Math.min(readerLingerMs, lingerMs) : lingerMs;
+    const ripe = gatherer.isFull() || (!gatherer.isEmpty() && sinceMs >= waitMs);
+    if (ripe && !disk.isLow()) return true;
+    await wakeup.wait(
+      ripe || gatherer.isEmpty() ? POLL_MS : Math.min(POLL_MS, Math.max(1, waitMs - sinceMs)),
+    );
+  }
+  return false;
+}
+
+interface Next {
+  lease: Lease;
+  state: LoopState;
+  gatherer: Gatherer;
+  recentIds: RecentIds;
+}
+
+/** While it runs the partition is not standing; when it fails it stays so. */
+async function loadNext(deps: LoadDeps, { lease, state, gatherer, recentIds }: Next): Promise<void> {
+  state.standing = undefined;
+  const block = gatherer.take();
+  const dropped = recentIds.filter(block);
+  if (dropped.length > 0) await tellDoubles(deps, lease, dropped.length);
+  const loading = loadBlock(deps, lease, block, dropped);
+  // A backlog is read ahead while the insert runs; what goes wrong with it is met again by the next extend.
+  await Promise.all([loading, gatherer.extend().catch(() => undefined)]);
+  state.standing = { lease, position: block.hi };
+}
+
+async function tellDoubles({ pool, log, metrics }: LoadDeps, lease: Lease, events: number): Promise<void> {
+  metrics.doubled(events);
+  log.error({ events }, 'events stand on the log twice: the second ones are left out');
+  await raiseAlarm(
+    pool,
+    lease,
+    'event_twice',
+    `${events} events stood on the log twice and were counted once.`,
+  );
+}

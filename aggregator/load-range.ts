@@ -1,0 +1,122 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Clock } from '../infra/ports/clock.ts';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { inTransaction } from '../infra/postgres/pool.ts';
+import { Poison, Transient } from '../schemas/failures.ts';
+import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
+import type { Lease } from './lease.ts';
+import type { AggregatorMetrics } from './metrics.ts';
+import { findRefusedLines } from './refused-lines.ts';
+import { settleRange } from './settle-range.ts';
+import { keepRefusedLines } from './store/quarantine.ts';
+import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from './store/ranges.ts';
+
+export interface LoadDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  reader: EventLogReader;
+  clock: Clock;
+  log: Logger;
+  metrics: AggregatorMetrics;
+}
+
+/** Longer than any insert takes on a busy disk, shorter than a lease. */
+const INSERT_TIMEOUT_MS = 20_000;
+/** With less time left on the lease an insert is not begun. */
+const INSERT_TIME_MIN_MS = 1_000;
+
+/** Freezes the block, loads it and settles it. Whatever fails in between is taken up by {@link resumeRange}. */
+export async function loadBlock(
+  deps: LoadDeps,
+  lease: Lease,
+  block: Block,
+  dropped: number[],
+): Promise<void> {
+  const { logId, partition, epoch } = lease;
+  const { lo, hi, eventCount, checksum, throughMs } = block;
+  const range: Range = { logId, partition, epoch, lo, hi, eventCount, dropped, checksum, throughMs };
+  if (!(await freezeRange(deps.pool, range))) throw fenced();
+  await insertRange(deps, lease, range, block);
+  await finishRange(deps, range);
+}
+
+/**
+ * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never the
+ * filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
+ */
+export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<void> {
+  if (range.state === 'loaded') return settleRange(deps.pool, range);
+  const block = await readBlock(deps.reader, range.partition, range);
+  await insertRange(deps, lease, range, block);
+  await finishRange(deps, range);
+}
+
+/** Marked only when the rows are on disk: a crash before leaves the range pending, and it is sent again. */
+async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<void> {
+  if (!(await markLoaded(pool, range))) throw fenced();
+  metrics.loaded(range.eventCount, range.hi);
+  await settleRange(pool, range);
+}
+
+async function insertRange(deps: LoadDeps, lease: Lease, range: Range, block: Block): Promise<void> {
+  try {
+    await insertLines(deps, lease, range, linesWithout(block, range.dropped));
+  } catch (error) {
+    if (!(error instanceof Poison)) throw error;
+    const dropped = await quarantine(deps, range, block, error);
+    await insertLines(deps, lease, range, linesWithout(block, dropped));
+  }
+}
+
+async function insertLines(
+  { warehouse, clock, metrics }: LoadDeps,
+  lease: Lease,
+  range: Range,
+  lines: Buffer,
+): Promise<void> {
+  if (lines.length === 0) return;
+  const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
+  const startedAtMs = clock.monotonicMs();
+  await warehouse.insertEvents({ token: tokenOf(range), lines, timeoutMs });
+  metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);
+}
+
+function tokenOf({ logId, partition, lo, hi }: Range): string {
+  return `${logId}-${partition}-${lo}-${hi}`;
+}
+
+/** Sets the unreadable lines aside and gives all that the range leaves out. Nothing of the block was stored yet. */
+async function quarantine(
+  { pool, warehouse, log, metrics }: LoadDeps,
+  range: Range,
+  block: Block,
+  cause: Poison,
+) {
+  const lines = splitLines(linesWithout(block, []));
+  const left = lines.flatMap((body, line) => (range.dropped.includes(line) ? [] : [{ line, body }]));
+  const indexes = await findRefusedLines(
+    warehouse,
+    left.map(({ body }) => body),
+  );
+  const refused = indexes.flatMap((index) => left[index] ?? []);
+  if (refused.length === 0) {
+    throw new Transient('block_refused', 'ClickHouse refuses a block, but none of its lines.', { cause });
+  }
+  const dropped = [...range.dropped, ...refused.map(({ line }) => line)].sort((a, b) => a - b);
+  await inTransaction(pool, async (client) => {
+    await keepRefusedLines(client, range, refused, cause.code);
+    if (!(await dropLines(client, range, dropped))) throw fenced();
+  });
+  metrics.quarantined(refused.length);
+  log.error(
+    { lo: range.lo, lines: refused.length },
+    'ClickHouse cannot read these lines: they are set aside',
+  );
+  return dropped;
+}
+
+function fenced(): Transient {
+  return new Transient('lease_lost', 'Another process has taken over the partition.');
+}

@@ -1,0 +1,81 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export interface AggregatorMetrics {
+  /** A range is loaded: its events, and the position behind it. */
+  loaded(events: number, position: number): void;
+  inserted(seconds: number, bytes: number): void;
+  lag(bytes: number): void;
+  /** Events that the recent-ids filter left out. */
+  doubled(events: number): void;
+  quarantined(lines: number): void;
+  /** The partition stands still for this reason; retried. */
+  failed(code: string): void;
+}
+
+export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
+  const registers = [registry];
+  const events = new Counter({
+    name: 'metergate_load_events_total',
+    help: 'Events loaded into the warehouse.',
+    registers,
+  });
+  const position = new Gauge({
+    name: 'metergate_load_position',
+    help: 'Everything before this position of the log is loaded.',
+    registers,
+  });
+  const lagBytes = new Gauge({
+    name: 'metergate_load_lag_bytes',
+    help: 'Durable on the log and not loaded.',
+    registers,
+  });
+  const rows = new Histogram({
+    name: 'metergate_load_block_events',
+    help: 'Events per block.',
+    buckets: [1, 10, 100, 1_000, 10_000, 30_000, 60_000, 100_000],
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'metergate_load_bytes_total',
+    help: 'Bytes of lines inserted.',
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'metergate_load_insert_seconds',
+    help: 'Time of one insert into the warehouse.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    registers,
+  });
+  const doubled = new Counter({
+    name: 'metergate_load_doubled_events_total',
+    help: 'Events found twice on the log and left out.',
+    registers,
+  });
+  const quarantined = new Counter({
+    name: 'metergate_load_quarantined_lines_total',
+    help: 'Lines that the warehouse cannot read.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'metergate_load_failures_total',
+    help: 'Times the load stood still, by reason.',
+    labelNames: ['code'],
+    registers,
+  });
+
+  return {
+    loaded(count, hi) {
+      events.inc(count);
+      rows.observe(count);
+      position.set(hi);
+    },
+    inserted(took, length) {
+      seconds.observe(took);
+      bytes.inc(length);
+    },
+    lag: (left) => lagBytes.set(left),
+    doubled: (count) => doubled.inc(count),
+    quarantined: (lines) => quarantined.inc(lines),
+    failed: (code) => failures.inc({ code }),
+  };
+}

@@ -1,0 +1,116 @@
+import { asTransient } from '../infra/postgres/unavailable.ts';
+import { Fatal, Poison, Transient } from '../schemas/failures.ts';
+import type { AggregatorOptions } from './aggregator-options.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
+import { clearAlarms, raiseAlarm } from './store/alarms.ts';
+import type { Place } from './store/leases.ts';
+import { createTurns } from './turns.ts';
+import { createWakeup } from './wakeup.ts';
+
+/** Keeps one partition of the log loading, for as long as it takes. */
+export interface PartitionLoader {
+  readonly place: Place;
+  /** Somebody waits for what is on the log. */
+  readerWaits(): void;
+  /**
+   * Runs `work` between two loads: nothing is pending, everything before the position is loaded and nothing behind
+   * it. Throws Transient `partition_not_standing` while this process does not hold the partition or it is stuck.
+   */
+  betweenLoads<T>(work: (standing: { lease: Lease; position: number }) => Promise<T>): Promise<T>;
+  /** Rejects when the process should end. */
+  readonly failed: Promise<never>;
+  /** Ends after the block that is being loaded. */
+  close(): Promise<void>;
+}
+
+const OTHER_OWNER_WAIT_MS = 1_000;
+const BACKOFF_MS = { first: 100, most: 10_000 };
+
+export function createPartitionLoader(
+  given: Omit<LoadLoopDeps, 'wakeup' | 'turns'>,
+  partition: number,
+  options: AggregatorOptions,
+): PartitionLoader {
+  const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createTurns() };
+  const { pool, log, metrics, wakeup, turns } = deps;
+  const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
+  const state: LoopState = { closing: false, readerWaits: false, standing: undefined };
+  let backoffMs = BACKOFF_MS.first;
+  // What an earlier process raised is cleared as well.
+  let alarmed = true;
+
+  async function keepLoading(): Promise<void> {
+    while (!state.closing) {
+      try {
+        if (!(await loadOnce())) await wakeup.wait(OTHER_OWNER_WAIT_MS);
+      } catch (error) {
+        await tell(expected(error));
+        await wakeup.wait(backoffMs);
+        backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most);
+      }
+    }
+  }
+
+  /** False while another process holds the partition. */
+  async function loadOnce(): Promise<boolean> {
+    const lease = await takeLease(deps, place, options);
+    if (!lease) return false;
+    try {
+      await runLoadLoop(deps, options, { lease, state, onHealthy });
+      return true;
+    } finally {
+      state.standing = undefined;
+      await lease.end();
+    }
+  }
+
+  async function onHealthy(): Promise<void> {
+    backoffMs = BACKOFF_MS.first;
+    if (alarmed) await clearAlarms(pool, place);
+    alarmed = false;
+  }
+
+  async function tell(failure: Failure): Promise<void> {
+    metrics.failed(failure.code);
+    log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
+    if (failure.code === 'lease_lost') return;
+    alarmed = true;
+    await raiseAlarm(pool, place, failure.code, failure.message).catch((err: unknown) => {
+      log.debug({ err }, 'an alarm cannot be written');
+    });
+  }
+
+  const kept = keepLoading();
+  return {
+    place,
+    // Never resolves: an orderly end is no failure.
+    failed: kept.then(() => new Promise<never>(() => undefined)),
+    readerWaits() {
+      state.readerWaits = true;
+      wakeup.wake();
+    },
+    betweenLoads: (work) =>
+      turns(() => {
+        if (state.standing) return work(state.standing);
+        throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
+      }),
+    async close() {
+      state.closing = true;
+      wakeup.wake();
+      await kept.catch(() => undefined);
+    },
+  };
+}
+
+type Failure = Transient | Poison | Fatal;
+
+/**
+ * Failures of every kind are tried again: a damaged frame stops its partition, with an alarm, and is never passed
+ * over. What is none of ours is a mistake in the code, and ends the process.
+ */
+function expected(error: unknown): Failure {
+  const failure = asTransient(error);
+  if (failure instanceof Transient || failure instanceof Poison || failure instanceof Fatal) return failure;
+  throw error;
+}

@@ -1,0 +1,50 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Clock } from '../infra/ports/clock.ts';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { CHANNELS } from '../schemas/channels.ts';
+import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
+import { createAggregatorMetrics } from './metrics.ts';
+import { createPartitionLoader } from './partition-loader.ts';
+
+export interface AggregatorDeps {
+  pool: Pool;
+  /** Migrated. */
+  warehouse: Warehouse;
+  reader: EventLogReader;
+  clock: Clock;
+  log: Logger;
+  metrics: Registry;
+  disk: { isLow(): boolean };
+}
+
+export interface Aggregator {
+  /** For the listener: what to do on which channel. */
+  readonly channels: Record<string, () => void>;
+  /** Rejects when the process has to end. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Ends after the block that is being loaded. */
+  close(): Promise<void>;
+}
+
+/** The embedded log has one. */
+const PARTITION = 0;
+
+/** Brings everything that is durable on the log into the warehouse, once, and answers audits in between. */
+export function startAggregator(
+  deps: AggregatorDeps,
+  options: Pick<AggregatorOptions, 'owner'> & Partial<AggregatorOptions>,
+): Aggregator {
+  const metrics = createAggregatorMetrics(deps.metrics);
+  const loader = createPartitionLoader({ ...deps, metrics }, PARTITION, {
+    ...AGGREGATOR_DEFAULTS,
+    ...options,
+  });
+  return {
+    channels: { [CHANNELS.readerWaits]: loader.readerWaits },
+    failed: loader.failed,
+    close: () => loader.close(),
+  };
+}

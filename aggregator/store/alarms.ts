@@ -1,0 +1,20 @@
+import type { Place } from './leases.ts';
+import type { Queryable } from './queryable.ts';
+
+/** What stands in a partition's way, for readyz. Again with one code: the words are renewed. */
+export async function raiseAlarm(
+  db: Queryable,
+  { logId, partition }: Place,
+  code: string,
+  message: string,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO partition_alarms (log_id, partition, code, message) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (log_id, partition, code) DO UPDATE SET message = excluded.message`,
+    [logId, partition, code, message],
+  );
+}
+
+export async function clearAlarms(db: Queryable, { logId, partition }: Place): Promise<void> {
+  await db.query('DELETE FROM partition_alarms WHERE log_id = $1 AND partition = $2', [logId, partition]);
+}

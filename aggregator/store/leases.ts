@@ -1,0 +1,51 @@
+import type { Queryable } from './queryable.ts';
+
+/** A partition of one log. */
+export interface Place {
+  /** 32 hexadecimal digits. */
+  logId: string;
+  partition: number;
+}
+
+/** Takes what nobody holds, what has run out, and what this owner held before. Undefined while another holds it. */
+export async function acquireLease(
+  db: Queryable,
+  { logId, partition }: Place,
+  owner: string,
+  leaseMs: number,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ epoch: number }>(
+    `INSERT INTO partition_leases AS held (log_id, partition, owner, epoch, expires_at)
+     VALUES ($1, $2, $3, 1, now() + $4 * interval '1 millisecond')
+     ON CONFLICT (log_id, partition) DO UPDATE
+       SET owner = excluded.owner, epoch = held.epoch + 1, expires_at = excluded.expires_at
+       WHERE held.owner = excluded.owner OR held.expires_at < now()
+     RETURNING epoch`,
+    [logId, partition, owner, leaseMs],
+  );
+  return rows[0]?.epoch;
+}
+
+/** False when a later epoch has begun. */
+export async function renewLease(
+  db: Queryable,
+  { logId, partition }: Place,
+  epoch: number,
+  leaseMs: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE partition_leases SET expires_at = now() + $4 * interval '1 millisecond'
+     WHERE log_id = $1 AND partition = $2 AND epoch = $3`,
+    [logId, partition, epoch, leaseMs],
+  );
+  return rowCount === 1;
+}
+
+/** Lets the next owner begin at once. */
+export async function endLease(db: Queryable, { logId, partition }: Place, epoch: number): Promise<void> {
+  await db.query(
+    `UPDATE partition_leases SET expires_at = now() - interval '1 millisecond'
+     WHERE log_id = $1 AND partition = $2 AND epoch = $3`,
+    [logId, partition, epoch],
+  );
+}

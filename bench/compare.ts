@@ -1,0 +1,211 @@
+import { type Api, type ApiAnswer, getPatiently } from './api.ts';
+import { numberText, plainText, units } from './exact.ts';
+import {
+  aggregate,
+  breakdown,
+  type ExpectedBreakdown,
+  type Span,
+  windowSpan,
+  within,
+} from './expected-usage.ts';
+import { type KeptEvent, type Ledger, shownFault } from './ledger.ts';
+import { DIMENSIONS, type World } from './world.ts';
+
+export interface Judged {
+  api: Api;
+  ledger: Ledger;
+  world: World;
+}
+
+/** One (customer, meter) with everything acknowledged for it. */
+interface Pair {
+  customer: World['customers'][number];
+  meter: World['meters'][number];
+  events: KeptEvent[];
+}
+
+/** A store that was just killed is given this long. */
+const PATIENCE_MS = 30_000;
+
+/** Every counter that is not what the ledger says, as a sentence each: of this month and of the one before. */
+export async function compareCounters({ api, ledger, world }: Judged): Promise<string[]> {
+  return eachOf(pairsOf(ledger, world), async (pair) => {
+    const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong`;
+    const { span, answer } = await steadily('month', () => getPatiently(api, path, PATIENCE_MS));
+    const past = windowSpan('month', span.fromMs - 1);
+    const pastPath = `${path}&at=${new Date(past.toMs - 1).toISOString()}`;
+    const pastAnswer = await getPatiently(api, pastPath, PATIENCE_MS);
+    return [...counterFaults(pair, path, span, answer), ...counterFaults(pair, pastPath, past, pastAnswer)];
+  });
+}
+
+function counterFaults(
+  { customer, meter, events }: Pair,
+  path: string,
+  span: Span,
+  answer: ApiAnswer,
+): string[] {
+  const seen = (answer.body ?? {}) as Record<string, unknown>;
+  return differences(path, answer.status, seen, {
+    customerId: customer.id,
+    meterId: meter.key,
+    current: aggregate(within(events, span), meter),
+    periodStart: new Date(span.fromMs).toISOString(),
+    periodEnd: new Date(span.toMs).toISOString(),
+    unit: meter.unit,
+  });
+}
+
+export const WINDOWS = ['current_period', 'day', 'week', 'month', 'all', 'custom'] as const;
+
+/** The same for every breakdown: each window by each dimension, for every pair. */
+export async function compareBreakdowns(
+  { api, ledger, world }: Judged,
+  windows: readonly string[] = WINDOWS,
+  dimensions: readonly string[] = DIMENSIONS,
+): Promise<string[]> {
+  return eachOf(pairsOf(ledger, world), async (pair) => {
+    const { customer, meter, events } = pair;
+    const found: string[] = [];
+    for (const window of windows) {
+      const custom = window === 'custom' ? customSpan(events) : undefined;
+      for (const dimension of dimensions) {
+        const query = new URLSearchParams({
+          dimension,
+          limit: '1000',
+          ...(custom ? isoSpan(custom) : { window }),
+        });
+        const path = `${usagePath(customer, meter)}/breakdown?${query}`;
+        const { span, answer } = await steadily(window, () => getPatiently(api, path, PATIENCE_MS));
+        const seen = (answer.body ?? {}) as Record<string, unknown>;
+        const expected = breakdown(within(events, custom ?? span), meter, dimension);
+        const stated = { meterId: meter.key, dimension, window, ...flatten(expected) };
+        found.push(...differences(path, answer.status, { ...seen, ...flattenSeen(seen) }, stated));
+      }
+    }
+    return found;
+  });
+}
+
+/** The same for the list of stored events: each acknowledged event once, field by field, and no other. */
+export async function compareEvents({ api, ledger, world }: Judged): Promise<string[]> {
+  return eachOf(pairsOf(ledger, world), async ({ customer, meter, events }) => {
+    const missing = new Map(events.map((entry) => [entry.id, entry]));
+    const found: string[] = [];
+    for await (const shown of listedEvents(api, usagePath(customer, meter))) {
+      const id = String(shown.id);
+      const entry = missing.get(id);
+      const fault = entry ? shownFault(entry, shown, world) : 'was not acknowledged, or is listed twice';
+      if (fault !== undefined) found.push(`${id}: ${fault}`);
+      missing.delete(id);
+    }
+    for (const id of missing.keys()) found.push(`${id}: is not listed`);
+    return found;
+  });
+}
+
+async function* listedEvents(api: Api, path: string): AsyncGenerator<Record<string, unknown>> {
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: '1000', ...(cursor === undefined ? {} : { cursor }) });
+    const answer = await getPatiently(api, `${path}/events?${query}`, PATIENCE_MS);
+    if (answer.status !== 200) throw new Error(`${path}/events answered ${answer.status}`);
+    const page = answer.body as { data: Array<Record<string, unknown>>; nextCursor?: string | null };
+    yield* page.data;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+function pairsOf(ledger: Ledger, world: World): Pair[] {
+  const pairs = world.customers.map((customer) => {
+    return world.meters.map((meter): Pair => ({ customer, meter, events: [] }));
+  });
+  for (const entry of ledger.events()) pairs[entry.event.customer]?.[entry.event.meter]?.events.push(entry);
+  return pairs.flat();
+}
+
+/** Externally named customers are asked for by that name. */
+function usagePath(customer: Pair['customer'], meter: Pair['meter']): string {
+  return `/usage/${encodeURIComponent(customer.externalId ?? customer.id)}/${encodeURIComponent(meter.key)}`;
+}
+
+/** Asks again when a calendar bound passed between question and answer. */
+async function steadily<T>(window: string, ask: () => Promise<T>): Promise<{ span: Span; answer: T }> {
+  for (;;) {
+    const before = windowSpan(window, Date.now());
+    const answer = await ask();
+    if (windowSpan(window, Date.now()).fromMs === before.fromMs) return { span: before, answer };
+  }
+}
+
+/** From one event's instant to another's: the first is counted, the last is not. */
+function customSpan(events: KeptEvent[]): Span {
+  const known = events.flatMap(({ event }) => event.occurredAtMs ?? []).sort((a, b) => a - b);
+  const fromMs = known[Math.floor(known.length / 5)] ?? Date.now() - 86_400_000;
+  const toMs = known[Math.floor((known.length * 4) / 5)] ?? Date.now();
+  return toMs > fromMs ? { fromMs, toMs } : { fromMs, toMs: fromMs + 1 };
+}
+
+function isoSpan({ fromMs, toMs }: Span): { from: string; to: string } {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+}
+
+function flatten({ total, totalCreditCost, items }: ExpectedBreakdown): Record<string, unknown> {
+  const rows = items.map((item) => {
+    const numbers = [plainText(item.total), item.count, plainText(item.creditCost)];
+    return `${JSON.stringify(item.value)} ${numbers.join(' ')}`;
+  });
+  return { total, totalCreditCost, rows: rows.join('\n') };
+}
+
+function flattenSeen(seen: Record<string, unknown>): Record<string, unknown> {
+  const items = Array.isArray(seen.breakdown) ? seen.breakdown : [];
+  const rows = items.map((item: Record<string, unknown>) => {
+    const numbers = ['total', 'count', 'creditCost'].map((name) => plainText(unitsOf(item[name]) ?? -1n));
+    return `${JSON.stringify(item.value)} ${numbers.join(' ')}`;
+  });
+  return { rows: rows.join('\n') };
+}
+
+function unitsOf(value: unknown): bigint | undefined {
+  const text = numberText(value);
+  return text === undefined ? undefined : units(text);
+}
+
+/** Expected bigints are compared as decimals, all else as it is. */
+function differences(
+  path: string,
+  status: number,
+  seen: Record<string, unknown>,
+  expected: Record<string, unknown>,
+): string[] {
+  if (status !== 200) return [`${path}: ${status} ${JSON.stringify(seen)}`];
+  return Object.entries(expected).flatMap(([name, value]) => {
+    const same = typeof value === 'bigint' ? unitsOf(seen[name]) === value : seen[name] === value;
+    const stated = typeof value === 'bigint' ? plainText(value) : String(value);
+    const shown = numberText(seen[name]) ?? String(seen[name]);
+    return same ? [] : [`${path}: ${name} is ${firstDifference(shown, stated)}`];
+  });
+}
+
+/** Of long lists only the place where they part. */
+function firstDifference(seen: string, expected: string): string {
+  const [seenRows, expectedRows] = [seen.split('\n'), expected.split('\n')];
+  const at = expectedRows.findIndex((row, index) => row !== seenRows[index]);
+  const row = at < 0 ? expectedRows.length : at;
+  return `${seenRows[row]}, expected ${expectedRows[row]} (row ${row} of ${expectedRows.length})`;
+}
+
+const ASKED_AT_ONCE = 3;
+const FAULTS_SHOWN = 10;
+
+async function eachOf(pairs: Pair[], judge: (pair: Pair) => Promise<string[]>): Promise<string[]> {
+  const source = pairs.values();
+  const found: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let next = source.next(); !next.done; next = source.next()) found.push(...(await judge(next.value)));
+  };
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+  const more = found.length - FAULTS_SHOWN;
+  return more > 0 ? [...found.slice(0, FAULTS_SHOWN), `and ${more} more`] : found;
+}

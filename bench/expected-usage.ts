@@ -1,0 +1,127 @@
+import { product, UNIT_DIGITS, units } from './exact.ts';
+import type { KeptEvent } from './ledger.ts';
+import type { Aggregation, MeterPlan } from './world.ts';
+
+/** Half-open: from ≤ occurredAt < to, milliseconds. */
+export interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
+export interface ExpectedBreakdown {
+  total: bigint;
+  totalCreditCost: bigint;
+  items: Array<{ value: string; total: bigint; count: number; creditCost: bigint }>;
+}
+
+const ONE = 10n ** BigInt(UNIT_DIGITS);
+
+export function occurredAtOf({ event, createdAtMs, ...entry }: KeptEvent): number {
+  const ms = event.occurredAtMs ?? createdAtMs;
+  if (ms === undefined) throw new Error(`no answer showed when ${entry.id} was stored`);
+  return ms;
+}
+
+export function within(events: KeptEvent[], { fromMs, toMs }: Span): KeptEvent[] {
+  return events.filter((entry) => {
+    const at = occurredAtOf(entry);
+    return fromMs <= at && at < toMs;
+  });
+}
+
+/** The meter's value over these events, units of 10^-12; nothing is 0. */
+export function aggregate(events: KeptEvent[], meter: MeterPlan): bigint {
+  if (events.length === 0) return 0n;
+  return AGGREGATE[meter.aggregation](events, meter);
+}
+
+const AGGREGATE: Record<Aggregation, (events: KeptEvent[], meter: MeterPlan) => bigint> = {
+  sum: (events) => events.reduce((sum, { event }) => sum + event.value, 0n),
+  count: (events) => BigInt(events.length) * ONE,
+  max: (events) => largest(events.map(({ event }) => event.value)),
+  latest: (events) => events.reduce((a, b) => (isLater(b, a) ? b : a)).event.value,
+  unique: (events, { property = '' }) => {
+    const counted = events.flatMap((entry) => entry.event.properties.filter(({ name }) => name === property));
+    return BigInt(new Set(counted.map(({ label }) => label)).size) * ONE;
+  },
+};
+
+function largest(values: bigint[]): bigint {
+  return values.sort((a, b) => (a < b ? -1 : 1)).at(-1) ?? 0n;
+}
+
+/** Greatest (occurredAt, createdAt, id). */
+function isLater(a: KeptEvent, b: KeptEvent): boolean {
+  if (occurredAtOf(a) !== occurredAtOf(b)) return occurredAtOf(a) > occurredAtOf(b);
+  if (a.createdAtMs === undefined || b.createdAtMs === undefined) throw new Error('a tie without createdAt');
+  return a.createdAtMs === b.createdAtMs ? a.id > b.id : a.createdAtMs > b.createdAtMs;
+}
+
+/** Largest total first, equal ones by their text's bytes; events without the property stand under ''. */
+export function breakdown(events: KeptEvent[], meter: MeterPlan, dimension: string): ExpectedBreakdown {
+  const groups = grouped(events, dimension);
+  const items = [...groups].map(([value, group]) => {
+    const total = aggregate(group, meter);
+    return { value, total, count: group.length, creditCost: creditCost(group, meter) };
+  });
+  items.sort((a, b) => {
+    if (a.total !== b.total) return a.total > b.total ? -1 : 1;
+    return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
+  });
+  const total = aggregate(events, meter);
+  return { total, totalCreditCost: creditCost(events, meter), items };
+}
+
+function grouped(events: KeptEvent[], dimension: string): Map<string, KeptEvent[]> {
+  const groups = new Map<string, KeptEvent[]>();
+  for (const entry of events) {
+    const value = labelOf(entry, dimension);
+    const group = groups.get(value);
+    if (group) group.push(entry);
+    else groups.set(value, [entry]);
+  }
+  return groups;
+}
+
+/** Usage times rate, label by label where the meter has rates by a property. Only sum and count have rates. */
+function creditCost(events: KeptEvent[], meter: MeterPlan): bigint {
+  const { creditRate = '0', creditRates } = meter;
+  if (!creditRates) return product(aggregate(events, meter), units(creditRate));
+  const labels = [...grouped(events, creditRates.property)];
+  return labels.reduce((cost, [label, group]) => {
+    return cost + product(aggregate(group, meter), units(creditRates.rates[label] ?? creditRate));
+  }, 0n);
+}
+
+function labelOf(entry: KeptEvent, dimension: string): string {
+  if (dimension === '$hour') return `${hourText(occurredAtOf(entry))}:00:00.000Z`;
+  if (dimension === '$day') return hourText(occurredAtOf(entry)).slice(0, 10);
+  if (dimension === '$month') return hourText(occurredAtOf(entry)).slice(0, 7);
+  return entry.event.properties.find(({ name }) => name === dimension)?.label ?? '';
+}
+
+const HOUR_MS = 3_600_000;
+const hourTexts = new Map<number, string>();
+
+/** `2026-01-01T00`. Kept per hour: printing a date for each event would cost more than all else here. */
+function hourText(ms: number): string {
+  const hour = Math.floor(ms / HOUR_MS);
+  const known = hourTexts.get(hour);
+  if (known !== undefined) return known;
+  const text = new Date(hour * HOUR_MS).toISOString().slice(0, 13);
+  hourTexts.set(hour, text);
+  return text;
+}
+
+/** The running window at this moment, UTC; a week begins on Monday. */
+export function windowSpan(window: string, nowMs: number): Span {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  if (window === 'all') return { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+  if (window === 'day') return { fromMs: Date.UTC(year, month, day), toMs: Date.UTC(year, month, day + 1) };
+  if (window === 'week') {
+    const monday = day - ((now.getUTCDay() + 6) % 7);
+    return { fromMs: Date.UTC(year, month, monday), toMs: Date.UTC(year, month, monday + 7) };
+  }
+  return { fromMs: Date.UTC(year, month, 1), toMs: Date.UTC(year, month + 1, 1) };
+}

@@ -1,0 +1,70 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type Api, getPatiently } from './api.ts';
+import { numberText } from './exact.ts';
+
+/** Measures the time from an answer until the event is counted in what `GET /usage` says without waiting. */
+export interface FreshnessProbe {
+  /** Stops and gives all the times seen, in milliseconds. */
+  stop(): Promise<number[]>;
+}
+
+const SEND_EVERY_MS = 50;
+const READ_EVERY_MS = 25;
+const DRAIN_MS = 30_000;
+
+/** Events of 1 on a meter of the probe's own: the counter tells how many of them are counted. */
+export function startFreshnessProbe(api: Api, customerId: string, meterKey: string): FreshnessProbe {
+  const waiting: number[] = [];
+  const seen: number[] = [];
+  let counted = 0;
+  let stopping = false;
+  const sending = repeat(
+    SEND_EVERY_MS,
+    () => stopping,
+    async (at) => {
+      const body = JSON.stringify({ customerId, meterId: meterKey, value: 1 });
+      const answer = await api.call('POST', '/usage/events', {
+        body,
+        headers: { 'idempotency-key': `${meterKey}-${at}` },
+      });
+      if (answer.status === 201) waiting.push(performance.now());
+    },
+  );
+  const path = `/usage/${customerId}/${meterKey}?consistency=eventual`;
+  const reading = repeat(
+    READ_EVERY_MS,
+    () => stopping && waiting.length === 0,
+    async () => {
+      const answer = await getPatiently(api, path, DRAIN_MS);
+      // The meter is made by its first event: until then there is nothing to read.
+      const current =
+        answer.status === 404 ? 0 : Number(numberText((answer.body as { current: unknown }).current));
+      const now = performance.now();
+      for (; counted < current; counted++) seen.push(now - (waiting.shift() ?? now));
+    },
+  );
+  return {
+    async stop() {
+      stopping = true;
+      await Promise.all([sending, reading]);
+      return seen;
+    },
+  };
+}
+
+async function repeat(
+  everyMs: number,
+  isOver: () => boolean,
+  act: (at: number) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; !isOver(); at++) {
+    const startedAt = performance.now();
+    await act(at);
+    await pass(Math.max(0, everyMs - (performance.now() - startedAt)));
+  }
+}
+
+export function percentile(samples: number[], percent: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
+}

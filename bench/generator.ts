@@ -1,0 +1,137 @@
+import {
+  bodyMembers,
+  type EventScope,
+  itemOf,
+  type MeantEvent,
+  meanEvent,
+  type PlannedItem,
+} from './planned-event.ts';
+import { refusedItem } from './planned-refusal.ts';
+import { createRandom, type Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** One request to be sent as it is; its items tell what every result must be. */
+export interface PlannedRequest {
+  kind: 'batch' | 'ndjson' | 'single';
+  gzip: boolean;
+  includeEvents: boolean;
+  items: PlannedItem[];
+  /** The uncompressed body. */
+  body: string;
+}
+
+export interface GeneratorOptions {
+  seed: number;
+  /** Items in all, replays and refusals among them. */
+  items: number;
+  /** Distinguishes the keys of several runs against one store. */
+  run: string;
+  nowMs: number;
+  world: World;
+}
+
+const BATCH_ITEMS = 500;
+const REPLAY_SHARE = 0.2;
+const REFUSAL_SHARE = 0.004;
+const SINGLE_SHARE = 0.5;
+/** How far back a replay reaches: sent on other connections just now, or long counted. */
+const REMEMBERED = 50_000;
+
+/**
+ * The same seed, run and moment give the same requests. A fifth of the items are replays: in the same batch,
+ * of an earlier batch, or through the single endpoint. Requests may overtake each other in any order.
+ */
+export function* planRequests(options: GeneratorOptions): Generator<PlannedRequest> {
+  const { items, nowMs, world } = options;
+  const random = createRandom(options.seed);
+  const past: MeantEvent[] = [];
+  let sent = 0;
+  let keys = 0;
+  const newKey = () => `${options.run}-${keys++}-${random.below(1e9).toString(36)}`;
+  while (sent < items) {
+    const includeEvents = random.chance(0.3);
+    const scope: EventScope = { world, random, nowMs, answersShowEvents: includeEvents };
+    const count = Math.min(items - sent, random.chance(0.9) ? BATCH_ITEMS : 1 + random.below(BATCH_ITEMS));
+    const batch = planItems(count, { scope, past, newKey });
+    sent += batch.length;
+    yield batchRequest(batch, includeEvents, random);
+    if (sent < items && random.chance(SINGLE_SHARE)) {
+      sent++;
+      yield singleRequest({ ...scope, answersShowEvents: true }, past, newKey);
+    }
+  }
+}
+
+interface Source {
+  scope: EventScope;
+  /** Events of this and earlier requests, a bounded window. */
+  past: MeantEvent[];
+  newKey: () => string;
+}
+
+function planItems(count: number, { scope, past, newKey }: Source): PlannedItem[] {
+  const { random, world, nowMs } = scope;
+  const items: PlannedItem[] = [];
+  const fresh: MeantEvent[] = [];
+  while (items.length < count) {
+    if (random.chance(REFUSAL_SHARE)) {
+      items.push(refusedItem(newKey(), world.customers[0]?.id ?? '', nowMs, random));
+    } else if (random.chance(REPLAY_SHARE) && past.length + fresh.length > 0) {
+      items.push(replay({ fresh, past, scope }));
+    } else {
+      const event = meanEvent(newKey(), scope);
+      fresh.push(event);
+      items.push(itemOf(event, scope));
+    }
+  }
+  remember(past, fresh);
+  return items;
+}
+
+/**
+ * Mostly the event as it was, spelled anew. Inside a batch, where the order is certain, also with another
+ * occurredAt (the first one stays) or with another value (refused, nothing stored).
+ */
+function replay({
+  fresh,
+  past,
+  scope,
+}: {
+  fresh: MeantEvent[];
+  past: MeantEvent[];
+  scope: EventScope;
+}): PlannedItem {
+  const { random } = scope;
+  if (fresh.length === 0 || random.chance(0.5))
+    return itemOf(random.pick(past.length > 0 ? past : fresh), scope);
+  const event = random.pick(fresh);
+  const kind = random.below(20);
+  if (kind === 0) {
+    const { json, echoedKey } = itemOf({ ...event, value: event.value + 1n }, scope);
+    return { json, echoedKey, refusal: 'idempotency_key_reused' };
+  }
+  if (kind > 2 || event.occurredAtMs === undefined) return itemOf(event, scope);
+  return { ...itemOf({ ...event, occurredAtMs: event.occurredAtMs - 3_600_000 }, scope), event };
+}
+
+function remember(past: MeantEvent[], fresh: MeantEvent[]): void {
+  past.push(...fresh);
+  if (past.length > 2 * REMEMBERED) past.splice(0, past.length - REMEMBERED);
+}
+
+function batchRequest(items: PlannedItem[], includeEvents: boolean, random: Random): PlannedRequest {
+  const lines = items.map((item) => item.json);
+  const kind = random.chance(0.1) ? 'ndjson' : 'batch';
+  const body = kind === 'ndjson' ? `${lines.join('\n')}\n` : `{"events":[${lines.join(',')}]}`;
+  return { kind, gzip: random.chance(0.1), includeEvents, items, body };
+}
+
+function singleRequest(scope: EventScope, past: MeantEvent[], newKey: () => string): PlannedRequest {
+  const { random } = scope;
+  const replayed = past.length > 0 && random.chance(0.6);
+  const event = replayed ? random.pick(past) : meanEvent(newKey(), scope);
+  if (!replayed) remember(past, [event]);
+  const body = `{${bodyMembers(event, scope).join(',')}}`;
+  const item = { json: body, echoedKey: event.key, event };
+  return { kind: 'single', gzip: false, includeEvents: true, items: [item], body };
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { markedNumber, parseExact, plainText, units } from './exact.ts';
+import { aggregate, breakdown, windowSpan, within } from './expected-usage.ts';
+import { type PlannedRequest, planRequests } from './generator.ts';
+import { createLedger, type KeptEvent, type SeenAnswer } from './ledger.ts';
+import type { MeantEvent } from './planned-event.ts';
+import { CUSTOMERS, METERS, type MeterPlan, type World } from './world.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12, 30);
+const world: World = {
+  customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
+  meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
+};
+
+/** What a faultless product answers, one request after the other. */
+function createHonestAnswers() {
+  const stored = new Map<string, Record<string, unknown>>();
+  const store = (event: MeantEvent): Record<string, unknown> => ({
+    id: `use_${event.key}`,
+    customerId: world.customers[event.customer]?.id,
+    meterId: world.meters[event.meter]?.key,
+    eventName: 'usage.recorded',
+    value: markedNumber(plainText(event.value)),
+    status: 'recorded',
+    occurredAt: new Date(event.occurredAtMs ?? NOW_MS).toISOString(),
+    createdAt: new Date(NOW_MS).toISOString(),
+    properties: Object.fromEntries(event.properties.map(({ name, shown }) => [name, shown])),
+  });
+  const result = (item: PlannedRequest['items'][number], index: number, request: PlannedRequest) => {
+    const head = { index: markedNumber(String(index)), idempotencyKey: item.echoedKey };
+    if (!item.event) return { ...head, status: 'error', error: { code: item.refusal, message: 'why' } };
+    const known = stored.get(item.event.key);
+    const event = known ?? store(item.event);
+    stored.set(item.event.key, event);
+    const status = known ? 'duplicate' : 'created';
+    return { ...head, status, eventId: event.id, ...(request.includeEvents ? { event } : {}) };
+  };
+  return (request: PlannedRequest): SeenAnswer => {
+    const results = request.items.map((item, at) => result(item, at, request));
+    const count = (status: string) => results.filter((one) => one.status === status).length;
+    const [created, duplicate, errors] = [count('created'), count('duplicate'), count('error')];
+    const summary = parseExact(JSON.stringify({ total: results.length, created, duplicate, errors }));
+    const times = { askedAtMs: NOW_MS, answeredAtMs: NOW_MS };
+    if (request.kind !== 'single')
+      return { status: 200, replayed: false, body: { summary, results }, ...times };
+    const event = (results[0] as { event?: unknown } | undefined)?.event;
+    return { status: 201, replayed: duplicate === 1, body: event, ...times };
+  };
+}
+
+type Spoil = (results: Array<Record<string, unknown>>, request: PlannedRequest) => void;
+
+/** Runs the generator against honest answers, the last batch's spoiled. */
+function problemsWhen(spoil: Spoil): string[] {
+  const ledger = createLedger(world);
+  const answer = createHonestAnswers();
+  const requests = [...planRequests({ seed: 3, items: 3_000, run: 'a', nowMs: NOW_MS, world })];
+  const last = requests.filter(({ kind, includeEvents }) => kind !== 'single' && includeEvents).at(-1);
+  for (const request of requests) {
+    const seen = answer(request);
+    if (request === last) spoil((seen.body as { results: Array<Record<string, unknown>> }).results, request);
+    ledger.answered(request, seen);
+  }
+  return ledger.problems();
+}
+
+function ofStatus(results: Array<Record<string, unknown>>, status: string): Record<string, unknown> {
+  const found = results.find((result) => result.status === status);
+  if (!found) throw new Error(`no ${status} in the batch`);
+  return found;
+}
+
+describe('the ledger', () => {
+  it('finds nothing wrong with honest answers', () => {
+    expect(problemsWhen(() => {})).toEqual([]);
+  });
+
+  const dishonest: Array<[what: string, spoil: Spoil, problem: string]> = [
+    [
+      'a replay called new',
+      (all) => Object.assign(ofStatus(all, 'duplicate'), { status: 'created' }),
+      'created 2',
+    ],
+    [
+      'a new event called a replay',
+      (all) => Object.assign(ofStatus(all, 'created'), { status: 'duplicate' }),
+      '0 times',
+    ],
+    [
+      'another id on a replay',
+      (all) => Object.assign(ofStatus(all, 'duplicate'), { eventId: 'use_x' }),
+      'id use_x',
+    ],
+    [
+      'a refusal of a sound item',
+      (all) => Object.assign(ofStatus(all, 'created'), { status: 'error' }),
+      'to be stored',
+    ],
+    [
+      'a sound answer to a faulty item',
+      (all) => Object.assign(ofStatus(all, 'error'), { status: 'created' }),
+      'expected',
+    ],
+    ['a missing result', (all) => all.pop(), 'results'],
+    ['results out of order', (all) => all.reverse(), 'says index'],
+    ['another value', (all) => spoilEvent(all, { value: markedNumber('77') }), 'value is'],
+    ['another time', (all) => spoilEvent(all, { occurredAt: '2026-01-01T00:00:00.000Z' }), 'occurredAt is'],
+    ['lost properties', (all) => spoilEvent(all, { properties: { lost: true } }), 'properties are'],
+  ];
+
+  it.each(dishonest)('notices %s', (_, spoil, problem) => {
+    expect(problemsWhen(spoil).join('\n')).toContain(problem);
+  });
+
+  it('takes a replay as the first answer of an event whose answer was lost', () => {
+    const ledger = createLedger(world);
+    const answer = createHonestAnswers();
+    const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
+    if (!request) throw new Error('nothing planned');
+    answer(request);
+    ledger.unanswered(request);
+    ledger.answered(request, answer(request));
+    expect(ledger.problems()).toEqual([]);
+    expect(ledger.size()).toBeGreaterThan(50);
+  });
+});
+
+function spoilEvent(results: Array<Record<string, unknown>>, change: Record<string, unknown>): void {
+  const result = ofStatus(results, 'created');
+  result.event = { ...(result.event as Record<string, unknown>), ...change };
+}
+
+describe('expected usage', () => {
+  const at = (iso: string, value: string, user?: string): KeptEvent => ({
+    event: {
+      key: iso,
+      customer: 0,
+      meter: 0,
+      value: units(value),
+      occurredAtMs: Date.parse(iso),
+      properties: user === undefined ? [] : [{ name: 'user', json: `"${user}"`, label: user, shown: user }],
+    },
+    id: `use_${value}`,
+    createdAtMs: NOW_MS,
+    askedAtMs: NOW_MS,
+    answeredAtMs: NOW_MS,
+    created: 1,
+  });
+  const events = [
+    at('2026-11-01T00:00:00.000Z', '0.1', 'b'),
+    at('2026-10-31T23:59:59.999Z', '0.2', 'a'),
+    at('2026-11-20T10:30:00.000Z', '-5', 'a'),
+    at('2026-11-20T10:30:00.000Z', '-4'),
+  ];
+  const meter = (aggregation: MeterPlan['aggregation'], more: Partial<MeterPlan> = {}): MeterPlan => {
+    return { key: 'm', aggregation, declared: true, ...more };
+  };
+
+  it('aggregates by each rule, the empty set to 0', () => {
+    expect(plainText(aggregate(events, meter('sum')))).toBe('-8.7');
+    expect(plainText(aggregate(events, meter('count')))).toBe('4');
+    expect(plainText(aggregate(events, meter('max')))).toBe('0.2');
+    expect(plainText(aggregate(events, meter('unique', { property: 'user' })))).toBe('2');
+    expect(aggregate([], meter('max'))).toBe(0n);
+  });
+
+  it('orders the latest by time, then createdAt, then id', () => {
+    expect(plainText(aggregate(events, meter('latest')))).toBe('-5');
+    expect(plainText(aggregate([...events].reverse(), meter('latest')))).toBe('-5');
+  });
+
+  it('groups, sorts by total and then value, and prices each group', () => {
+    const found = breakdown(events, meter('sum', { creditRate: '2' }), 'user');
+    const rows = found.items.map(({ value, total, count, creditCost }) => {
+      return [value, plainText(total), count, plainText(creditCost)];
+    });
+    expect(rows).toEqual([
+      ['b', '0.1', 1, '0.2'],
+      ['', '-4', 1, '-8'],
+      ['a', '-4.8', 2, '-9.6'],
+    ]);
+  });
+
+  it('prices by the labels of a property, and the rest by the plain rate', () => {
+    const rates = { creditRate: '2', creditRates: { property: 'user', rates: { a: '10' } } };
+    const found = breakdown(events, meter('sum', rates), '$month');
+    expect(found.items.map(({ value, creditCost }) => [value, plainText(creditCost)])).toEqual([
+      ['2026-10', '2'],
+      ['2026-11', '-57.8'],
+    ]);
+    expect(plainText(found.totalCreditCost)).toBe('-55.8');
+  });
+
+  it('takes windows half-open, months and weeks by the UTC calendar', () => {
+    expect(within(events, windowSpan('month', NOW_MS))).toHaveLength(3);
+    expect(within(events, windowSpan('all', NOW_MS))).toHaveLength(4);
+    const week = windowSpan('week', NOW_MS);
+    expect(new Date(week.fromMs).toISOString()).toBe('2026-11-16T00:00:00.000Z');
+    expect(week.toMs - week.fromMs).toBe(7 * 86_400_000);
+  });
+});

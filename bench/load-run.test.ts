@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLoadBody } from './load-bodies.ts';
+import { runLoad } from './load-run.ts';
+import { CUSTOMERS, METERS, type World } from './world.ts';
+
+const world: World = {
+  customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
+  meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
+};
+const options = { world, host: 'localhost', key: 'sk_test_x', nowMs: Date.UTC(2026, 10, 21) };
+
+interface SentBatch {
+  events: Array<{ idempotencyKey: string }>;
+}
+
+const servers: Array<ReturnType<typeof createServer>> = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** Answers as the batch endpoint does and keeps every key it was sent. */
+async function startReceiver(): Promise<{ port: number; keys: string[] }> {
+  const keys: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { events } = JSON.parse(body) as SentBatch;
+    keys.push(...events.map(({ idempotencyKey }) => idempotencyKey));
+    const summary = { total: events.length, created: events.length, duplicate: 0, errors: 0 };
+    const results = events.map((_, index) => ({ index, status: 'created' }));
+    const answer = JSON.stringify({ summary, results });
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
+    response.end(answer);
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const address = server.address();
+  return { port: typeof address === 'object' && address ? address.port : 0, keys };
+}
+
+describe('the load', () => {
+  it('renews every key of a body in place, and the body stays the JSON it was', () => {
+    const counter = { next: 0 };
+    const body = createLoadBody({ ...options, run: 'r', seed: 1 }, counter);
+    const read = () => {
+      const text = body.request.toString();
+      return (JSON.parse(text.slice(text.indexOf('\r\n\r\n'))) as SentBatch).events;
+    };
+    body.renewKeys();
+    const first = read();
+    body.renewKeys();
+    const keys = [...first, ...read()].map(({ idempotencyKey }) => idempotencyKey);
+    expect(body.events).toBe(500);
+    expect(new Set(keys).size).toBe(1_000);
+    expect(keys[999]).toBe('r-0000000999');
+  });
+
+  it('counts what was acknowledged, and sends no key twice', async () => {
+    const { port, keys } = await startReceiver();
+    const result = await runLoad({ ...options, port, connections: 3, durationMs: 200 });
+    expect(result.acknowledged).toBeGreaterThan(0);
+    expect(result.acknowledged).toBe(keys.length);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('offers no more than the rate asked for', async () => {
+    const { port, keys } = await startReceiver();
+    await runLoad({ ...options, port, connections: 3, durationMs: 500, rate: 10_000 });
+    expect(keys.length).toBe(5_000);
+  });
+});

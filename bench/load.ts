@@ -1,0 +1,247 @@
+/**
+ * `npm run bench`: what the embedded Metergate does on this machine, with the load on the same cores. Prints
+ * and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N` sets the
+ * events per second of the sustained phase.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Api, createApi, getPatiently } from './api.ts';
+import { numberText } from './exact.ts';
+import { percentile, startFreshnessProbe } from './freshness-probe.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { type LoadRunResult, runLoad } from './load-run.ts';
+import { makeWorld } from './make-world.ts';
+import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import type { World } from './world.ts';
+
+interface Bench {
+  instance: Instance;
+  api: Api;
+  world: World;
+  phaseMs: number;
+  sustainedMs: number;
+  rate: number;
+}
+
+const CONNECTIONS = 6;
+const DRAIN_PATIENCE_MS = 120_000;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, rate: { type: 'string' } } });
+  const instance = await startInstance({ LOG_LEVEL: 'warn' });
+  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
+  try {
+    const bench: Bench = {
+      instance,
+      api,
+      world: await makeWorld(api),
+      phaseMs: values.quick ? 4_000 : 15_000,
+      sustainedMs: values.quick ? 8_000 : 60_000,
+      rate: Number(values.rate ?? 80_000),
+    };
+    const phases = [ingestAlone, closedLoop, sustained, besideBreakdown];
+    const figures: Record<string, unknown> = {};
+    for (const phase of phases) {
+      figures[phase.name] = await phase(bench);
+      process.stdout.write(`${phase.name} ${JSON.stringify(figures[phase.name], null, 2)}\n`);
+    }
+    store(figures, bench);
+  } catch (error) {
+    process.stderr.write(`${instance.log()}\n`);
+    throw error;
+  } finally {
+    await api.close();
+    await instance.remove();
+  }
+}
+
+/** The data plane with the load beside it; the control side is held still meanwhile. */
+async function ingestAlone(bench: Bench): Promise<object> {
+  const controlSide = bench.instance.pid('control side');
+  await load(bench, { durationMs: 1_000 });
+  process.kill(controlSide, 'SIGSTOP');
+  const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs })).finally(() => {
+    process.kill(controlSide, 'SIGCONT');
+  });
+  await waitUntilCounted(bench);
+  return run;
+}
+
+/** Everything at once, as fast as it is answered; the rate counted includes the time until nothing waits. */
+async function closedLoop(bench: Bench): Promise<object> {
+  const startedAt = performance.now();
+  const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs }));
+  await waitUntilCounted(bench);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return {
+    ...run,
+    countedPerSecond: Math.round(run.acknowledged / seconds),
+    untilAllCountedSeconds: seconds,
+  };
+}
+
+/** A fixed rate offered for the whole time: does the count keep up, and how old is it? */
+async function sustained(bench: Bench): Promise<object> {
+  const { api, world, rate, sustainedMs } = bench;
+  const before = await countedEvents(bench);
+  const probe = startFreshnessProbe(api, world.customers[0]?.id ?? '', `probe_${Date.now()}`);
+  const startedAt = performance.now();
+  const run = await measured(bench, () => load(bench, { durationMs: sustainedMs, rate }));
+  const countedAtTheEnd = (await countedEvents(bench)) - before;
+  await waitUntilCounted(bench);
+  const allCountedSeconds = (performance.now() - startedAt) / 1_000;
+  const countedInAll = (await countedEvents(bench)) - before;
+  const freshness = await probe.stop();
+  return {
+    offeredPerSecond: rate,
+    ...run,
+    countedAtTheEnd,
+    countedInAll,
+    allCountedSeconds,
+    fromAnswerToCountedMs: { samples: freshness.length, ...spread(freshness) },
+  };
+}
+
+/** Counters and load at half the rate, without and with one large breakdown after the other beside them. */
+async function besideBreakdown(bench: Bench): Promise<object> {
+  const without = await countersUnderLoad(bench);
+  let over = false;
+  const breakdowns: number[] = [];
+  const reading = (async () => {
+    const path = `/usage/${bench.world.customers[0]?.id}/api_calls/breakdown?dimension=user&window=all`;
+    while (!over) {
+      const startedAt = performance.now();
+      await getPatiently(bench.api, path, DRAIN_PATIENCE_MS);
+      breakdowns.push(performance.now() - startedAt);
+    }
+  })();
+  const withBreakdown = await countersUnderLoad(bench);
+  over = true;
+  await reading;
+  return { without, withBreakdown, breakdownMs: { count: breakdowns.length, ...spread(breakdowns) } };
+}
+
+async function countersUnderLoad(bench: Bench): Promise<object> {
+  const { api, world } = bench;
+  let over = false;
+  const counters: number[] = [];
+  const before = await countedEvents(bench);
+  const reading = (async () => {
+    while (!over) {
+      const startedAt = performance.now();
+      await getPatiently(api, `/usage/${world.customers[1]?.id}/tokens?consistency=eventual`, 10_000);
+      counters.push(performance.now() - startedAt);
+    }
+  })();
+  const run = await load(bench, { durationMs: bench.phaseMs, rate: bench.rate / 2 });
+  over = true;
+  await reading;
+  const counted = (await countedEvents(bench)) - before;
+  await waitUntilCounted(bench);
+  return { acknowledged: run.acknowledged, countedAtTheEnd: counted, counterMs: spread(counters) };
+}
+
+function load(bench: Bench, options: { durationMs: number; rate?: number }): Promise<LoadRunResult> {
+  const { instance, world } = bench;
+  const { host, port } = new URL(instance.origin);
+  const key = instance.keys().live.secret;
+  const connections = CONNECTIONS;
+  return runLoad({ ...options, world, host, port: Number(port), key, connections, nowMs: Date.now() });
+}
+
+/** Adds rates, latencies and what each process cost per acknowledged event. */
+async function measured(bench: Bench, run: () => Promise<LoadRunResult>) {
+  const before = costs(bench);
+  const result = await run();
+  const after = costs(bench);
+  const cpuMicrosPerEvent: Record<string, number> = {};
+  const rssPeakMib: Record<string, number> = {};
+  for (const [name, cost] of Object.entries(after)) {
+    const spent = cost.cpuMicros - (before[name]?.cpuMicros ?? 0);
+    cpuMicrosPerEvent[name] = Math.round((spent / result.acknowledged) * 100) / 100;
+    rssPeakMib[name] = Math.round(cost.rssPeakBytes / 2 ** 20);
+  }
+  return {
+    acknowledged: result.acknowledged,
+    seconds: result.durationMs / 1_000,
+    acknowledgedPerSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
+    answerMs: result.latencyMs,
+    cpuMicrosPerEvent,
+    rssPeakMib,
+  };
+}
+
+function costs({ instance }: Bench): Record<string, ProcessCost> {
+  return {
+    dataPlane: processCost(instance.pid('data plane')),
+    controlSide: processCost(instance.pid('control side')),
+    postgres: familyCost(instance.pid('postgres')),
+    load: processCost(process.pid),
+  };
+}
+
+/** A strong read answers when all that was acknowledged before it is counted; 503 is asked again. */
+async function waitUntilCounted({ api, world }: Bench): Promise<void> {
+  const path = `/usage/${world.customers[0]?.id}/api_calls?consistency=strong`;
+  const answer = await getPatiently(api, path, DRAIN_PATIENCE_MS);
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+}
+
+/** All events that the breakdowns count now, without waiting for more. */
+async function countedEvents({ api, world }: Bench): Promise<number> {
+  let sum = 0;
+  for (const customer of world.customers) {
+    for (const meter of world.meters.filter(({ declared }) => declared)) {
+      const query = 'dimension=$month&window=all&consistency=eventual';
+      const answer = await getPatiently(api, `/usage/${customer.id}/${meter.key}/breakdown?${query}`, 60_000);
+      const { breakdown } = answer.body as { breakdown: Array<{ count: unknown }> };
+      for (const { count } of breakdown) sum += Number(numberText(count));
+    }
+  }
+  return sum;
+}
+
+function spread(samples: number[]): object {
+  const round = (value: number) => Math.round(value * 10) / 10;
+  return {
+    p50: round(percentile(samples, 50)),
+    p99: round(percentile(samples, 99)),
+    max: round(percentile(samples, 100)),
+  };
+}
+
+function store(figures: Record<string, unknown>, { rate, phaseMs, sustainedMs }: Bench): void {
+  const machine = {
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryGib: Math.round(totalmem() / 2 ** 30),
+  };
+  const at = new Date().toISOString();
+  const result = {
+    at,
+    commit: commit(),
+    node: process.version,
+    machine,
+    rate,
+    phaseMs,
+    sustainedMs,
+    ...figures,
+  };
+  mkdirSync('bench/results', { recursive: true });
+  writeFileSync(
+    `bench/results/load-${at.slice(0, 16).replace(':', '')}.json`,
+    `${JSON.stringify(result, null, 2)}\n`,
+  );
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  } catch {
+    return 'none';
+  }
+}
+
+await main();

@@ -1,0 +1,58 @@
+/** The customers and meters that a run is about, before and after the product has given them ids. */
+export type Aggregation = 'sum' | 'count' | 'max' | 'latest' | 'unique';
+
+export interface MeterPlan {
+  key: string;
+  aggregation: Aggregation;
+  /** What a `unique` meter counts. */
+  property?: string;
+  unit?: string;
+  /** Decimal text. */
+  creditRate?: string;
+  /** By the label of one property, ahead of `creditRate`. */
+  creditRates?: { property: string; rates: Record<string, string> };
+  /** False: the product makes it on the first event, as a `sum` meter. */
+  declared: boolean;
+}
+
+export const METERS: readonly MeterPlan[] = [
+  { key: 'api_calls', aggregation: 'sum', unit: 'calls', creditRate: '3', declared: true },
+  { key: 'tokens', aggregation: 'sum', unit: 'tokens', declared: true },
+  {
+    key: 'requests',
+    aggregation: 'count',
+    creditRate: '0.25',
+    creditRates: { property: 'cached', rates: { true: '0.125', false: '7' } },
+    declared: true,
+  },
+  { key: 'peak_memory', aggregation: 'max', unit: 'MiB', declared: true },
+  { key: 'seats', aggregation: 'latest', declared: true },
+  { key: 'active_users', aggregation: 'unique', property: 'user', declared: true },
+  { key: 'adhoc_units', aggregation: 'sum', declared: false },
+];
+
+export const DIMENSIONS = ['user', 'size', 'cached', '$hour', '$day', '$month'] as const;
+
+export interface CustomerPlan {
+  name: string;
+  email: string;
+  externalId?: string;
+  /** Share of the events. */
+  weight: number;
+  /** Its `max` meter sees negative values only: a view that starts at zero shows here. */
+  belowZero: boolean;
+}
+
+export const CUSTOMERS: readonly CustomerPlan[] = [
+  { name: 'Acme', email: 'ops@acme.example', externalId: 'acme-1', weight: 50, belowZero: false },
+  { name: 'Börse & Söhne', email: 'it@boerse.example', weight: 25, belowZero: false },
+  { name: 'Cold "Store"', email: 'a@cold.example', externalId: 'cold/store 1', weight: 15, belowZero: true },
+  { name: 'Dot', email: 'd@dot.example', externalId: 'd', weight: 8, belowZero: false },
+  { name: 'Empty-ish', email: 'e@e.example', weight: 2, belowZero: false },
+];
+
+/** The ids that the product gave, in the order of the plans above. `id` is '' for a meter not made yet. */
+export interface World {
+  customers: Array<CustomerPlan & { id: string }>;
+  meters: Array<MeterPlan & { id: string }>;
+}

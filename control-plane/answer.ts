@@ -1,0 +1,54 @@
+import type { Context, Middleware } from 'koa';
+import type { Logger } from 'pino';
+import { asTransient } from '../infra/postgres/unavailable.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
+import { Rejected, Transient } from '../schemas/failures.ts';
+import { newId } from '../schemas/ids.ts';
+import { API_VERSION } from '../schemas/route.ts';
+import type { HttpMetrics } from './metrics.ts';
+
+/** Around everything: the two headers that every answer carries, the error body, the count. */
+export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
+  return async (ctx, next) => {
+    const startedMs = performance.now();
+    const requestId = requestIdOf(ctx);
+    ctx.state.requestId = requestId;
+    ctx.set('X-Request-Id', requestId);
+    ctx.set('X-API-Version', API_VERSION);
+    try {
+      await next();
+    } catch (error) {
+      if (ctx.req.destroyed && !ctx.req.complete) return; // the client went away: nobody reads an answer
+      refuse(
+        ctx,
+        refusalFor(error, (err) => log.error({ err, requestId }, 'a request failed')),
+      );
+    } finally {
+      metrics.answered(String(ctx.state.operationId ?? 'none'), ctx.status, performance.now() - startedMs);
+    }
+  };
+}
+
+/** Answers with the error body. */
+export function refuse(ctx: Context, refusal: Refusal): void {
+  ctx.status = ERROR_STATUS[refusal.code];
+  if (ctx.status === 503) ctx.set('Retry-After', '1');
+  ctx.type = 'application/json';
+  ctx.body = errorBody(refusal, String(ctx.state.requestId));
+}
+
+function refusalFor(error: unknown, onUnexpected: (error: unknown) => void): Refusal {
+  if (error instanceof Rejected) return error.refusal;
+  if (asTransient(error) instanceof Transient) {
+    return { code: 'unavailable', message: 'A store is away or slow. Send the request again in a moment.' };
+  }
+  onUnexpected(error);
+  return { code: 'internal', message: 'Something went wrong here. Tell us the requestId.' };
+}
+
+const ACCEPTABLE_ID = /^[\x21-\x7e]{1,128}$/;
+
+function requestIdOf(ctx: Context): string {
+  const theirs = ctx.get('X-Request-Id');
+  return ACCEPTABLE_ID.test(theirs) ? theirs : newId('req');
+}

@@ -1,0 +1,150 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { request } from 'undici';
+import { expect } from 'vitest';
+import { systemClock } from '../infra/ports/clock.ts';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { createListener } from '../infra/postgres/listen.ts';
+import { inTransaction } from '../infra/postgres/pool.ts';
+import { deriveSecrets, hashApiKey } from '../infra/secrets.ts';
+import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
+import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';
+import type { Route } from '../schemas/route.ts';
+import { ROUTES } from '../schemas/routes.ts';
+import { createControlPlane } from './control-plane.ts';
+import { checkOf } from './json-schema.ts';
+
+/** The control plane over HTTP and real stores. Every answer is held against the contract and the route table. */
+export interface ApiUnderTest {
+  keys: WorkspaceKeys;
+  origin: string;
+  /** With the live secret key unless told. Paths from the root; a body that is no text is sent as JSON. */
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  /** How a key's text is stored. */
+  hashOf(key: string): Buffer;
+  /** Another workspace of the same installation. */
+  addWorkspace(): Promise<WorkspaceKeys>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  key?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface ApiAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever fields it expects; the schema is checked
+  body: any;
+}
+
+export interface ApiStores {
+  pool: Pool;
+  /** Of the same database, for the listener. */
+  url: string;
+  warehouse: Warehouse;
+  logReader: EventLogReader;
+}
+
+const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+export async function startApi(stores: ApiStores): Promise<ApiUnderTest> {
+  const { pool, url } = stores;
+  const secrets = deriveSecrets(Buffer.alloc(32, 7));
+  const plane = createControlPlane({ ...stores, secrets, clock: systemClock, log, metrics: new Registry() });
+  const listener = createListener({ url: () => url, log }, plane.notes);
+  const server = createServer(plane.app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  async function addWorkspace(): Promise<WorkspaceKeys> {
+    const keys = newWorkspaceKeys();
+    await inTransaction(pool, (client) =>
+      writeWorkspace(client, { name: 'Test', keys, pepper: secrets.keyPepper }),
+    );
+    return keys;
+  }
+
+  const keys = await addWorkspace();
+  return {
+    keys,
+    origin,
+    addWorkspace,
+    hashOf: (key) => hashApiKey(key, secrets.keyPepper),
+    call: (method, path, options = {}) =>
+      callApi(origin, method, path, { key: keys.live.secret, ...options }),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await plane.close();
+      await listener.close();
+    },
+  };
+}
+
+/** What was answered is an error of this code, with its status and a whole error body. */
+export function expectRefusal(answer: ApiAnswer, code: ErrorCode, param?: string): void {
+  expect({ status: answer.status, code: answer.body?.error?.code, param: answer.body?.error?.param }).toEqual(
+    {
+      status: ERROR_STATUS[code],
+      code,
+      param,
+    },
+  );
+}
+
+async function callApi(
+  origin: string,
+  method: string,
+  path: string,
+  { key, body, headers = {} }: CallOptions,
+): Promise<ApiAnswer> {
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  const answer = await request(`${origin}${path}`, {
+    method: method as 'GET',
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.body.text();
+  const isJson = String(answer.headers['content-type']).startsWith('application/json');
+  const seen = {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text,
+    body: isJson && text ? JSON.parse(text) : undefined,
+  };
+  checkAnswer(method, path, seen);
+  return seen;
+}
+
+function checkAnswer(method: string, path: string, { status, headers, body }: ApiAnswer): void {
+  expect(headers['x-api-version']).toBe('v1');
+  expect(headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,128}$/);
+  if (status >= 400 && method !== 'HEAD' && !path.startsWith('/readyz')) {
+    expect(body.error.requestId).toBe(headers['x-request-id']);
+    expect(ERROR_STATUS[body.error.code as ErrorCode]).toBe(status);
+    expect(body.error.message).toBeTruthy();
+  }
+  const route = routeOf(method, path.split('?')[0] ?? '');
+  if (status >= 300 || !route || body === undefined) return;
+  expect(status).toBe(route.status);
+  checkOf(route.response)(body);
+}
+
+function routeOf(method: string, path: string): Route | undefined {
+  return Object.values<Route>(ROUTES).find((route) => {
+    const pattern = route.path.replace(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.');
+    return route.method === method && new RegExp(`^${pattern}$`).test(path);
+  });
+}

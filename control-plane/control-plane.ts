@@ -1,0 +1,56 @@
+import type Koa from 'koa';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
+import { CHANNELS, type LoadedNote } from '../schemas/channels.ts';
+import { type AppDeps, type AppOptions, createApp } from './app.ts';
+import { createFirstCallStamp } from './first-call-stamp.ts';
+import { createReadGauges } from './metrics.ts';
+import { startSweep } from './old-answers-sweep.ts';
+import { notifyReaderWaits, readLoadedPosition } from './store/loaded-position.ts';
+import { createFreshness } from './usage/freshness.ts';
+
+export interface ControlPlaneDeps extends Omit<AppDeps, 'freshness' | 'firstCalls'> {
+  logReader: EventLogReader;
+}
+
+export interface ControlPlane {
+  app: Koa;
+  /** To be heard by the listener of this process, in the form of its handlers. */
+  notes: {
+    channels: Record<string, (payload: string) => void>;
+    onSession: () => void;
+  };
+  /** After the last request. Neither the pool nor the warehouse nor the log is closed. */
+  close(): Promise<void>;
+}
+
+/** The control plane with everything that runs beside its requests. */
+export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions = {}): ControlPlane {
+  const { pool, logReader, clock, log } = deps;
+  const logId = Buffer.from(logReader.logId).toString('hex');
+  const freshness = createFreshness({
+    logId,
+    durableEnd: () => logReader.durableEnd(0),
+    readLoaded: () => readLoadedPosition(pool, logId),
+    askForLoad: () => notifyReaderWaits(pool),
+    clock,
+    log,
+  });
+  const firstCalls = createFirstCallStamp(pool, log);
+  const sweep = startSweep(pool, log);
+  createReadGauges(deps.metrics, {
+    lagBytes: () => freshness.lag().bytes,
+    lagSeconds: () => freshness.lag().seconds,
+  });
+  return {
+    app: createApp({ ...deps, freshness, firstCalls }, options),
+    notes: {
+      channels: { [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote) },
+      onSession: freshness.newSession,
+    },
+    async close() {
+      freshness.close();
+      await sweep.close();
+      await firstCalls.close();
+    },
+  };
+}

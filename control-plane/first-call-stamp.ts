@@ -1,0 +1,42 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { splitEnvironment } from '../schemas/environment.ts';
+import { stampFirstCall } from './store/stamp-first-call.ts';
+
+/** Stamps a workspace's first API call, once, behind the answer. */
+export interface FirstCallStamp {
+  saw(environment: string): void;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** Workspaces remembered as stamped; when it is full it starts anew, at the price of one idle statement each. */
+const STAMPED_MAX = 10_000;
+
+export function createFirstCallStamp(pool: Pool, log: Logger): FirstCallStamp {
+  const stamped = new Set<string>();
+  const writing = new Set<Promise<void>>();
+
+  function write(workspaceId: string): void {
+    const written = stampFirstCall(pool, workspaceId)
+      .catch((err: unknown) => {
+        stamped.delete(workspaceId); // the next request tries again
+        log.debug({ err }, 'cannot stamp the first API call');
+      })
+      .finally(() => writing.delete(written));
+    writing.add(written);
+  }
+
+  return {
+    saw(environment) {
+      const { workspaceId } = splitEnvironment(environment);
+      if (stamped.has(workspaceId)) return;
+      if (stamped.size >= STAMPED_MAX) stamped.clear();
+      stamped.add(workspaceId);
+      write(workspaceId);
+    },
+    async close() {
+      await Promise.all(writing);
+    },
+  };
+}

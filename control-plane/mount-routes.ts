@@ -1,0 +1,66 @@
+import { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { Rejected } from '../schemas/failures.ts';
+import { API_BASE, type Route } from '../schemas/route.ts';
+import { refuse } from './answer.ts';
+
+/** Answers one operation. `params` are decoded. */
+export type Serve = (ctx: Context, params: Record<string, string>) => Promise<void>;
+
+/** An operation to be mounted. */
+export interface Mounted {
+  operationId: string;
+  route: Route;
+  serve: Serve;
+}
+
+/**
+ * The first checks of every request, in the contract's order: version, path, method. What is left is the
+ * operation's own. Of a concrete and a templated path that both match, the concrete one is meant, whatever the
+ * method: GET /usage/events/batch is not customer `events`.
+ */
+export function mountRoutes(operations: Mounted[]): Middleware[] {
+  const router = new Router({ sensitive: true, strict: true });
+  const paths = [...new Set(operations.map(({ route }) => route.path))].sort(concreteFirst);
+  for (const path of paths) {
+    const here = operations.filter(({ route }) => route.path === path);
+    router.all(path.replace(/\{(\w+)\}/g, ':$1'), (ctx) => dispatch(ctx, ctx.params, here));
+  }
+  return [checkVersion, router.routes() as unknown as Middleware, nothingHere];
+}
+
+const checkVersion: Middleware = (ctx, next) => {
+  const version = /^\/api\/(v\d[^/]*)/i.exec(ctx.path)?.[1];
+  if (version !== undefined && version !== 'v1') {
+    throw new Rejected('unsupported_api_version', `There is no API version ${version}; use ${API_BASE}.`);
+  }
+  return next();
+};
+
+async function dispatch(ctx: Context, params: Record<string, string>, here: Mounted[]): Promise<void> {
+  const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+  const operation = here.find(({ route }) => route.method === method);
+  if (!operation) {
+    ctx.set('Allow', allowed(here).join(', '));
+    throw new Rejected('method_not_allowed', `This path takes ${allowed(here).join(', ')}.`);
+  }
+  ctx.state.operationId = operation.operationId;
+  await operation.serve(ctx, params);
+}
+
+const nothingHere: Middleware = (ctx) => {
+  refuse(ctx, { code: 'not_found', message: 'There is nothing under this path. See /openapi.json.' });
+};
+
+function allowed(here: Mounted[]): string[] {
+  return here.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+}
+
+/** By segments: text before a parameter. */
+function concreteFirst(a: string, b: string): number {
+  return sortable(a) < sortable(b) ? -1 : 1;
+}
+
+function sortable(path: string): string {
+  return path.replaceAll('{', '\uffff');
+}

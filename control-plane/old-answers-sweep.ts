@@ -1,0 +1,36 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { forgetOldAnswers } from './store/forget-old-answers.ts';
+
+export interface Sweep {
+  close(): Promise<void>;
+}
+
+const EVERY_MS = 600_000;
+/** A statement's worth; what is beyond waits for the next round, or comes at once while a round was full. */
+const ROWS_MAX = 1_000;
+
+/** Removes kept answers of POSTs once they are too old to be replayed: nothing sealed is kept longer than needed. */
+export function startSweep(pool: Pool, log: Logger): Sweep {
+  let closed = false;
+  let sweeping = Promise.resolve();
+
+  async function sweep(): Promise<void> {
+    try {
+      while (!closed && (await forgetOldAnswers(pool, ROWS_MAX)) === ROWS_MAX);
+    } catch (err) {
+      log.warn({ err }, 'old idempotent answers could not be removed');
+    }
+  }
+
+  const timer = setInterval(() => {
+    sweeping = sweeping.then(sweep);
+  }, EVERY_MS).unref();
+  return {
+    close: () => {
+      closed = true;
+      clearInterval(timer);
+      return sweeping;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import { Rejected } from '../schemas/failures.ts';
+import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
+
+/** Over the whole body. A client that takes longer is refused and cut off. */
+const BODY_TIMEOUT_MS = 30_000;
+
+/** The text of a JSON body, whatever it says. Throws Rejected: media type (415), size (413), UTF-8 (400). */
+export async function readBodyText(ctx: Context, timeoutMs = BODY_TIMEOUT_MS): Promise<string> {
+  checkMediaType(ctx);
+  const bytesMax = USAGE_LIMITS.bodyBytesMax;
+  const announced = Number(ctx.get('content-length') || 0);
+  if (announced > bytesMax) throw tooLarge(ctx, bytesMax);
+  const body = await collect(ctx, bytesMax, timeoutMs);
+  try {
+    return UTF_8.decode(body);
+  } catch {
+    throw new Rejected('invalid_json', 'The body is not valid UTF-8.');
+  }
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function checkMediaType(ctx: Context): void {
+  const mediaType = ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (mediaType !== '' && mediaType !== 'application/json') {
+    throw new Rejected('unsupported_media_type', 'Send application/json.');
+  }
+  const encoding = ctx.get('content-encoding').trim().toLowerCase();
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Rejected('unsupported_media_type', 'Send the body without a Content-Encoding.');
+  }
+}
+
+async function collect(ctx: Context, bytesMax: number, timeoutMs: number): Promise<Buffer> {
+  const { req } = ctx;
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    req.destroy();
+  }, timeoutMs);
+  try {
+    return await boundedBytes(req, bytesMax, () => tooLarge(ctx, bytesMax));
+  } catch (error) {
+    if (isLate) throw new Rejected('invalid_request', 'The body took too long to arrive.');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Not by `for await`: leaving that early would destroy the connection before the refusal is answered. */
+function boundedBytes(request: IncomingMessage, bytesMax: number, onTooMany: () => Error): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) {
+        request.removeAllListeners('data').resume();
+        reject(onTooMany());
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('close', () => reject(new Rejected('invalid_request', 'The body ended early.')));
+    request.once('error', reject);
+  });
+}
+
+/** What is left of the body is not read: the connection ends with the answer. */
+function tooLarge(ctx: Context, bytesMax: number): Rejected {
+  ctx.set('Connection', 'close');
+  return new Rejected('payload_too_large', `A body has at most ${bytesMax} bytes.`);
+}

@@ -1,0 +1,67 @@
+import type { Context } from 'koa';
+import type { TSchema } from 'typebox';
+import { Rejected } from '../schemas/failures.ts';
+import type { Route } from '../schemas/route.ts';
+import { faultyText } from '../schemas/rules/exact-json.ts';
+import { type Check, checkOf, textCheckOf } from './json-schema.ts';
+import { readBodyText } from './read-body.ts';
+import type { HandlerInput } from './request-context.ts';
+import { ignoredFieldsHeader, unknownFields } from './unknown-fields.ts';
+
+/** Reads and checks what a request says. Throws Rejected: media type, size, JSON, then fields. */
+export type ReadInput = (ctx: Context, params: Record<string, string>) => Promise<HandlerInput<Route>>;
+
+/** Compiled once per operation, when the app is made. */
+export function createReadInput(route: Route): ReadInput {
+  const checkParams = textCheckOf(route.params);
+  const checkQuery = textCheckOf(route.query);
+  const checkBody = route.body && checkOf(route.body);
+  return async (ctx, params) => {
+    const bodyText = route.body ? await readBodyText(ctx) : '';
+    const body = route.body ? parseJson(bodyText) : undefined;
+    const query: Record<string, unknown> = Object.fromEntries(new URLSearchParams(ctx.querystring));
+    checkTexts({ params, query, body });
+    checkParams(params);
+    checkQuery(query);
+    if (route.body && checkBody) takeBody(ctx, { schema: route.body, check: checkBody, body });
+    return { params, query, body, bodyText } as HandlerInput<Route>;
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Rejected('invalid_json', 'The body is not valid JSON.');
+  }
+}
+
+/** Neither Postgres nor ClickHouse can keep such a text, and NUL marks our own exact numbers. */
+function checkTexts(texts: unknown): void {
+  if (faultyText(texts) === undefined) return;
+  throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');
+}
+
+function takeBody(
+  ctx: Context,
+  { schema, check, body }: { schema: TSchema; check: Check; body: unknown },
+): void {
+  check(body);
+  const unknown = unknownFields(schema, body);
+  const isStrict = prefersStrict(ctx);
+  if (isStrict) ctx.set('Preference-Applied', 'handling=strict');
+  if (unknown.length === 0) return;
+  if (isStrict) {
+    const param = unknown[0] ?? '';
+    throw new Rejected('invalid_request', `The field \`${param}\` is not known.`, { param });
+  }
+  ctx.set('X-Ignored-Fields', ignoredFieldsHeader(unknown));
+}
+
+/** `Prefer: handling=strict`, RFC 7240: a list of preferences, values may be quoted. */
+function prefersStrict(ctx: Context): boolean {
+  return ctx
+    .get('prefer')
+    .split(',')
+    .some((preference) => /^\s*handling\s*=\s*"?strict"?\s*(;|$)/i.test(preference));
+}

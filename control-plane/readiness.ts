@@ -1,0 +1,96 @@
+import type { Pool } from 'pg';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import type { Readiness } from '../schemas/resources/service.ts';
+import { timestampText } from '../schemas/rules/timestamp.ts';
+import { countQuarantined, listPartitionAlarms, ping, readLastAudit } from './store/readiness.ts';
+import type { Freshness } from './usage/freshness.ts';
+
+export interface ReadinessDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  freshness: Freshness;
+  limits?: LagLimits;
+}
+
+/** Beyond either the counters are called late. */
+export interface LagLimits {
+  bytesMax: number;
+  secondsMax: number;
+}
+
+/** A minute of silence, or half an hour of 80,000 events/s in one go, is no longer ordinary. */
+const LAG_LIMITS: LagLimits = { bytesMax: 16 * 1024 ** 3, secondsMax: 60 };
+/** The data plane asks with three seconds' patience. */
+const CHECK_TIMEOUT_MS = 2_000;
+const ALARMS_SHOWN = 20;
+
+/** What is in the way, in words; undefined when nothing is. Throws when it cannot tell. */
+type Check = () => Promise<string | undefined>;
+
+/** Asks everything that this needs to work, all at once, each within two seconds. */
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  const { pool, warehouse, freshness, limits = LAG_LIMITS } = deps;
+  const checks: Record<string, Check> = {
+    postgres: async () => void (await ping(pool)),
+    warehouse: async () => {
+      await warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: CHECK_TIMEOUT_MS });
+      return undefined;
+    },
+    lag: async () => {
+      await freshness.arrive();
+      return tooLate(freshness, limits);
+    },
+    partitions: async () => {
+      const alarms = await listPartitionAlarms(pool, ALARMS_SHOWN);
+      const named = alarms.map(
+        ({ partition, code, message }) => `partition ${partition}: ${code}: ${message}`,
+      );
+      return named.join('; ') || undefined;
+    },
+    quarantine: async () => {
+      const lines = await countQuarantined(pool);
+      return lines === 0 ? undefined : `${lines} lines were set aside and are not counted`;
+    },
+    audit: () => knownDifferences(pool),
+  };
+
+  return async () => {
+    const names = Object.keys(checks);
+    const results = await Promise.all(Object.values(checks).map(judge));
+    const isReady = results.every(({ ok }) => ok);
+    return {
+      status: isReady ? 'ready' : 'not_ready',
+      checks: Object.fromEntries(results.map((result, at) => [names[at], result])),
+    };
+  };
+}
+
+type Judgement = Readiness['checks'][string];
+
+async function judge(check: Check): Promise<Judgement> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
+  });
+  try {
+    const obstacle = await Promise.race([check(), late]);
+    return { ok: obstacle === undefined, detail: obstacle ?? 'ok' };
+  } catch {
+    return { ok: false, detail: 'cannot be asked' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): string | undefined {
+  const { bytes, seconds } = freshness.lag();
+  if (bytes <= bytesMax && seconds <= secondsMax) return undefined;
+  return `${bytes} bytes of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
+}
+
+async function knownDifferences(pool: Pool): Promise<string | undefined> {
+  const audit = await readLastAudit(pool);
+  if (!audit || audit.repair || audit.differences === 0) return undefined;
+  const when = timestampText(audit.finishedAt.getTime());
+  return `the audit of ${when} found ${audit.differences} differences; repair them with npm run audit -- --repair`;
+}

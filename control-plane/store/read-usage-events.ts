@@ -1,0 +1,83 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Pair } from '../usage/pair.ts';
+import { OF_PAIR, occurredWithin, pairParams } from './usage-sql.ts';
+
+export interface StoredEvent {
+  id: string;
+  /** Decimal text. */
+  value: string;
+  occurredAtMs: number;
+  createdAtMs: number;
+  /** Names and stored texts (schemas/event-row.ts), in the stored order. */
+  properties: Array<[string, string]>;
+}
+
+/** Of the last event that was seen. */
+export interface EventPlace {
+  occurredAtMs: number;
+  id: string;
+}
+
+export interface EventsQuestion {
+  pair: Pair;
+  span: Span;
+  after: EventPlace | undefined;
+  limit: number;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Events of one pair, oldest first, ties by id. Throws Transient.
+ *
+ * The order begins like the table's sort key, so that ClickHouse reads the hours one after the other and stops at
+ * the limit: a page costs the same wherever it stands. Newest first it would read and sort all of them, since
+ * FINAL cannot be read backwards.
+ */
+export async function readUsageEvents(
+  warehouse: Warehouse,
+  question: EventsQuestion,
+): Promise<StoredEvent[]> {
+  const { pair, span, after, limit } = question;
+  const rows = await warehouse.query<Row>({
+    sql: `
+SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(properties) AS texts,
+       toUnixTimestamp64Milli(occurred_at) AS occurredAtMs, toUnixTimestamp64Milli(created_at) AS createdAtMs
+  FROM metergate.events FINAL
+ WHERE ${OF_PAIR} AND ${occurredWithin('from', 'to')}
+   AND (occurred_at > fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC') OR id > {afterId:String})
+ ORDER BY environment, customer_id, meter_key, toStartOfHour(occurred_at), occurred_at, id
+ LIMIT {limit:UInt32}`,
+    params: {
+      ...pairParams(pair),
+      from: Math.max(span.fromMs, after?.occurredAtMs ?? span.fromMs),
+      to: span.toMs,
+      afterMs: after?.occurredAtMs ?? -1,
+      afterId: after?.id ?? '',
+      limit,
+    },
+    lane: 'long',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return rows.map(eventOf);
+}
+
+interface Row {
+  id: string;
+  amount: string;
+  names: string[];
+  texts: string[];
+  occurredAtMs: string;
+  createdAtMs: string;
+}
+
+function eventOf({ id, amount, names, texts, occurredAtMs, createdAtMs }: Row): StoredEvent {
+  return {
+    id,
+    value: amount,
+    occurredAtMs: Number(occurredAtMs),
+    createdAtMs: Number(createdAtMs),
+    properties: names.map((name, at) => [name, texts[at] ?? '']),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Pool } from 'pg';
+
+export async function ping(pool: Pool): Promise<void> {
+  await pool.query('SELECT 1');
+}
+
+/** What stands in the way of partitions, the oldest first. */
+export async function listPartitionAlarms(pool: Pool, limit: number): Promise<PartitionAlarm[]> {
+  const { rows } = await pool.query<PartitionAlarm>(
+    'SELECT partition, code, message FROM partition_alarms ORDER BY created_at, partition, code LIMIT $1',
+    [limit],
+  );
+  return rows;
+}
+
+export interface PartitionAlarm {
+  partition: number;
+  code: string;
+  message: string;
+}
+
+/** Lines set aside that nobody has dealt with. */
+export async function countQuarantined(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*) FROM quarantine WHERE resolved_at IS NULL',
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface AuditOutcome {
+  repair: boolean;
+  finishedAt: Date;
+  differences: number;
+}
+
+/** The last audit that came to its end; undefined when there was none. */
+export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefined> {
+  const { rows } = await pool.query<AuditOutcome>(
+    `SELECT repair, finished_at AS "finishedAt",
+            CASE jsonb_typeof(differences) WHEN 'array' THEN jsonb_array_length(differences) ELSE 0 END
+              AS differences
+       FROM audit_runs WHERE state = 'done' ORDER BY finished_at DESC LIMIT 1`,
+  );
+  return rows[0];
+}

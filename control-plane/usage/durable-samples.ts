@@ -1,0 +1,51 @@
+/** At this time the log's durable end was there: what was acknowledged before is before it. */
+export interface DurableSample {
+  /** Taken before the end was read, milliseconds since 1970. */
+  atMs: number;
+  end: number;
+}
+
+export interface DurableSamples {
+  add(sample: DurableSample): void;
+  /** Everything before this position is counted. */
+  loaded(position: number): void;
+  /** Time of the latest sample whose end is loaded; undefined when there is none. */
+  latestLoadedMs(): number | undefined;
+}
+
+/** With samples 20 ms apart this is a lag of more than a minute; beyond it the oldest are forgotten. */
+const SAMPLES_MAX = 4_096;
+const APART_MS = 20;
+
+/** A bounded row of samples in the order of time. Of those already loaded only the latest is kept. */
+export function createDurableSamples(): DurableSamples {
+  let waiting: DurableSample[] = [];
+  let latestMs: number | undefined;
+  let position = 0;
+
+  return {
+    add(sample) {
+      if (sample.end <= position) {
+        if (waiting.length === 0) latestMs = Math.max(latestMs ?? 0, sample.atMs);
+        return;
+      }
+      const last = waiting.at(-1);
+      const before = waiting.at(-2);
+      // Looks that overlap may come back in another order; the later one has said more.
+      if (last && (sample.atMs <= last.atMs || sample.end < last.end)) return;
+      const isClose = before && last && last.atMs - before.atMs < APART_MS;
+      // The same end seen later says more than seen earlier, and of two close ones the later is enough.
+      if (last?.end === sample.end || isClose) waiting.pop();
+      else if (waiting.length >= SAMPLES_MAX) waiting.shift();
+      waiting.push(sample);
+    },
+    loaded(to) {
+      position = Math.max(position, to);
+      const still = waiting.findIndex(({ end }) => end > position);
+      const done = still < 0 ? waiting : waiting.slice(0, still);
+      waiting = still < 0 ? [] : waiting.slice(still);
+      latestMs = done.at(-1)?.atMs ?? latestMs;
+    },
+    latestLoadedMs: () => latestMs,
+  };
+}

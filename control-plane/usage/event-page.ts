@@ -1,0 +1,63 @@
+import { BOOLEAN_TAG, propertyJson } from '../../schemas/event-row.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { UsageEventList } from '../../schemas/resources/usage.ts';
+import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import { exactNumber } from '../../schemas/rules/exact-json.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import type { EventPlace, StoredEvent } from '../store/read-usage-events.ts';
+import type { Pair } from './pair.ts';
+
+type UsageEvent = UsageEventList['data'][number];
+
+/** A stored event as the answer of its own request showed it. */
+export function shownEvent(event: StoredEvent, { customerId, meter }: Pair): UsageEvent {
+  return {
+    id: event.id,
+    customerId,
+    meterId: meter.key,
+    eventName: 'usage.recorded',
+    value: exactNumber(unitsText(decimalUnits(event.value))),
+    status: 'recorded',
+    occurredAt: timestampText(event.occurredAtMs),
+    createdAt: timestampText(event.createdAtMs),
+    ...(event.properties.length === 0 ? {} : { properties: shownProperties(event.properties) }),
+  };
+}
+
+/** A Map keeps the order of the names; an object would put those that look like numbers first. */
+function shownProperties(properties: StoredEvent['properties']): NonNullable<UsageEvent['properties']> {
+  const shown = properties.map(([name, stored]): [string, string | boolean] => [name, shownProperty(stored)]);
+  return new Map(shown) as unknown as NonNullable<UsageEvent['properties']>;
+}
+
+function shownProperty(stored: string): string | boolean {
+  if (stored.charCodeAt(0) !== 0) return stored;
+  const json = propertyJson(stored);
+  return stored.startsWith(BOOLEAN_TAG) ? json === 'true' : exactNumber(json);
+}
+
+/** Opaque to clients: where the last page ended. */
+export function cursorAfter({ occurredAtMs, id }: EventPlace): string {
+  return Buffer.from(JSON.stringify([occurredAtMs, id])).toString('base64url');
+}
+
+/** Far beyond any usage, and within what the warehouse's DateTime64 holds. */
+const DATE_MS_MAX = Date.UTC(2200, 0, 1);
+
+/** Throws Rejected for anything that is no cursor of ours. */
+export function placeOf(cursor: string): EventPlace {
+  const [occurredAtMs, id] = parsed(Buffer.from(cursor, 'base64url').toString());
+  const isMoment = Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX;
+  if (isMoment && typeof id === 'string' && id.isWellFormed())
+    return { occurredAtMs: Number(occurredAtMs), id };
+  throw new Rejected('invalid_request', '`cursor` is not one that was answered.', { param: 'cursor' });
+}
+
+function parsed(json: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(json);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

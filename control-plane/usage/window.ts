@@ -1,0 +1,46 @@
+import { Rejected } from '../../schemas/failures.ts';
+import type { BreakdownWindow } from '../../schemas/resources/usage.ts';
+import { billingPeriod } from '../../schemas/rules/billing-period.ts';
+import { calendarSpan, type Span } from '../../schemas/rules/calendar.ts';
+import { timestampMs } from '../../schemas/rules/timestamp.ts';
+
+export interface WindowQuery {
+  window?: BreakdownWindow;
+  from?: string;
+  to?: string;
+}
+
+/** The span that a breakdown asks for; undefined: all there is. Throws Rejected when the query contradicts itself. */
+export function breakdownSpan(
+  query: WindowQuery,
+  nowMs: number,
+): { window: BreakdownWindow | 'custom'; span: Span | undefined } {
+  const { window, from, to } = query;
+  if (from !== undefined || to !== undefined) {
+    if (window !== undefined) throw invalid('window', 'goes without `from` and `to`');
+    if (from === undefined) throw invalid('from', 'is required with `to`');
+    if (to === undefined) throw invalid('to', 'is required with `from`');
+    return { window: 'custom', span: openSpan({ from, to }) };
+  }
+  if (window === 'all') return { window, span: undefined };
+  if (window === undefined || window === 'current_period') {
+    return { window: 'current_period', span: billingPeriod(nowMs) };
+  }
+  return { window, span: calendarSpan(window, nowMs) };
+}
+
+/** No usage occurs outside. */
+const EVER: Span = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
+
+/** From ≤ t < to, either end may be left open. Throws Rejected when nothing lies between. */
+export function openSpan({ from, to }: { from?: string; to?: string }): Span {
+  const fromMs = from === undefined ? EVER.fromMs : timestampMs(from);
+  const toMs = to === undefined ? EVER.toMs : timestampMs(to);
+  if (fromMs === undefined) throw invalid('from', 'is no timestamp');
+  if (toMs === undefined || fromMs >= toMs) throw invalid('to', 'must be later than `from`');
+  return { fromMs, toMs };
+}
+
+function invalid(param: string, reason: string): Rejected {
+  return new Rejected('invalid_request', `\`${param}\` ${reason}.`, { param });
+}

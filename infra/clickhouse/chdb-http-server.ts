@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
+import { inlineParameters } from './inline-parameters.ts';
+
+export interface ChdbHttpServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+const KEEPS_ENGINE = 'SELECT 1';
+/** What belongs to the interface and is no setting of the engine. */
+const NO_SETTING =
+  /^(query|query_id|database|session_.*|param_.*|default_format|wait_end_of_query|enable_http_.*)$/;
+/** `INSERT INTO table (columns) FORMAT name`, with the rows in the body. */
+const INSERT_BODY = /^INSERT INTO ([\w.]+) \(([\w, ]+)\) FORMAT (\w+)\s*$/;
+
+/**
+ * ClickHouse's HTTP interface, as far as its client uses it, in front of the real engine: no server binary can be
+ * had from the package registries that tests may use. Each request gets a connection of its own, so settings and
+ * parameters end with it, as in a server.
+ */
+export async function startChdbHttpServer(directory: string): Promise<ChdbHttpServer> {
+  const keeper = createChdbConnection({ path: directory });
+  await keeper.chdb.queryAsync(KEEPS_ENGINE);
+  const answering = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    const one = answer(request, directory).then(
+      (body) => void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(body),
+      // The client reads code and kind out of this text, as out of a server's.
+      (error: Error) => void response.writeHead(500, { 'content-type': 'text/plain' }).end(error.message),
+    );
+    answering.add(one);
+    void one.finally(() => answering.delete(one));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      // A statement whose client went away runs on, and the engine must not be closed under it.
+      await Promise.all(answering);
+      await keeper.close();
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, directory: string): Promise<Uint8Array> {
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const body = await buffer(request);
+  const connection = createChdbConnection({ path: directory });
+  try {
+    const settings = [...searchParams].filter(([name]) => !NO_SETTING.test(name) && !isClientName(name));
+    for (const [name, value] of settings) await connection.chdb.queryAsync(`SET ${name} = '${value}'`);
+    const query = searchParams.get('query');
+    if (query !== null) return await insertBody(connection, query, body);
+    const sql = inlineParameters(body.toString(), textParameters(searchParams));
+    return (await connection.chdb.queryAsync(sql)).bytes();
+  } finally {
+    await connection.close();
+  }
+}
+
+function isClientName(name: string): boolean {
+  return name === 'role' || name === 'compress' || name === 'decompress';
+}
+
+async function insertBody(connection: ChdbConnection, query: string, body: Buffer): Promise<Uint8Array> {
+  const [, table = '', columns = '', format] = INSERT_BODY.exec(query) ?? [];
+  await connection.chdb.rawInsert({
+    table,
+    columns: columns.split(', '),
+    format: format as 'JSONCompactEachRow',
+    values: body,
+  });
+  return new Uint8Array();
+}
+
+const ESCAPES: Record<string, string> = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', '0': '\0' };
+
+/** Parameters travel as tab-separated text does; what is in an array is read by the engine's own CAST. */
+function textParameters(searchParams: URLSearchParams): Record<string, string> {
+  const given = [...searchParams].filter(([name]) => name.startsWith('param_'));
+  return Object.fromEntries(
+    given.map(([name, value]) => {
+      const text = value.startsWith('[')
+        ? value
+        : value.replace(/\\(.)/gs, (_, character: string) => ESCAPES[character] ?? character);
+      return [name.slice('param_'.length), text];
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+import { mkdirSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+import { createChdbLane } from './chdb-lane.ts';
+import { inlineParameters } from './inline-parameters.ts';
+import { LANE_SETTINGS } from './lane-settings.ts';
+import type { Transport } from './transport.ts';
+import { createWarehouseOver } from './warehouse-over.ts';
+
+export interface ChdbWarehouseOptions {
+  /** Belongs to one process, and a process has one such folder at a time. */
+  directory: string;
+  log: Logger;
+}
+
+const COMMAND_TIMEOUT_MS = 60_000;
+
+/** ClickHouse's own engine in this process. Every lane has a connection to the same folder. */
+export function createChdbWarehouse({ directory, log }: ChdbWarehouseOptions): Warehouse {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const open = (lane: keyof typeof LANE_SETTINGS) =>
+    createChdbLane({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
+  const lanes = { load: open('load'), counters: open('counters'), long: open('long') };
+
+  const transport: Transport = {
+    rows: ({ sql, params, lane, timeoutMs }) =>
+      lanes[lane].run(timeoutMs, async ({ client }) => {
+        const result = await client.query({
+          query: inlineParameters(sql, params),
+          format: 'JSONEachRow',
+          clickhouse_settings: { max_execution_time: timeoutMs / 1000 },
+        });
+        return result.json();
+      }),
+    command: (sql) =>
+      lanes.load.run(COMMAND_TIMEOUT_MS, async ({ client }) => {
+        await client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } });
+      }),
+    insert: ({ table, lines, token, timeoutMs }) =>
+      lanes.load.run(timeoutMs, async ({ connection }) => {
+        // The client's own insert makes the bytes a string: 12 µs CPU per row where this takes 4.
+        await connection.chdb.rawInsert({
+          table,
+          values: lines,
+          format: 'JSONCompactEachRow',
+          columns: [...EVENT_COLUMNS],
+          // A query's time limit stays with the session; an insert is never cut in the middle.
+          settings: {
+            max_execution_time: 0,
+            ...(token === undefined ? {} : { insert_deduplication_token: token }),
+          },
+        });
+      }),
+    async close() {
+      // The load last: with the last connection the engine stops.
+      for (const lane of [lanes.long, lanes.counters, lanes.load]) await lane.close();
+    },
+  };
+  return createWarehouseOver(transport);
+}

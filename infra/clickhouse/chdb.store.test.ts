@@ -1,0 +1,9 @@
+import { pino } from 'pino';
+import { warehouseConformance } from '../conformance/warehouse.ts';
+import { testFolder } from '../test-folder.ts';
+import { createChdbWarehouse } from './chdb-warehouse.ts';
+
+warehouseConformance('chdb', async () => {
+  const directory = testFolder();
+  return { open: async () => createChdbWarehouse({ directory, log: pino({ level: 'silent' }) }) };
+});

@@ -1,0 +1,14 @@
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { warehouseConformance } from '../conformance/warehouse.ts';
+import { testFolder } from '../test-folder.ts';
+import { startChdbHttpServer } from './chdb-http-server.ts';
+import { createClickHouseWarehouse } from './clickhouse-warehouse.ts';
+
+warehouseConformance('a ClickHouse server', async () => {
+  const server = await startChdbHttpServer(testFolder());
+  onTestFinished(() => server.close());
+  return {
+    open: async () => createClickHouseWarehouse({ url: server.url, log: pino({ level: 'silent' }) }),
+  };
+});

@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { Logger } from 'pino';
+import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+import { unavailable } from './driver-errors.ts';
+import { LANE_SETTINGS, type Lane } from './lane-settings.ts';
+import type { Transport } from './transport.ts';
+import { createWarehouseOver } from './warehouse-over.ts';
+
+export interface ClickHouseWarehouseOptions {
+  /** `http://user:password@host:8123`. */
+  url: string;
+  log: Logger;
+}
+
+const COMMAND_TIMEOUT_MS = 60_000;
+/** Sockets per lane; what is beyond waits for one within its own time limit. */
+const CONNECTIONS_MAX: Record<Lane, number> = { load: 2, counters: 16, long: 4 };
+
+/** A ClickHouse server, over its HTTP interface. */
+export function createClickHouseWarehouse({ url, log }: ClickHouseWarehouseOptions): Warehouse {
+  const lanes = {
+    load: openLane(url, 'load'),
+    counters: openLane(url, 'counters'),
+    long: openLane(url, 'long'),
+  };
+
+  const transport: Transport = {
+    rows: ({ sql, params, lane, timeoutMs }) =>
+      withinTime(timeoutMs, async (signal) => {
+        const result = await lanes[lane].query({
+          query: sql,
+          format: 'JSONEachRow',
+          abort_signal: signal,
+          clickhouse_settings: { max_execution_time: timeoutMs / 1000 },
+          ...(params === undefined ? {} : { query_params: params }),
+        });
+        return result.json();
+      }),
+    command: (sql) =>
+      withinTime(COMMAND_TIMEOUT_MS, async (signal) => {
+        await lanes.load.command({ query: sql, abort_signal: signal });
+      }),
+    insert: ({ table, lines, token, timeoutMs }) =>
+      withinTime(timeoutMs, async (signal) => {
+        const { stream } = await lanes.load.exec({
+          query: `INSERT INTO ${table} (${EVENT_COLUMNS.join(', ')}) FORMAT JSONCompactEachRow`,
+          values: Readable.from([lines], { objectMode: false }),
+          abort_signal: signal,
+          clickhouse_settings: {
+            // The answer comes when all is on disk, not when the first bytes were read.
+            wait_end_of_query: 1,
+            ...(token === undefined ? {} : { insert_deduplication_token: token }),
+          },
+        });
+        await stream.resume().toArray();
+      }),
+    async close() {
+      await Promise.all(Object.values(lanes).map((client) => client.close()));
+      log.debug('closed the connections to ClickHouse');
+    },
+  };
+  return createWarehouseOver(transport);
+}
+
+function openLane(url: string, lane: Lane): ClickHouseClient {
+  return createClient({
+    url,
+    application: `metergate-${lane}`,
+    max_open_connections: CONNECTIONS_MAX[lane],
+    // Each statement brings its own limit; this one only ends what forgot to.
+    request_timeout: 10 * COMMAND_TIMEOUT_MS,
+    clickhouse_settings: LANE_SETTINGS[lane],
+    // Its failures are thrown, and logged by whoever gives up.
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+}
+
+async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    return await work(signal);
+  } catch (error) {
+    throw signal.aborted ? unavailable(error) : error;
+  }
+}

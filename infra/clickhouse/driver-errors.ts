@@ -1,0 +1,75 @@
+import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
+
+/** Codes by which ClickHouse says that it cannot read a line. Source: its ErrorCodes.cpp; most were met. */
+const UNREADABLE = new Set([
+  6, //   CANNOT_PARSE_TEXT
+  25, //  CANNOT_PARSE_ESCAPE_SEQUENCE: a lone surrogate
+  26, //  CANNOT_PARSE_QUOTED_STRING
+  27, //  CANNOT_PARSE_INPUT_ASSERTION_FAILED
+  33, //  CANNOT_READ_ALL_DATA
+  38, //  CANNOT_PARSE_DATE
+  41, //  CANNOT_PARSE_DATETIME
+  53, //  TYPE_MISMATCH
+  69, //  ARGUMENT_OUT_OF_BOUND: a decimal with too many digits
+  72, //  CANNOT_PARSE_NUMBER
+  117, // INCORRECT_DATA
+  130, // CANNOT_READ_ARRAY_FROM_TEXT
+  131, // TOO_LARGE_STRING_SIZE
+  321, // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
+  349, // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
+  407, // DECIMAL_OVERFLOW
+]);
+
+/** Codes that say: the statement is right, not now. */
+const NOT_NOW = new Set([
+  159, // TIMEOUT_EXCEEDED
+  164, // READONLY: a replica that is coming up
+  202, // TOO_MANY_SIMULTANEOUS_QUERIES
+  203, // NO_FREE_CONNECTION
+  209, // SOCKET_TIMEOUT
+  210, // NETWORK_ERROR
+  236, // ABORTED
+  241, // MEMORY_LIMIT_EXCEEDED
+  242, // TABLE_IS_READ_ONLY
+  243, // NOT_ENOUGH_SPACE
+  252, // TOO_MANY_PARTS
+  279, // ALL_CONNECTION_TRIES_FAILED
+  319, // UNKNOWN_STATUS_OF_INSERT
+  394, // QUERY_WAS_CANCELLED
+  999, // KEEPER_EXCEPTION
+]);
+
+/** Of a read: Transient, or the error itself when the statement, or what stands in the way, stays as it is. */
+export function readFailure(error: unknown): unknown {
+  if (error instanceof Transient || error instanceof Fatal || error instanceof TypeError) return error;
+  const code = clickHouseCode(error);
+  return code === undefined || NOT_NOW.has(code) ? unavailable(error) : error;
+}
+
+/**
+ * Of an insert: Poison only for what says that a line is unreadable. Everything else may be over tomorrow, and
+ * sending the same block again is safe; setting events aside is not.
+ */
+export function insertFailure(error: unknown): Poison | Transient {
+  if (error instanceof Transient) return error;
+  if (!isUnreadable(error)) return unavailable(error);
+  return new Poison('block_refused', 'ClickHouse cannot read a line of this block.', { cause: error });
+}
+
+export function isUnreadable(error: unknown): boolean {
+  return UNREADABLE.has(clickHouseCode(error) ?? -1);
+}
+
+export function unavailable(cause?: unknown): Transient {
+  return new Transient('warehouse_unavailable', 'ClickHouse is away or slow.', { cause });
+}
+
+/**
+ * The driver's own class cannot be asked for: chdb has another copy of it. Its code is digits in text; chdb's raw
+ * insert keeps a number under another name. System errors have a word there.
+ */
+function clickHouseCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('clickhouseCode' in error && typeof error.clickhouseCode === 'number') return error.clickhouseCode;
+  return 'code' in error && /^\d+$/.test(String(error.code)) ? Number(error.code) : undefined;
+}

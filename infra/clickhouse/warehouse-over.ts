@@ -1,0 +1,39 @@
+import type { Statement, Warehouse } from '../ports/warehouse.ts';
+import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
+import { migrateWarehouse } from './migrate-warehouse.ts';
+import type { Transport } from './transport.ts';
+
+const ACCEPTS_TIMEOUT_MS = 30_000;
+
+/** The port over either way of reaching ClickHouse: what both have to agree on stands here. */
+export function createWarehouseOver(transport: Transport): Warehouse {
+  async function query<Row>(statement: Statement): Promise<Row[]> {
+    try {
+      return await transport.rows<Row>(statement);
+    } catch (error) {
+      throw readFailure(error);
+    }
+  }
+
+  return {
+    query,
+    migrate: () => migrateWarehouse(transport),
+    close: () => transport.close(),
+    async insertEvents(block) {
+      try {
+        await transport.insert({ table: 'metergate.events', ...block });
+      } catch (error) {
+        throw insertFailure(error);
+      }
+    },
+    async accepts(lines) {
+      try {
+        await transport.insert({ table: 'metergate.event_lines', lines, timeoutMs: ACCEPTS_TIMEOUT_MS });
+        return true;
+      } catch (error) {
+        if (isUnreadable(error)) return false;
+        throw insertFailure(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { CommitPart, Engine } from '../ports/engine.ts';
+
+/** One engine over a real idempotency store, with customers, meters and time in the hands of the test. */
+export interface EngineHarness {
+  engine: Engine;
+  setNow(ms: number): void;
+  /** Adds a customer, or changes the one with this id. */
+  putCustomer(customer: { id: string; externalId?: string; archived?: boolean }): void;
+  /** Adds a meter, or changes the one with this key. */
+  putMeter(meter: { key: string; id?: string; property?: string; archived?: boolean }): void;
+  /** While away nothing can be looked up; what was looked up before is still known. */
+  setAway(away: boolean): void;
+  /** Puts the part on the log and confirms its claim. */
+  commit(part: CommitPart): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type CreateEngineHarness = () => Promise<EngineHarness>;

@@ -1,0 +1,24 @@
+import { describe } from 'vitest';
+import { engineFramePartTests } from './engine-frame-part.ts';
+import { engineFuzzTests } from './engine-fuzz.ts';
+import type { CreateEngineHarness } from './engine-harness.ts';
+import { engineItemFormTests } from './engine-item-form.ts';
+import { engineReplayTests } from './engine-replays.ts';
+import { engineRequestFormTests } from './engine-request-form.ts';
+import { engineStateTests } from './engine-state.ts';
+import { engineTextTests } from './engine-texts.ts';
+import { engineValueTests } from './engine-values.ts';
+
+/** Contract, §1 and §3, as far as it is the engine's. Every engine passes the same suite. */
+export function engineConformance(name: string, create: CreateEngineHarness): void {
+  describe(`${name} as an Engine`, () => {
+    describe('the request as a whole', () => engineRequestFormTests(create));
+    describe('the form of an item', () => engineItemFormTests(create));
+    describe('texts and times of an item', () => engineTextTests(create));
+    describe('values', () => engineValueTests(create));
+    describe('replays', () => engineReplayTests(create));
+    describe('state and age', () => engineStateTests(create));
+    describe('what goes on the log', () => engineFramePartTests(create));
+    describe('any input', () => engineFuzzTests(create));
+  });
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { base32 } from '../../schemas/ids.ts';
+import { createChdbWarehouse } from '../clickhouse/chdb-warehouse.ts';
+import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+import { createPool } from '../postgres/pool.ts';
+import { createTestDatabase } from '../postgres/test-database.ts';
+import { openSegmentLogReader } from '../segment-log/reader.ts';
+import { openSegmentLogWriter } from '../segment-log/writer.ts';
+import { testFolder } from '../test-folder.ts';
+import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+
+/** Everything between the log and the counters, real and empty: a log, a database and a warehouse. */
+export interface LoadStores {
+  pool: Pool;
+  warehouse: Warehouse;
+  writer: EventLogWriter;
+  reader: EventLogReader;
+  /** Puts one frame on the log, and gives the position behind it. `line` replaces what an event says. */
+  append(events: LoggedEvent[], committedAtMs?: number): Promise<number>;
+  /** Rows of a statement, in ClickHouse. */
+  rows<Row>(sql: string): Promise<Row[]>;
+  /** What the warehouse holds: rows and distinct ids of `events`, and what the hours say. */
+  counted(): Promise<Counted>;
+}
+
+export type LoggedEvent = TestEvent & { line?: string };
+
+export interface Counted {
+  rows: number;
+  distinct: number;
+  total: string;
+  hourlyEvents: number;
+  hourlyTotal: string;
+}
+
+const log = pino({ level: 'silent' });
+const TIMEOUT_MS = 10_000;
+
+export async function openLoadStores(): Promise<LoadStores> {
+  const folder = testFolder();
+  const pool = await openPool();
+  const warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
+  onTestFinished(() => warehouse.close());
+  await warehouse.migrate();
+  const directory = join(folder, 'log');
+  const writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
+  onTestFinished(() => writer.close());
+  const reader = await openSegmentLogReader({ directory });
+  onTestFinished(() => reader.close());
+
+  const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, lane: 'long', timeoutMs: TIMEOUT_MS });
+  return {
+    pool,
+    warehouse,
+    writer,
+    reader,
+    rows,
+    async append(events, committedAtMs = TEST_NOW_MS) {
+      const outcome = await writer.append(frameOf(writer.logId, events, committedAtMs));
+      if (outcome.status !== 'durable') throw new Error('the disk is full');
+      return outcome.end;
+    },
+    async counted() {
+      const [found] = await rows<Record<keyof Counted, string>>(
+        `SELECT (SELECT count() FROM metergate.events) AS rows,
+                (SELECT uniqExact(id) FROM metergate.events) AS distinct,
+                (SELECT sum(value) FROM metergate.events FINAL) AS total,
+                (SELECT sum(events) FROM metergate.usage_hourly) AS hourlyEvents,
+                (SELECT sum(total) FROM metergate.usage_hourly) AS hourlyTotal`,
+      );
+      return {
+        rows: Number(found?.rows),
+        distinct: Number(found?.distinct),
+        total: String(found?.total),
+        hourlyEvents: Number(found?.hourlyEvents),
+        hourlyTotal: String(found?.hourlyTotal),
+      };
+    },
+  };
+}
+
+/** `id` of the event may be any text: its 128 bits are made of it, and the line's `use_…` of those. */
+export function frameOf(logId: Uint8Array, events: LoggedEvent[], committedAtMs: number): Uint8Array[] {
+  return encodeFrame({
+    logId,
+    committedAtMs,
+    eventCount: events.length,
+    touched: [],
+    records: events.map(recordOf),
+    recheck: [],
+    lines: events.map((event) => Buffer.from(event.line ?? eventLine({ ...event, id: eventId(event.id) }))),
+  });
+}
+
+export function eventId(name: string): string {
+  return `use_${base32(idBytes(name))}`;
+}
+
+function idBytes(name: string): Buffer {
+  return createHash('md5').update(name).digest();
+}
+
+function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }: LoggedEvent): Buffer {
+  const record = Buffer.alloc(RECORD_BYTES);
+  record.set(idBytes(id));
+  record.writeDoubleLE(occurredAtMs, 24);
+  record.writeDoubleLE(createdAtMs, 32);
+  return record;
+}
+
+async function openPool(): Promise<Pool> {
+  const database = await createTestDatabase();
+  const pool = createPool({ url: database.url, name: 'test', log });
+  onTestFinished(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  return pool;
+}

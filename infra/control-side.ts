@@ -1,0 +1,134 @@
+/** The control side's process: Postgres, the warehouse, the load and the control plane. */
+import type { Registry } from 'prom-client';
+import { startAggregator } from '../aggregator/start-aggregator.ts';
+import { createControlPlane } from '../control-plane/control-plane.ts';
+import { createChdbWarehouse } from './clickhouse/chdb-warehouse.ts';
+import { createClickHouseWarehouse } from './clickhouse/clickhouse-warehouse.ts';
+import { type ControlServer, createControlServer } from './control-server.ts';
+import { type DataDir, prepareDataDir } from './data-dir.ts';
+import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
+import { createDiskGuard } from './disk-guard.ts';
+import { writeEndpoints } from './endpoints-file.ts';
+import { createMetrics } from './metrics.ts';
+import { systemClock } from './ports/clock.ts';
+import type { EventLogReader } from './ports/event-log.ts';
+import type { Warehouse } from './ports/warehouse.ts';
+import { createListener } from './postgres/listen.ts';
+import { createPool } from './postgres/pool.ts';
+import { identityOf } from './process-identity.ts';
+import { acquireLock } from './process-lock.ts';
+import { publicUrl } from './public-url.ts';
+import { openRelational, type Relational } from './relational.ts';
+import { type RoleContext, runRole } from './role-process.ts';
+import { type DerivedSecrets, deriveSecrets, ensureIdentityKey, readServerSecret } from './secrets.ts';
+import { openSegmentLogReader } from './segment-log/reader.ts';
+import { whenThere } from './when-there.ts';
+
+/** The lease's owner: the role's lock already sees to there being one. */
+const OWNER = 'control-side';
+/** One for each act of the loader that may run beside another, and one to spare. */
+const LOAD_CONNECTIONS_MAX = 4;
+
+await runRole('control', async (context) => {
+  const { config, closer, log } = context;
+  const paths = prepareDataDir(config.dataDir);
+  const release = await acquireLock(paths.lock('control'), { waitMs: 0, keeper: identityOf(process.ppid) });
+  closer.add('lock', { close: release });
+  const server = await createControlServer();
+  const tellWhere = (postgresUrl: string) =>
+    writeEndpoints(paths.endpoints, { postgresUrl, controlUrl: server.url });
+  const { databaseUrl } = config;
+  const directory = paths.postgres;
+  const relational = await openRelational({ databaseUrl, directory, log, closer, onMoved: tellWhere });
+  const secrets = await whenThere('Postgres', () => prepareInstallation(context, paths, relational), log);
+  tellWhere(relational.url());
+  await serve({ ...context, paths, relational, secrets, server });
+  return undefined;
+});
+
+interface ControlSide extends RoleContext {
+  paths: DataDir;
+  relational: Relational;
+  secrets: DerivedSecrets;
+  server: ControlServer;
+}
+
+/** What the first start makes and every later one finds. The data plane waits for the identity key. */
+async function prepareInstallation(
+  { config }: RoleContext,
+  paths: DataDir,
+  { pool }: Relational,
+): Promise<DerivedSecrets> {
+  const secrets = deriveSecrets(readServerSecret({ given: config.serverSecret, dataDir: paths.root }));
+  await ensureIdentityKey(pool);
+  if (config.seedDemo) {
+    const keys = await ensureDemoWorkspace({ pool, pepper: secrets.keyPepper, file: paths.demoKeys });
+    // Plain stdout, never the logger: what is logged is kept and shipped.
+    if (keys) process.stdout.write(demoGreeting(keys, publicUrl(config), paths.demoKeys));
+  }
+  return secrets;
+}
+
+/** Opens the rest, from the stores to the door, so that the door is the first to be closed. */
+async function serve(side: ControlSide): Promise<void> {
+  const { closer, log, relational, secrets, server } = side;
+  const warehouse = await openWarehouse(side);
+  const logReader = await openLog(side);
+  const metrics = createMetrics('control');
+  const load = startLoad(side, { warehouse, logReader, metrics });
+  const controlPlane = createControlPlane({
+    pool: relational.pool,
+    warehouse,
+    logReader,
+    secrets,
+    clock: systemClock,
+    log: log.child({ component: 'control-plane' }),
+    metrics,
+  });
+  closer.add('control plane', { drain: () => controlPlane.close() });
+  const channels = { ...load.channels, ...controlPlane.notes.channels };
+  const { onSession } = controlPlane.notes;
+  closer.add('listener', createListener({ url: relational.url, log }, { channels, onSession }));
+  closer.add('server', { drain: server.drain, close: server.close });
+  server.serve(controlPlane.app.callback());
+}
+
+async function openWarehouse({ config, paths, closer, log }: ControlSide): Promise<Warehouse> {
+  const own = log.child({ component: 'warehouse' });
+  const warehouse = config.clickhouseUrl
+    ? createClickHouseWarehouse({ url: config.clickhouseUrl, log: own })
+    : createChdbWarehouse({ directory: paths.warehouse, log: own });
+  closer.add('warehouse', { close: () => warehouse.close() });
+  await whenThere('ClickHouse', () => warehouse.migrate(), log);
+  return warehouse;
+}
+
+/** The data plane makes the log, at its first start, once it has the identity key. */
+async function openLog({ paths, closer, log }: ControlSide): Promise<EventLogReader> {
+  const logReader = await whenThere('the log', () => openSegmentLogReader({ directory: paths.log }), log);
+  closer.add('log', { close: () => logReader.close() });
+  return logReader;
+}
+
+interface LoadDeps {
+  warehouse: Warehouse;
+  logReader: EventLogReader;
+  metrics: Registry;
+}
+
+/** On connections of its own: readers that take all of theirs must not hold up counting. */
+function startLoad(side: ControlSide, { warehouse, logReader, metrics }: LoadDeps) {
+  const { config, paths, closer, fail, relational } = side;
+  const log = side.log.child({ component: 'aggregator' });
+  const disk = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
+  closer.add('disk guard', { close: () => disk.close() });
+  const pool = createPool({ url: relational.url, name: 'load', log, max: LOAD_CONNECTIONS_MAX });
+  closer.add('load pool', { close: () => pool.end() });
+  const load = startAggregator(
+    { pool, warehouse, reader: logReader, clock: systemClock, log, metrics, disk },
+    { owner: OWNER, lingerMs: config.loadLingerMs },
+  );
+  closer.add('aggregator', { drain: () => load.close() });
+  load.failed.catch(fail);
+  return load;
+}

@@ -1,0 +1,19 @@
+import type { Logger } from 'pino';
+import type { Exchange, RequestHandler } from '../ports/http-front.ts';
+import { JSON_TYPE } from './answer-head.ts';
+import { headersTooLarge, internalError } from './request-head.ts';
+
+/** One request at fault must not end the process for all: what the handler throws becomes a 500. */
+export function handleSafely(handler: RequestHandler, exchange: Exchange, log: Logger): void {
+  try {
+    handler(exchange);
+  } catch (err) {
+    log.error({ err, requestId: exchange.requestId }, 'a request handler threw');
+    exchange.respond(500, JSON_TYPE, internalError(exchange.requestId));
+  }
+}
+
+/** The 431. */
+export function refuseHeaders(exchange: Exchange, headerBytesMax: number): void {
+  exchange.respond(431, JSON_TYPE, headersTooLarge(headerBytesMax, exchange.requestId));
+}

@@ -1,0 +1,167 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Exchange } from '../ports/http-front.ts';
+import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './answer-head.ts';
+import type { RequestHead } from './request-head.ts';
+
+export interface NodeExchangeParts {
+  req: IncomingMessage;
+  res: ServerResponse;
+  head: RequestHead;
+  /** How long a client may take nothing of an answer that waits for it. */
+  answerStallMs: number;
+  /** True while the front closes: clients are told not to come back on this connection. */
+  isClosing: () => boolean;
+}
+
+/** One request on node:http. A class like its twin. */
+export class NodeExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestId: string;
+  readonly headers: ReadonlyMap<string, string>;
+  aborted = false;
+
+  private readonly req: IncomingMessage;
+  private readonly res: ServerResponse;
+  private readonly answerStallMs: number;
+  private readonly isClosing: () => boolean;
+  private readonly abortListeners: Array<() => void> = [];
+  private drainListener: (() => void) | undefined;
+  private reading = false;
+  private resting = false;
+  /** Node gives the end of a body to a reader who rests, when nothing else is left. */
+  private heldEnd: (() => void) | undefined;
+  private begun = false;
+  private endCalled = false;
+  private complete = false;
+  private announced: number | undefined;
+  private bytes = 0;
+
+  constructor({ req, res, head, answerStallMs, isClosing }: NodeExchangeParts) {
+    this.req = req;
+    this.res = res;
+    this.answerStallMs = answerStallMs;
+    this.isClosing = isClosing;
+    this.method = head.method;
+    this.path = head.path;
+    this.query = head.query;
+    this.requestId = head.requestId;
+    this.headers = head.headers;
+    // Node says 'finish' as well when the connection is destroyed with the answer still in its buffers.
+    res.on('finish', () => {
+      this.complete = !req.socket.destroyed;
+    });
+    res.on('close', () => this.connectionOrAnswerEnded());
+    res.on('drain', () => this.drained());
+    // Reported by 'close'; without a listener an error would end the process.
+    res.on('error', () => undefined);
+    req.on('error', () => undefined);
+  }
+
+  onAborted(listener: () => void): void {
+    if (this.aborted) listener();
+    else this.abortListeners.push(listener);
+  }
+
+  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+    if (this.reading) return;
+    this.reading = true;
+    this.req.on('data', (chunk: Buffer) => {
+      if (this.wantsBody()) onChunk(chunk);
+    });
+    this.req.on('end', () => {
+      if (this.resting) this.heldEnd = onEnd;
+      else if (this.wantsBody()) onEnd();
+    });
+  }
+
+  pauseBody(): void {
+    if (!this.reading) return;
+    this.resting = true;
+    this.req.pause();
+  }
+
+  resumeBody(): void {
+    if (!this.reading) return;
+    this.resting = false;
+    this.req.resume();
+    const end = this.heldEnd;
+    this.heldEnd = undefined;
+    if (this.wantsBody()) end?.();
+  }
+
+  respond(status: number, headers: Record<string, string>, body: Buffer): void {
+    if (this.begun || this.aborted) return;
+    this.begin(status, Object.entries(headers));
+    if (!forbidsBody(status)) this.res.setHeader('Content-Length', body.length);
+    this.announced = undefined;
+    this.finish(body);
+  }
+
+  begin(status: number, headers: Array<[string, string]>): void {
+    if (this.begun || this.aborted) return;
+    this.begun = true;
+    this.announced = isBodiless(this.method, status) ? undefined : announcedLength(headers);
+    this.res.statusCode = status;
+    if (this.isClosing()) this.res.shouldKeepAlive = false;
+    for (const [name, value] of headers) this.res.appendHeader(name, asLatin1(oneLine(value)));
+    this.res.setHeader('X-API-Version', API_VERSION);
+    this.res.setHeader('X-Request-Id', this.requestId);
+  }
+
+  write(chunk: Buffer): boolean {
+    if (!this.begun || this.endCalled || this.aborted) return true;
+    this.bytes += chunk.length;
+    if (isBodiless(this.method, this.res.statusCode)) return true;
+    const taken = this.res.write(chunk);
+    if (!taken) this.res.socket?.setTimeout(this.answerStallMs);
+    return taken;
+  }
+
+  onDrain(listener: () => void): void {
+    this.drainListener = listener;
+  }
+
+  end(): void {
+    if (!this.begun || this.endCalled || this.aborted) return;
+    if (this.announced !== undefined && this.announced !== this.bytes) this.breakOff();
+    else this.finish();
+  }
+
+  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  breakOff(): void {
+    if (!this.complete) this.req.socket.destroy();
+  }
+
+  private finish(body?: Buffer): void {
+    this.endCalled = true;
+    // What is left of the request is read and thrown away, so that the connection can go on.
+    this.req.resume();
+    // The server sets its own time for the next request once the answer is out.
+    this.res.socket?.setTimeout(this.answerStallMs);
+    this.res.end(body);
+  }
+
+  private wantsBody(): boolean {
+    return !this.endCalled && !this.aborted;
+  }
+
+  private drained(): void {
+    this.res.socket?.setTimeout(0);
+    this.drainListener?.();
+  }
+
+  private connectionOrAnswerEnded(): void {
+    if (this.complete || this.aborted) return;
+    this.aborted = true;
+    for (const listener of this.abortListeners) listener();
+  }
+}
+
+/** Header values are UTF-8 in our texts; Node writes one byte per character. */
+function asLatin1(value: string): string {
+  return BEYOND_ASCII.test(value) ? Buffer.from(value).toString('latin1') : value;
+}
+
+const BEYOND_ASCII = /[^\x20-\x7e\t]/;

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { errorBody } from '../../schemas/error-codes.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
+import { API_VERSION, statusLine } from './answer-head.ts';
+import type { FrontLimits } from './front-limits.ts';
+import { handleSafely, refuseHeaders } from './handle-safely.ts';
+import { NodeExchange } from './node-exchange.ts';
+import {
+  addHeader,
+  HEADER_LINE_BYTES,
+  headersTooLarge,
+  REQUEST_LINE_BYTES,
+  type ReadHead,
+} from './request-head.ts';
+import { createRequestIds, type RequestIds } from './request-ids.ts';
+
+/** The twin of the native front, over node:http, for machines where the native binary does not load. */
+export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
+  const requestIds = createRequestIds();
+  /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
+  const used = new WeakSet<Duplex>();
+  const server = createServer(serverOptions(limits), (req, res) => {
+    used.add(req.socket);
+    const { head, headerBytes } = readHead(req, requestIds);
+    const { answerStallMs } = limits;
+    const exchange = new NodeExchange({ req, res, head, answerStallMs, isClosing: () => !server.listening });
+    if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
+    else handleSafely(handler, exchange, log);
+  });
+  server.maxConnections = limits.connectionsMax;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const refusal = used.has(socket) ? undefined : parserRefusal(error.code, limits, requestIds);
+    if (refusal !== undefined && socket.writable) socket.end(refusal, () => socket.destroy());
+    else socket.destroy();
+  });
+  let closed: Promise<void> | undefined;
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    close: (graceMs) => {
+      closed ??= close(server, graceMs);
+      return closed;
+    },
+  };
+}
+
+function serverOptions(limits: FrontLimits): ServerOptions {
+  return {
+    // Room for our own 431; beyond it the parser refuses.
+    maxHeaderSize: 2 * limits.headerBytesMax,
+    // Runs from the connection on, so it closes silent ones too.
+    headersTimeout: limits.headersTimeoutMs,
+    // Runs from a request's first byte.
+    requestTimeout: limits.headersTimeoutMs + limits.bodyTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs / 4),
+    keepAliveTimeout: limits.headersTimeoutMs,
+  };
+}
+
+function readHead(req: IncomingMessage, requestIds: RequestIds): ReadHead {
+  const { method = 'GET', url = '/', rawHeaders } = req;
+  const target = asText(url);
+  const mark = target.indexOf('?');
+  const headers = new Map<string, string>();
+  let headerBytes = method.length + url.length + REQUEST_LINE_BYTES;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    headerBytes += name.length + value.length + HEADER_LINE_BYTES;
+    addHeader(headers, name.toLowerCase(), asText(value));
+  }
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? '' : target.slice(mark + 1);
+  return {
+    head: { method, path, query, headers, requestId: requestIds(headers.get('x-request-id')) },
+    headerBytes,
+  };
+}
+
+/** Node gives a character per byte; our texts are UTF-8. */
+function asText(latin1: string): string {
+  return BEYOND_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString() : latin1;
+}
+
+const BEYOND_ASCII = /[\x80-\xff]/;
+
+/** What is written where no HTTP could be read; nothing to a client who was merely too slow. */
+function parserRefusal(
+  code: string | undefined,
+  limits: FrontLimits,
+  requestIds: RequestIds,
+): string | undefined {
+  if (code === undefined || !code.startsWith('HPE_')) return undefined;
+  const requestId = requestIds(undefined);
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return bareAnswer(431, requestId, headersTooLarge(limits.headerBytesMax, requestId).toString());
+  }
+  const message = 'This is not an HTTP/1.1 request.';
+  return bareAnswer(400, requestId, errorBody({ code: 'invalid_request', message }, requestId));
+}
+
+function bareAnswer(status: number, requestId: string, body: string): string {
+  const head = [
+    `HTTP/1.1 ${statusLine(status)}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-API-Version: ${API_VERSION}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: Error) =>
+      reject(new Fatal('listen_failed', `cannot listen on ${host}:${port}`, { cause }));
+    server.once('error', failed);
+    server.listen({ host, port }, () => {
+      server.off('error', failed);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  if (!server.listening) return;
+  const timer = new AbortController();
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  const tooLate = delay(graceMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  await Promise.race([ended, tooLate]);
+  timer.abort();
+  server.closeAllConnections();
+  await ended;
+}

@@ -1,0 +1,39 @@
+import { errorBody } from '../../schemas/error-codes.ts';
+
+/** What is known of a request before its body. */
+export interface RequestHead {
+  method: string;
+  path: string;
+  query: string;
+  headers: Map<string, string>;
+  requestId: string;
+}
+
+export interface ReadHead {
+  head: RequestHead;
+  /** Of request line and headers. A character counts as a byte. */
+  headerBytes: number;
+}
+
+/** Adds a header; the values of a repeated one are joined. `name` in lower case. */
+export function addHeader(headers: Map<string, string>, name: string, value: string): void {
+  const earlier = headers.get(name);
+  headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+}
+
+/** Bytes a header line takes beside name and value: a colon, a space and the line's end. */
+export const HEADER_LINE_BYTES = 4;
+/** The same for the request line: two spaces, `HTTP/1.1` and the line's end. */
+export const REQUEST_LINE_BYTES = 12;
+
+/** The body of a 431. */
+export function headersTooLarge(headerBytesMax: number, requestId: string): Buffer {
+  const message = `The header block is larger than ${headerBytesMax} bytes. Send fewer or shorter headers.`;
+  return Buffer.from(errorBody({ code: 'headers_too_large', message }, requestId));
+}
+
+/** The body of a 500: nothing of the inside. */
+export function internalError(requestId: string): Buffer {
+  const message = 'The request could not be handled. Try again, and give this request id if it goes on.';
+  return Buffer.from(errorBody({ code: 'internal', message }, requestId));
+}

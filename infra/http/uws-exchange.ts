@@ -1,0 +1,197 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Exchange } from '../ports/http-front.ts';
+import { isBodiless } from './answer-head.ts';
+import type { Deadlines } from './deadlines.ts';
+import { HeldBody } from './held-body.ts';
+import type { RequestHead } from './request-head.ts';
+import { type AnswerOwner, UwsAnswer } from './uws-answer.ts';
+
+/** What the exchanges of a front share. */
+export interface ExchangeOwner {
+  readonly closing: boolean;
+  /** Bodies on their way. */
+  readonly arriving: Deadlines;
+  /** Answers that the client does not take. */
+  readonly stalled: Deadlines;
+  /** Called once for every exchange. */
+  isOver(): void;
+}
+
+/**
+ * One request on uWebSockets.js. Its `res` may be touched until the client is gone or the answer is complete,
+ * and not once after: that ends the process. `over` guards every use.
+ *
+ * A class because one is made for every request.
+ */
+export class UwsExchange implements Exchange, AnswerOwner {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestId: string;
+  readonly headers: ReadonlyMap<string, string>;
+  aborted = false;
+
+  private readonly res: HttpResponse;
+  private readonly owner: ExchangeOwner;
+  private readonly body: HeldBody;
+  private readonly answer: UwsAnswer;
+  private abortListeners: Array<() => void> | undefined;
+  private drainListener: (() => void) | undefined;
+  /** `respond` or `begin` was called. */
+  private begun = false;
+  /** `respond` or `end` was called. */
+  private answered = false;
+  /** `end` was called and what was written is not ended yet. */
+  private endIsDue = false;
+  /** The answer is complete or the client is gone. */
+  private over = false;
+  private bodyIsAwaited = false;
+  private isArriving = false;
+  private isStalled = false;
+
+  constructor(res: HttpResponse, head: RequestHead, owner: ExchangeOwner) {
+    this.res = res;
+    this.owner = owner;
+    this.method = head.method;
+    this.path = head.path;
+    this.query = head.query;
+    this.requestId = head.requestId;
+    this.headers = head.headers;
+    this.body = new HeldBody(res);
+    this.answer = new UwsAnswer(res, this);
+    res.onAborted(() => this.clientIsGone());
+  }
+
+  /**
+   * Called when the handler returns, still in its turn. Not for a request that is answered by then: the
+   * native side turns off its clock for the next request when it gives the last chunk to a listener.
+   */
+  awaitBody(): void {
+    if (this.over) return;
+    this.bodyIsAwaited = true;
+    this.res.onData((chunk, isLast) => this.received(chunk, isLast));
+  }
+
+  onAborted(listener: () => void): void {
+    if (this.aborted) listener();
+    else if (this.abortListeners === undefined) this.abortListeners = [listener];
+    else this.abortListeners.push(listener);
+  }
+
+  readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+    this.body.read(onChunk, onEnd);
+  }
+
+  pauseBody(): void {
+    this.body.pause();
+  }
+
+  resumeBody(): void {
+    this.body.resume();
+  }
+
+  respond(status: number, headers: Record<string, string>, body: Buffer): void {
+    if (this.begun || this.over) return;
+    if (this.isBodyOutstanding() && !isBodiless(this.method, status)) {
+      this.begin(status, Object.entries(headers));
+      this.write(body);
+      this.end();
+    } else {
+      this.begun = true;
+      this.answered = true;
+      this.body.drop();
+      this.answer.send(status, Object.entries(headers), body);
+    }
+  }
+
+  begin(status: number, headers: Array<[string, string]>): void {
+    if (this.begun || this.over) return;
+    this.begun = true;
+    this.answer.begin(status, headers);
+  }
+
+  write(chunk: Buffer): boolean {
+    if (!this.begun || this.answered || this.over || chunk.length === 0) return true;
+    return this.answer.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.drainListener = listener;
+  }
+
+  end(): void {
+    if (!this.begun || this.answered || this.over) return;
+    this.answered = true;
+    this.endIsDue = true;
+    this.body.drop();
+    if (!this.answer.isWhole()) this.breakOff();
+    else if (this.isBodyOutstanding()) this.flushAndWait();
+    else this.endWhenPossible();
+  }
+
+  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  breakOff(): void {
+    if (!this.over) this.res.close();
+  }
+
+  isClosing(): boolean {
+    return this.owner.closing;
+  }
+
+  blocked(): void {
+    this.isStalled = true;
+    this.owner.stalled.start(this);
+  }
+
+  drained(): void {
+    this.owner.stalled.stop(this);
+    if (this.endIsDue) this.endWhenPossible();
+    else this.drainListener?.();
+  }
+
+  complete(): void {
+    this.over = true;
+    if (this.isArriving) this.owner.arriving.stop(this);
+    if (this.isStalled) this.owner.stalled.stop(this);
+    this.owner.isOver();
+  }
+
+  private received(chunk: ArrayBuffer, isLast: boolean): void {
+    if (!isLast) this.watchArrival();
+    else if (this.isArriving) this.owner.arriving.stop(this);
+    this.body.arrived(chunk, isLast);
+    if (isLast && this.endIsDue) this.endWhenPossible();
+  }
+
+  private watchArrival(): void {
+    if (this.isArriving || this.over) return;
+    this.isArriving = true;
+    this.owner.arriving.start(this);
+  }
+
+  private isBodyOutstanding(): boolean {
+    return this.bodyIsAwaited && !this.body.isComplete;
+  }
+
+  /**
+   * An answer that was given before its request had ended stays open until the rest has come and was thrown
+   * away. Its client can read it meanwhile; the native side has no clock for a connection that has half a
+   * request and a whole answer.
+   */
+  private flushAndWait(): void {
+    this.answer.flush();
+    this.watchArrival();
+  }
+
+  /** What a slow client has not taken yet has to go first. */
+  private endWhenPossible(): void {
+    if (!this.over && !this.answer.isBlocked && !this.isBodyOutstanding()) this.answer.end();
+  }
+
+  private clientIsGone(): void {
+    this.aborted = true;
+    this.body.cut();
+    this.complete();
+    for (const listener of this.abortListeners ?? []) listener();
+  }
+}

@@ -1,0 +1,4 @@
+import { idempotencyStoreConformance } from '../conformance/idempotency-store.ts';
+import { testKeys } from './test-keys.ts';
+
+idempotencyStoreConformance('the key table', testKeys);

@@ -1,0 +1,121 @@
+import { constants, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { Fatal } from '../../schemas/failures.ts';
+import { RECORD_BYTES } from '../../schemas/frame.ts';
+
+/**
+ * The records of all keys in the order of the log, 40 B each (schemas/frame.ts), behind a header;
+ * little-endian:
+ *
+ *   0  u32  magic 'MGKR'        24 16B  log id
+ *   4  u16  version             40 u32  zero
+ *   6  u16  zero                44 u32  CRC-32 of bytes 0…43
+ *   8  16B  identity check
+ *
+ * It is written behind the answer. What of it counts is told by the checkpoint; the rest comes from the log.
+ */
+export interface RecordFile {
+  path: string;
+  file: FileHandle;
+}
+
+/** Whose records they are. 16 bytes each. */
+export interface RecordOwner {
+  identityCheck: Uint8Array;
+  logId: Uint8Array;
+}
+
+export const RECORD_HEADER_BYTES = 48;
+const RECORD_MAGIC = 0x524b474d;
+const RECORD_VERSION = 1;
+
+/** Opens it as it is, or empty when there is none. */
+export async function openRecordFile(path: string): Promise<RecordFile> {
+  return { path, file: await open(path, constants.O_RDWR | constants.O_CREAT, 0o600) };
+}
+
+/** Makes it a file without records, durably. */
+export async function resetRecordFile({ file }: RecordFile, owner: RecordOwner): Promise<void> {
+  await file.truncate(0);
+  await writeAllAt(file, encodeHeader(owner), 0);
+  await file.sync();
+}
+
+/**
+ * Throws Fatal, and changes nothing, when the file cannot be what the checkpoint says:
+ * `record_file_truncated`, `record_file_damaged`, `record_file_newer`, `identity_key_mismatch`,
+ * `record_file_foreign` (of another log).
+ */
+export async function checkRecordFile(
+  { path, file }: RecordFile,
+  owner: RecordOwner,
+  recordCount: number,
+): Promise<void> {
+  const { size } = await file.stat();
+  const sizeMin = RECORD_HEADER_BYTES + recordCount * RECORD_BYTES;
+  if (size < sizeMin) {
+    throw refusal(
+      'record_file_truncated',
+      path,
+      `has ${size} bytes where its checkpoint promises ${sizeMin}`,
+    );
+  }
+  const header = Buffer.alloc(RECORD_HEADER_BYTES);
+  await file.read(header, 0, RECORD_HEADER_BYTES, 0);
+  const holds = crc32(header.subarray(0, 44)) === header.readUInt32LE(44);
+  if (!holds || header.readUInt32LE(0) !== RECORD_MAGIC) {
+    throw refusal('record_file_damaged', path, 'has a damaged header');
+  }
+  if (header.readUInt16LE(4) > RECORD_VERSION) {
+    throw new Fatal('record_file_newer', `${path} was written by a newer Metergate: start that one.`);
+  }
+  if (!header.subarray(8, 24).equals(owner.identityCheck)) {
+    throw new Fatal(
+      'identity_key_mismatch',
+      `${path} was written under another identity key: database and keys must be of one installation.`,
+    );
+  }
+  if (!header.subarray(24, 40).equals(owner.logId)) {
+    throw refusal('record_file_foreign', path, 'belongs to another log');
+  }
+}
+
+/** What an operator reads when the key table's files are not believed. */
+export function refusal(code: string, path: string, why: string): Fatal {
+  return new Fatal(
+    code,
+    `${path} ${why}. Restore it, or move its folder away: it is then rebuilt from the log.`,
+  );
+}
+
+/** Reads one record in the same turn: about 2 µs from the page cache, and the decision may hold no await. */
+export function readRecordNow({ path, file }: RecordFile, record: number, into: Uint32Array): void {
+  try {
+    if (readSync(file.fd, into, 0, RECORD_BYTES, offsetOf(record)) === RECORD_BYTES) return;
+  } catch (cause) {
+    throw new Fatal('record_file_unreadable', `${path} cannot be read.`, { cause });
+  }
+  throw refusal('record_file_truncated', path, `has become shorter than record ${record}`);
+}
+
+export async function writeAllAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+export function offsetOf(record: number): number {
+  return RECORD_HEADER_BYTES + record * RECORD_BYTES;
+}
+
+function encodeHeader({ identityCheck, logId }: RecordOwner): Buffer {
+  const header = Buffer.alloc(RECORD_HEADER_BYTES);
+  header.writeUInt32LE(RECORD_MAGIC, 0);
+  header.writeUInt16LE(RECORD_VERSION, 4);
+  header.set(identityCheck, 8);
+  header.set(logId, 24);
+  header.writeUInt32LE(crc32(header.subarray(0, 44)), 44);
+  return header;
+}

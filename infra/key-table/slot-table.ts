@@ -1,0 +1,152 @@
+/** Whether a record is of the id at `ids[at…at+3]`. */
+export type SameId = (record: number, ids: Uint32Array, at: number) => boolean;
+
+export const NOT_FOUND = -1;
+
+/** By ten bits of the id. Each grows alone: at 10 M keys one growth moves 11,000 slots, about 0.1 ms. */
+const PARTS = 1024;
+/** Words of a part at the least: 64 slots of two. */
+const PART_WORDS_MIN = 128;
+/** Beyond this fill, a search along the slots gets long. */
+const FILL_MAX = 0.7;
+
+/**
+ * Which record holds an id. A slot is two words, the id's first word (its tag) and the record's number + 1,
+ * zero when free; a taken one is looked for from the tag's home slot on. A tag is never believed. An id is
+ * given as four words at a place of an array.
+ *
+ * RAM: 8 B per slot, 11.4 to 22.9 B per key.
+ */
+export class SlotTable {
+  readonly #parts: Uint32Array[] = [];
+  /** Taken slots of each part. */
+  readonly #taken = new Uint32Array(PARTS);
+  readonly #seen = new Uint32Array(1);
+  readonly #isSame: SameId;
+
+  constructor(keysExpected: number, isSame: SameId) {
+    this.#isSame = isSame;
+    const words = partWords(keysExpected);
+    for (let part = 0; part < PARTS; part++) this.#parts.push(new Uint32Array(words));
+  }
+
+  /** The number of the record that holds this id, or NOT_FOUND. */
+  find(ids: Uint32Array, at: number): number {
+    const tag = ids[at] as number;
+    const slots = this.#parts[partOf(ids, at)] as Uint32Array;
+    for (let slot = homeOf(tag, slots); ; slot = after(slot, slots)) {
+      const taken = slots[slot + 1] as number;
+      if (taken === 0) return NOT_FOUND;
+      if (slots[slot] === tag && this.#isSame(taken - 1, ids, at)) return taken - 1;
+    }
+  }
+
+  /** The id must not be there yet. */
+  insert(ids: Uint32Array, at: number, record: number): void {
+    const part = partOf(ids, at);
+    let slots = this.#parts[part] as Uint32Array;
+    const taken = this.#taken[part] as number;
+    if (taken >= (slots.length / 2) * FILL_MAX) {
+      slots = placeAll(slots, new Uint32Array(slots.length * 2));
+      this.#parts[part] = slots;
+    }
+    put(slots, ids[at] as number, record + 1);
+    this.#taken[part] = taken + 1;
+  }
+
+  /**
+   * Brings the home slots of a batch nearer. Searches wait for memory one after the other, these reads do not
+   * wait for each other: a new key of a batch costs 0.15 instead of 0.21 µs among 8 M.
+   */
+  warm(ids: Uint32Array, count: number, stride: number): void {
+    let seen = 0;
+    for (let at = 0; at < count * stride; at += stride) {
+      const slots = this.#parts[partOf(ids, at)] as Uint32Array;
+      seen ^= slots[homeOf(ids[at] as number, slots)] as number;
+    }
+    this.#seen[0] = seen; // else the compiler may find that nobody needs the reads
+  }
+
+  /**
+   * As insert, for filling an empty table: the keys only gather in their parts until `settle` gives them
+   * places, part by part, each within the processor's cache. 0.05 instead of 0.18 µs a key at 10 M. No search
+   * meanwhile.
+   */
+  gather(ids: Uint32Array, at: number, record: number): void {
+    const part = partOf(ids, at);
+    let slots = this.#parts[part] as Uint32Array;
+    const end = (this.#taken[part] as number) * 2;
+    if (end === slots.length) {
+      slots = new Uint32Array(end * 2);
+      slots.set(this.#parts[part] as Uint32Array);
+      this.#parts[part] = slots;
+    }
+    slots[end] = ids[at] as number;
+    slots[end + 1] = record + 1;
+    this.#taken[part] = end / 2 + 1;
+  }
+
+  settle(): void {
+    for (const [part, slots] of this.#parts.entries()) {
+      const gathered = slots.slice(0, (this.#taken[part] as number) * 2);
+      const isTight = gathered.length > slots.length * FILL_MAX;
+      this.#parts[part] = placeAll(gathered, isTight ? new Uint32Array(slots.length * 2) : slots.fill(0));
+    }
+  }
+
+  /** The id must be there, with this record. Slots behind move up, so that no search ends early. */
+  remove(ids: Uint32Array, at: number, record: number): void {
+    const part = partOf(ids, at);
+    const slots = this.#parts[part] as Uint32Array;
+    let hole = homeOf(ids[at] as number, slots);
+    while (slots[hole + 1] !== record + 1) hole = after(hole, slots);
+    for (let slot = after(hole, slots); slots[slot + 1] !== 0; slot = after(slot, slots)) {
+      const home = homeOf(slots[slot] as number, slots);
+      if (distance(home, slot, slots) < distance(hole, slot, slots)) continue;
+      slots.copyWithin(hole, slot, slot + 2);
+      hole = slot;
+    }
+    slots.fill(0, hole, hole + 2);
+    this.#taken[part] = (this.#taken[part] as number) - 1;
+  }
+}
+
+/** Words of a part so that this many keys fit without growing; 5 % more, since ids do not spread evenly. */
+function partWords(keysExpected: number): number {
+  const slots = (keysExpected * 1.05) / PARTS / FILL_MAX;
+  return Math.max(PART_WORDS_MIN, 2 ** Math.ceil(Math.log2(2 * slots)));
+}
+
+/** The second word's low bits; the tag's own bits choose the place within the part. */
+function partOf(ids: Uint32Array, at: number): number {
+  return (ids[at + 1] as number) & (PARTS - 1);
+}
+
+/** The tag's high bits, as many as there are slots: then growing needs the tags only. */
+function homeOf(tag: number, slots: Uint32Array): number {
+  return (tag >>> (Math.clz32(slots.length) + 2)) << 1;
+}
+
+function after(slot: number, slots: Uint32Array): number {
+  return (slot + 2) & (slots.length - 1);
+}
+
+function distance(from: number, to: number, slots: Uint32Array): number {
+  return (to - from) & (slots.length - 1);
+}
+
+/** Puts the taken slots of one array into another, an empty one. */
+function placeAll(from: Uint32Array, into: Uint32Array): Uint32Array {
+  for (let slot = 0; slot < from.length; slot += 2) {
+    const taken = from[slot + 1] as number;
+    if (taken !== 0) put(into, from[slot] as number, taken);
+  }
+  return into;
+}
+
+function put(slots: Uint32Array, tag: number, taken: number): void {
+  let slot = homeOf(tag, slots);
+  while (slots[slot + 1] !== 0) slot = after(slot, slots);
+  slots[slot] = tag;
+  slots[slot + 1] = taken;
+}

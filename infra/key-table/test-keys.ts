@@ -1,0 +1,126 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import type { IdempotencyStoreHarness } from '../conformance/idempotency-session.ts';
+import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
+import { openSegmentLogReader } from '../segment-log/reader.ts';
+import { openSegmentLogWriter } from '../segment-log/writer.ts';
+import type { KeyTable } from './key-table.ts';
+import { type KeyTableOptions, openKeyTable } from './open-key-table.ts';
+
+const log = pino({ level: 'silent' });
+const identityCheck = Buffer.alloc(16, 1);
+
+/**
+ * A key table over a real log, in a folder that moves with each kill: what was open goes on in the old one.
+ */
+export interface TestKeys extends IdempotencyStoreHarness {
+  store(): KeyTable;
+  /** Where log/ and keys/ are now. */
+  folder(): string;
+  /** Lets the store go as it is, and opens nothing. */
+  kill(): Promise<void>;
+  /** Opens the log and the keys as they are found. */
+  open(): Promise<void>;
+  /** What the keys are opened with, for a test that opens them otherwise. Ends the store that is open. */
+  openingOf(): Promise<KeyTableOptions>;
+}
+
+interface OpenStores {
+  writer: EventLogWriter;
+  reader: EventLogReader;
+  keys: KeyTable;
+}
+
+export async function testKeys(): Promise<TestKeys> {
+  const root = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  let life = 0;
+  let stores: OpenStores | undefined = await openStores(join(root, '0'));
+  const folder = () => join(root, String(life));
+
+  async function close(): Promise<void> {
+    await stores?.keys.close();
+    await stores?.reader.close();
+    await stores?.writer.close();
+    stores = undefined;
+  }
+
+  async function kill(): Promise<void> {
+    const before = folder();
+    life++;
+    // What a kill leaves is what the files hold now; the stores close behind our back, in the old folder.
+    cpSync(before, folder(), { recursive: true });
+    await close();
+    rmSync(before, { recursive: true });
+  }
+
+  async function open(): Promise<void> {
+    stores = await openStores(folder());
+  }
+
+  return {
+    folder,
+    kill,
+    async openingOf() {
+      if (!stores) throw new Error('The stores are closed.');
+      await stores.keys.close();
+      return openingIn(folder(), stores.reader);
+    },
+    open,
+    store() {
+      if (!stores) throw new Error('The stores are closed.');
+      return stores.keys;
+    },
+    async write(records) {
+      const outcome = await stores?.writer.append(frameOf(stores.writer.logId, records));
+      if (outcome?.status !== 'durable') throw new Error('The frame was not written.');
+      return outcome.end;
+    },
+    async restart(how) {
+      await (how === 'clean' ? close() : kill());
+      await open();
+    },
+    async close() {
+      await close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openStores(folder: string): Promise<OpenStores> {
+  const directory = join(folder, 'log');
+  const writer = await openSegmentLogWriter({ directory, identityCheck, segmentBytesMax: 10_000, log });
+  const reader = await openSegmentLogReader({ directory });
+  try {
+    const keys = await openKeyTable({
+      directory: join(folder, 'keys'),
+      identityCheck,
+      logReader: reader,
+      log,
+    });
+    return { writer, reader, keys };
+  } catch (error) {
+    await reader.close();
+    await writer.close();
+    throw error;
+  }
+}
+
+function openingIn(folder: string, logReader: EventLogReader): KeyTableOptions {
+  return { directory: join(folder, 'keys'), identityCheck, logReader, log };
+}
+
+function frameOf(logId: Uint8Array, records: Uint8Array): Uint8Array[] {
+  const eventCount = records.length / RECORD_BYTES;
+  return encodeFrame({
+    logId,
+    committedAtMs: 1,
+    eventCount,
+    touched: [],
+    records: [records],
+    recheck: [],
+    lines: [],
+  });
+}

@@ -1,0 +1,42 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Closer } from './closer.ts';
+import { keepPostgres } from './postgres/kept-postgres.ts';
+import { migratePostgres } from './postgres/migrate.ts';
+import { createPool } from './postgres/pool.ts';
+import { whenThere } from './when-there.ts';
+
+export interface RelationalDeps {
+  /** The operator's; absent: the embedded one. */
+  databaseUrl?: string | undefined;
+  /** Of the embedded cluster. */
+  directory: string;
+  log: Logger;
+  closer: Closer;
+  /** The embedded server came back on another port. */
+  onMoved: (url: string) => void;
+}
+
+export interface Relational {
+  pool: Pool;
+  url: () => string;
+}
+
+const POOL_CONNECTIONS_MAX = 20;
+
+/** The embedded Postgres or the operator's, which is waited for, brought up to this release. */
+export async function openRelational(deps: RelationalDeps): Promise<Relational> {
+  const { log, closer } = deps;
+  const url = await locate(deps);
+  await whenThere('Postgres', () => migratePostgres(url()), log);
+  const pool = createPool({ url, name: 'control', log, max: POOL_CONNECTIONS_MAX });
+  closer.add('pool', { close: () => pool.end() });
+  return { pool, url };
+}
+
+async function locate({ databaseUrl, directory, log, closer, onMoved }: RelationalDeps) {
+  if (databaseUrl !== undefined) return () => databaseUrl;
+  const kept = await keepPostgres({ directory, log, onMoved });
+  closer.add('postgres', { close: kept.close });
+  return kept.url;
+}

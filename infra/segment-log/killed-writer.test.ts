@@ -1,0 +1,142 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeFrame } from '../../schemas/frame.ts';
+import type { LogFrame } from '../ports/event-log.ts';
+import { testFolder } from '../test-folder.ts';
+import { openSegmentLogReader } from './reader.ts';
+import { openSegmentLogWriter } from './writer.ts';
+
+const SEGMENT_BYTES_MAX = 300_000;
+const FRAMES_MAX = 100_000;
+const ROUNDS = 8;
+
+let compiled = '';
+let script = '';
+
+/** A process of its own needs JavaScript: Node 20 reads no TypeScript. */
+beforeAll(() => {
+  compiled = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  script = join(compiled, 'infra/segment-log/append-until-killed.js');
+  const source = fileURLToPath(new URL('./append-until-killed.ts', import.meta.url));
+  const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+  const options = ['--ignoreConfig', '--noCheck', '--target', 'es2023', '--module', 'nodenext'];
+  const out = ['--rewriteRelativeImportExtensions', '--types', 'node', '--outDir', compiled];
+  execFileSync(process.execPath, [tsc, source, ...options, ...out]);
+  writeFileSync(join(compiled, 'package.json'), '{"type":"module"}');
+});
+
+afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+
+describe('a writer killed at any moment', () => {
+  // Break it catches: the answer given before the write has returned.
+  it('has every frame it answered for on its log, and the next writer goes on behind them', async () => {
+    const directory = testFolder();
+    const answers: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      answers.push(...(await appendUntilKilled(directory, round * FRAMES_MAX, 1 + ((round * 37) % 60))));
+    }
+    const frames = await reopenAndRead(directory);
+    const places = new Set(frames.map(({ position, next }) => `${position} ${next}`));
+    expect(answers.length).toBeGreaterThanOrEqual(ROUNDS);
+    expect(answers.filter((answer) => !places.has(answer))).toEqual([]);
+    // And nothing else: frame behind frame, the numbers of each process without a gap.
+    const numbers = frames.map(({ bytes }) => decodeFrame(bytes).committedAtMs);
+    expect(frames.filter(({ position }, at) => position !== (frames[at - 1]?.next ?? 0))).toEqual([]);
+    expect(
+      numbers.filter((number, at) => number % FRAMES_MAX !== 0 && number !== (numbers[at - 1] ?? 0) + 1),
+    ).toEqual([]);
+  });
+});
+
+// The order check of flush and answer. Where strace is missing it is reported as skipped.
+describe.skipIf(spawnSync('strace', ['-V']).status !== 0)('the order of system calls', () => {
+  // Breaks it catches: O_DSYNC left out; the durable end, or the answer, given before the write has returned.
+  it('is: a write to a segment opened with O_DSYNC returns, the end is published, the answer given', () => {
+    const folder = testFolder();
+    const trace = join(folder, 'trace');
+    const calls = ['-f', '-s', '64', '-o', trace, '-e', 'trace=openat,pwrite64,pwritev,write'];
+    const command = [process.execPath, script, join(folder, 'log'), String(SEGMENT_BYTES_MAX), '0', '30'];
+    execFileSync('strace', [...calls, ...command]);
+    const steps = stepsOf(readFileSync(trace, 'utf8'));
+    let durable = 0;
+    let published = 0;
+    for (const { kind, bytes } of steps) {
+      if (kind === 'durable') durable += bytes;
+      if (kind === 'published') published = durable;
+      if (kind === 'answered') expect(bytes).toBeLessThanOrEqual(published);
+    }
+    const answered = steps.filter(({ kind }) => kind === 'answered');
+    expect(answered).toHaveLength(30);
+    expect(answered.at(-1)?.bytes).toBe(durable);
+  });
+});
+
+/** The answers that a process gave for its appends until it was killed in the midst of them. */
+async function appendUntilKilled(
+  directory: string,
+  firstNumber: number,
+  answersMin: number,
+): Promise<string[]> {
+  const numbers = [SEGMENT_BYTES_MAX, firstNumber, FRAMES_MAX].map(String);
+  const child = spawn(process.execPath, [script, directory, ...numbers], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const answers: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    answers.push(line);
+    if (answers.length === answersMin) child.kill('SIGKILL');
+  }
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  // The last line may have been cut by the kill.
+  return answers.filter((line) => /^\d+ \d+$/.test(line)).slice(0, -1);
+}
+
+async function reopenAndRead(directory: string): Promise<LogFrame[]> {
+  const log = pino({ level: 'silent' });
+  const writer = await openSegmentLogWriter({ directory, identityCheck: new Uint8Array(16), log });
+  const reader = await openSegmentLogReader({ directory });
+  const frames = await reader.read(0, 0, 1e9);
+  await reader.close();
+  await writer.close();
+  return frames;
+}
+
+interface Step {
+  kind: 'durable' | 'published' | 'answered';
+  /** Of frames made durable by this call; for an answer, the end that it tells. */
+  bytes: number;
+}
+
+/** A trace in the order of its lines: a write counts when it returns, an answer when it is begun. */
+function stepsOf(trace: string): Step[] {
+  const segments = new Set<string>();
+  const published = new Set<string>();
+  const begun = new Map<string, string>();
+  const steps: Step[] = [];
+  for (const line of trace.split('\n')) {
+    const [, pid = '', call = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
+    const answer = /^write\(1, "\d+ (\d+)/.exec(call);
+    if (answer) steps.push({ kind: 'answered', bytes: Number(answer[1]) });
+    if (call.endsWith('<unfinished ...>')) begun.set(pid, call);
+    const whole = call.startsWith('<...') ? `${begun.get(pid)}${call}` : call;
+    const result = / = (\d+)$/.exec(whole)?.[1];
+    if (result === undefined) continue;
+    if (whole.startsWith('openat(')) {
+      if (whole.includes('.seg"') && whole.includes('O_DSYNC')) segments.add(result);
+      if (whole.includes('durable-end"')) published.add(result);
+    }
+    const [, file = ''] = /^pwritev?(?:64)?\((\d+),/.exec(whole) ?? [];
+    if (published.has(file)) steps.push({ kind: 'published', bytes: 0 });
+    if (segments.has(file) && !whole.includes('"MGSG'))
+      steps.push({ kind: 'durable', bytes: Number(result) });
+  }
+  return steps;
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { testFrame } from '../conformance/event-log.ts';
+import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
+import { type TestLog, testLog } from './test-log.ts';
+
+describe('a log whose process died in the middle of a write', () => {
+  it('drops what was written of the frame, wherever it was cut, and goes on in its place', async () => {
+    const log = testLog();
+    const end = await log.fill(100, 50);
+    const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
+    for (let bytes = 1; bytes < frame.length; bytes += 5) {
+      appendFileSync(log.segment(), frame.subarray(0, bytes));
+      const writer = await log.open();
+      await writer.close();
+      expect(readFileSync(log.segment()).length).toBe(SEGMENT_HEADER_BYTES + end);
+    }
+    const after = await log.fill(70);
+    expect((await log.spans()).at(-1)).toEqual([end, after]);
+  });
+
+  it('drops a tail of any bytes that is no frame', async () => {
+    const log = testLog();
+    const end = await log.fill(100, 50);
+    for (const rest of [Buffer.alloc(5_000), randomBytes(5_000), Buffer.from('MGFR')]) {
+      appendFileSync(log.segment(), rest);
+      expect(await log.fill()).toBe(0);
+      expect((await log.spans()).at(-1)?.[1]).toBe(end);
+    }
+  });
+
+  it('keeps a whole frame of which nobody was told', async () => {
+    const log = testLog();
+    const end = await log.fill(100);
+    const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
+    appendFileSync(log.segment(), frame);
+    await log.fill();
+    expect(await log.spans()).toEqual([
+      [0, end],
+      [end, end + frame.length],
+    ]);
+  });
+
+  it('opens when the newest segment has no header yet, or a part of it, or nothing behind it', async () => {
+    const log = testLog(300);
+    let end = await log.fill(100);
+    const logId = await logIdOf(log);
+    for (let bytes = 0; bytes <= SEGMENT_HEADER_BYTES; bytes += 4) {
+      const place = { path: join(log.directory, segmentName(end)), base: end, logId };
+      writeFileSync(place.path, encodeSegmentHeader(place).subarray(0, bytes));
+      const after = await log.fill(100);
+      expect((await log.spans()).at(-1)).toEqual([end, after]);
+      expect(log.segment()).toBe(place.path);
+      end = after;
+    }
+  });
+
+  it('opens when the durable end was lost, torn, or is an older one', async () => {
+    const log = testLog();
+    await log.fill(100);
+    const path = join(log.directory, 'durable-end');
+    const older = readFileSync(path);
+    const end = await log.fill(100);
+    for (const left of [older, older.subarray(0, 9), Buffer.alloc(32), Buffer.alloc(0)]) {
+      writeFileSync(path, left);
+      await log.fill();
+      expect((await log.spans()).at(-1)?.[1]).toBe(end);
+    }
+  });
+});
+
+describe('a log that is damaged', () => {
+  // Break it catches: cutting at the first bad frame, which would lose every answered one behind it.
+  it('is refused when sound frames stand behind the bad one, and nothing of it is changed', async () => {
+    const log = testLog();
+    await log.fill(100, 100, 100);
+    rmSync(join(log.directory, 'durable-end'));
+    const [, second] = await damageFrame(log, 1);
+    const before = readFileSync(log.segment());
+    await expect(log.open()).rejects.toMatchObject({
+      code: 'frame_damaged',
+      message: expect.stringMatching(new RegExp(`^${log.segment()} is damaged at byte ${second}: `)),
+    });
+    expect(readFileSync(log.segment())).toEqual(before);
+  });
+
+  it('is refused when its last frame was durable once, damaged or cut', async () => {
+    for (const harm of [(log: TestLog) => damageFrame(log, 1), (log: TestLog) => cutBytes(log, 10)]) {
+      const log = testLog();
+      await log.fill(100, 100);
+      await harm(log);
+      await expect(log.open()).rejects.toMatchObject({ code: 'frame_damaged' });
+    }
+  });
+
+  it('is refused when a segment is missing, shorter, of another place or of another log', async () => {
+    const other = testLog(300);
+    await other.fill(100);
+    const harms: Array<(log: TestLog) => unknown> = [
+      (log) => rmSync(log.segment(1)),
+      (log) => rmSync(log.segment()),
+      (log) => truncateSync(log.segment(1), 100),
+      (log) => renameSync(log.segment(1), log.segment()),
+      (log) => writeFileSync(log.segment(), readFileSync(other.segment())),
+      (log) => writeFileSync(log.segment(), Buffer.alloc(200)),
+    ];
+    for (const harm of harms) {
+      const log = testLog(300);
+      await log.fill(100, 100, 100, 100);
+      harm(log);
+      await expect(log.open(), harm.toString()).rejects.toMatchObject({ code: 'frame_damaged' });
+    }
+  });
+
+  it('is refused when frames of another log stand in it', async () => {
+    const log = testLog();
+    await log.fill(100);
+    appendFileSync(log.segment(), Buffer.concat(testFrame(randomBytes(16), 30)));
+    await expect(log.open()).rejects.toMatchObject({ code: 'frame_damaged' });
+  });
+});
+
+describe('log.json', () => {
+  it('keeps a log from being opened under another identity key', async () => {
+    const log = testLog();
+    await log.fill(100);
+    const opening = log.open({ identityCheck: Buffer.alloc(16, 2) });
+    await expect(opening).rejects.toMatchObject({ code: 'identity_key_mismatch' });
+  });
+
+  it('of a newer version, damaged, or lost while there are segments, is refused', async () => {
+    const log = testLog();
+    await log.fill(100);
+    const path = join(log.directory, 'log.json');
+    const fields = JSON.parse(readFileSync(path, 'utf8'));
+    const cases: Array<[string, string | undefined]> = [
+      ['log_version_newer', JSON.stringify({ ...fields, version: 2 })],
+      ['log_identity_damaged', JSON.stringify({ ...fields, logId: 'ff' })],
+      ['log_identity_damaged', '{"version":1'],
+      ['log_identity_damaged', 'null'],
+      ['log_identity_damaged', undefined],
+    ];
+    for (const [code, text] of cases) {
+      if (text === undefined) rmSync(path);
+      else writeFileSync(path, text);
+      await expect(log.open()).rejects.toMatchObject({ code });
+    }
+  });
+});
+
+async function logIdOf(log: TestLog): Promise<Uint8Array> {
+  const { logId } = JSON.parse(readFileSync(join(log.directory, 'log.json'), 'utf8'));
+  return Buffer.from(logId, 'hex');
+}
+
+/**
+ * Turns a bit in the middle of a frame of the newest segment; gives the file offsets where the frame stands.
+ */
+async function damageFrame(log: TestLog, nth: number): Promise<[number, number]> {
+  const content = readFileSync(log.segment());
+  let at = SEGMENT_HEADER_BYTES;
+  for (let frame = 0; frame < nth; frame++) at += content.readUInt32LE(at + 8);
+  content[at + 90] = (content[at + 90] ?? 0) ^ 1;
+  writeFileSync(log.segment(), content);
+  return [at + 90, at];
+}
+
+async function cutBytes(log: TestLog, bytes: number): Promise<void> {
+  truncateSync(log.segment(), readFileSync(log.segment()).length - bytes);
+}

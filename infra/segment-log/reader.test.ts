@@ -1,0 +1,95 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { testFrame } from '../conformance/event-log.ts';
+import type { EventLogReader } from '../ports/event-log.ts';
+import { testFolder } from '../test-folder.ts';
+import { openSegmentLogReader } from './reader.ts';
+import { segmentName } from './segment-file.ts';
+import { type TestLog, testLog } from './test-log.ts';
+
+describe('a reader of the segment log', () => {
+  it('is told that there is no log before the first writer was there', async () => {
+    const opening = openSegmentLogReader({ directory: testFolder() });
+    await expect(opening).rejects.toMatchObject({ name: 'Transient', code: 'log_not_there' });
+  });
+
+  // Break it catches: reading to the end of the file instead of the durable end.
+  it('does not read a frame that stands in the file and is not durable yet', async () => {
+    const log = testLog();
+    const end = await log.fill(100);
+    const reader = await open(log);
+    appendFileSync(log.segment(), Buffer.concat(testFrame(reader.logId, 100)));
+    expect(await reader.durableEnd(0)).toBe(end);
+    expect((await reader.read(0, 0, 1e6)).map(({ next }) => next)).toEqual([end]);
+    expect(await reader.read(0, end, 1e6)).toEqual([]);
+  });
+
+  it('does not read from a segment that is just being made', async () => {
+    const log = testLog();
+    const end = await log.fill(100);
+    const reader = await open(log);
+    writeFileSync(join(log.directory, segmentName(end)), '');
+    expect(await reader.read(0, end, 1e6)).toEqual([]);
+  });
+
+  it('goes through all segments in one read', async () => {
+    const log = testLog(500);
+    const end = await log.fill(...Array.from({ length: 40 }, (_, at) => at * 20));
+    const frames = await (await open(log)).read(0, 0, 1e6);
+    expect(frames).toHaveLength(40);
+    expect(frames.at(-1)?.next).toBe(end);
+  });
+
+  it('names file and place of a frame that is damaged, and gives none of it', async () => {
+    const log = testLog();
+    await log.fill(100, 100);
+    const reader = await open(log);
+    const [first] = await reader.read(0, 0, 1);
+    const content = readFileSync(log.segment());
+    content[content.length - 1] = 0;
+    writeFileSync(log.segment(), content);
+    const place = `${log.segment()} is damaged at byte ${40 + (first?.next ?? 0)}`;
+    await expect(reader.read(0, first?.next ?? 0, 1e6)).rejects.toMatchObject({
+      code: 'frame_damaged',
+      message: expect.stringContaining(place),
+    });
+    expect(await reader.read(0, 0, 1)).toHaveLength(1);
+  });
+
+  it('refuses a position where no frame begins', async () => {
+    const log = testLog();
+    await log.fill(100);
+    await expect((await open(log)).read(0, 17, 1e6)).rejects.toMatchObject({ code: 'frame_damaged' });
+  });
+
+  it('says that what retention removed is gone', async () => {
+    const log = testLog(300);
+    await log.fill(100, 100, 100);
+    const reader = await open(log);
+    const frames = await reader.read(0, 0, 1e6);
+    rmSync(log.segment(0));
+    await expect(reader.read(0, 0, 1e6)).rejects.toMatchObject({ code: 'log_trimmed' });
+    expect(await reader.read(0, frames[1]?.position ?? 0, 1e6)).toHaveLength(2);
+  });
+
+  it('waits for a durable end that is being written, and gives up when it stays unreadable', async () => {
+    const log = testLog();
+    const end = await log.fill(100);
+    const reader = await open(log);
+    const path = join(log.directory, 'durable-end');
+    const whole = readFileSync(path);
+    writeFileSync(path, whole.subarray(0, 20));
+    const asked = reader.durableEnd(0);
+    writeFileSync(path, whole);
+    expect(await asked).toBe(end);
+    writeFileSync(path, whole.subarray(0, 20));
+    await expect(reader.durableEnd(0)).rejects.toMatchObject({ code: 'durable_end_unreadable' });
+  });
+});
+
+async function open({ directory }: TestLog): Promise<EventLogReader> {
+  const reader = await openSegmentLogReader({ directory });
+  onTestFinished(() => reader.close());
+  return reader;
+}

@@ -1,0 +1,141 @@
+import { readdirSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { testFrame } from '../conformance/event-log.ts';
+import type { EventLogWriter } from '../ports/event-log.ts';
+import { openSegmentLogReader } from './reader.ts';
+import type { OpenFile } from './segment-appender.ts';
+import { testLog } from './test-log.ts';
+
+describe('a write that the disk does not take', () => {
+  it('is taken back when the disk is full, and the next one stands in its place', async () => {
+    const log = testLog();
+    const disk = faultyDisk();
+    const writer = await log.open({ openFile: disk.openFile });
+    const { end } = await append(writer, 100);
+    const size = statSync(log.segment()).size;
+    for (const code of ['ENOSPC', 'EDQUOT']) {
+      disk.failNextWrite(code);
+      expect(await writer.append(testFrame(writer.logId, 5_000))).toEqual({ status: 'no_space' });
+      expect(statSync(log.segment()).size).toBe(size);
+    }
+    expect((await append(writer, 200)).position).toBe(end);
+    expect(await log.spans()).toHaveLength(2);
+  });
+
+  it('leaves the log whole when there is no room for a new segment', async () => {
+    const log = testLog(500);
+    const disk = faultyDisk();
+    const writer = await log.open({ openFile: disk.openFile });
+    await append(writer, 200);
+    const files = readdirSync(log.directory);
+    disk.failNextWrite('ENOSPC');
+    expect(await writer.append(testFrame(writer.logId, 400))).toEqual({ status: 'no_space' });
+    expect(readdirSync(log.directory)).toEqual(files);
+    await append(writer, 10);
+    await append(writer, 400);
+    await writer.close();
+    await log.fill(100);
+    expect(await log.spans()).toHaveLength(4);
+  });
+
+  // Break it catches: going on after EIO, when the page cache holds what the disk does not.
+  it('ends the writer for good on any other error', async () => {
+    const log = testLog();
+    const disk = faultyDisk();
+    const writer = await log.open({ openFile: disk.openFile });
+    await append(writer, 100);
+    disk.failNextWrite('EIO');
+    const broken = { name: 'Fatal', code: 'log_write_failed' };
+    await expect(writer.append(testFrame(writer.logId, 100))).rejects.toMatchObject(broken);
+    await expect(writer.append(testFrame(writer.logId, 100))).rejects.toMatchObject(broken);
+    expect(await log.spans()).toHaveLength(1);
+  });
+
+  it('is gone on with when the disk took a part of it', async () => {
+    const log = testLog();
+    const disk = faultyDisk();
+    const writer = await log.open({ openFile: disk.openFile });
+    disk.takeAtMost(37);
+    await append(writer, 1_000);
+    disk.takeAtMost(1);
+    await append(writer, 20);
+    expect(await log.spans()).toHaveLength(2);
+  });
+});
+
+describe('the durable end', () => {
+  // Break it catches: the end published before the write.
+  it('stays where it is until the write has returned', async () => {
+    const log = testLog();
+    const disk = faultyDisk();
+    const writer = await log.open({ openFile: disk.openFile });
+    const { end } = await append(writer, 100);
+    const reader = await openSegmentLogReader({ directory: log.directory });
+    const held = disk.holdNextWrite();
+    const appending = append(writer, 100);
+    await held.written;
+    expect(await reader.durableEnd(0)).toBe(end);
+    expect(await reader.read(0, end, 1e6)).toEqual([]);
+    held.release();
+    const after = await appending;
+    expect(await reader.durableEnd(0)).toBe(after.end);
+    await reader.close();
+  });
+});
+
+async function append(writer: EventLogWriter, linesBytes: number) {
+  const outcome = await writer.append(testFrame(writer.logId, linesBytes));
+  if (outcome.status !== 'durable') throw new Error(`The append ended with ${outcome.status}.`);
+  return outcome;
+}
+
+/** Real files whose next write fails half-way, takes a part only, or returns late. */
+function faultyDisk() {
+  let fault: string | undefined;
+  let bytesMax = Number.POSITIVE_INFINITY;
+  let onWritten: (() => Promise<void>) | undefined;
+
+  const openFile: OpenFile = async (path, flags, mode) => {
+    const file = await open(path, flags, mode);
+    const writev = file.writev.bind(file);
+    const faulty: FileHandle['writev'] = async (pieces, position) => {
+      const whole = Buffer.concat(pieces as unknown as Uint8Array[]);
+      const code = fault;
+      fault = undefined;
+      if (code !== undefined) {
+        await writev([whole.subarray(0, whole.length / 2)], position);
+        throw Object.assign(new Error(code), { code });
+      }
+      const result = await writev([whole.subarray(0, bytesMax)], position);
+      const hold = onWritten;
+      onWritten = undefined;
+      await hold?.();
+      return { ...result, buffers: pieces };
+    };
+    return Object.assign(file, { writev: faulty });
+  };
+
+  return {
+    openFile,
+    failNextWrite: (code: string) => {
+      fault = code;
+    },
+    takeAtMost: (bytes: number) => {
+      bytesMax = bytes;
+    },
+    holdNextWrite() {
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const written = new Promise<void>((resolve) => {
+        onWritten = () => {
+          resolve();
+          return released;
+        };
+      });
+      return { written, release };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { dataDirAt } from './data-dir.ts';
+import { isAlive, signal } from './process-identity.ts';
+import { testFolder } from './test-folder.ts';
+
+const START = fileURLToPath(new URL('./start.mjs', import.meta.url));
+const WITHIN = { timeout: 60_000, interval: 20 };
+
+interface Run {
+  child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  exit: Promise<number | null>;
+}
+
+/** The very process of `npm start`; ended by force with the test, if it still runs. */
+function start(dataDir: string, env: NodeJS.ProcessEnv = {}): Run {
+  const child = spawn(process.execPath, [START], {
+    env: { ...process.env, npm_lifecycle_event: '', PORT: '0', DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      said[stream] += text;
+    });
+  }
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await exit;
+    await vi.waitFor(() => expect(leftIn(dataDir)).toEqual([]), WITHIN);
+  });
+  return { child, stdout: () => said.stdout, stderr: () => said.stderr, exit };
+}
+
+async function ready(run: Run): Promise<string> {
+  await vi.waitFor(() => expect(run.stdout()).toMatch(/^Metergate ready on .+$/m), WITHIN);
+  return /^Metergate ready on (.+)$/m.exec(run.stdout())?.[1] ?? '';
+}
+
+/** The processes that the files of a data folder name and that live. */
+function leftIn(dataDir: string): number[] {
+  const paths = dataDirAt(dataDir);
+  const locks = ['data-dir', 'ingest', 'control'].map(paths.lock).filter((file) => existsSync(file));
+  const owners = locks.map((file) => (JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid);
+  const postmaster = join(paths.postgres, 'postmaster.pid');
+  if (existsSync(postmaster)) owners.push(Number.parseInt(readFileSync(postmaster, 'utf8'), 10));
+  return owners.filter(isAlive);
+}
+
+/** Red when Postgres is left behind, when the ready line comes twice, and when the lock is not looked at. */
+test('it is ready once, holds its folder alone, and stops with 0 leaving nothing behind', async () => {
+  const dataDir = join(testFolder(), 'data');
+  const run = start(dataDir);
+  const url = await ready(run);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(leftIn(dataDir)).toHaveLength(4);
+  const keys = JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8'));
+  expect(run.stdout()).toContain(keys.live.secret);
+  expect(run.stderr()).not.toContain(keys.live.secret);
+  expect(statSync(join(dataDir, 'demo-keys.json')).mode & 0o777).toBe(0o600);
+
+  const second = start(dataDir);
+  expect(await second.exit).toBe(3);
+  expect(second.stderr()).toContain('DATA_DIR');
+  expect(second.stdout()).toBe('');
+
+  const stoppedAt = performance.now();
+  signal(run.child.pid ?? 0, 'SIGTERM');
+  expect(await run.exit).toBe(0);
+  expect(performance.now() - stoppedAt).toBeLessThan(15_000);
+  expect(leftIn(dataDir)).toEqual([]);
+  expect(run.stdout().match(/^Metergate ready/gm)).toHaveLength(1);
+});
+
+/** Red when the children outlive their supervisor, or the next start does not wait for them. */
+test('after kill -9 of the whole the next start is ready, and makes the demo left out before', async () => {
+  const dataDir = join(testFolder(), 'data');
+  const first = start(dataDir, { SEED_DEMO: 'false' });
+  await ready(first);
+  expect(first.stdout()).toMatch(/^Metergate ready on [^\n]+\n$/);
+  expect(readdirSync(dataDir)).not.toContain('demo-keys.json');
+  signal(first.child.pid ?? 0, 'SIGKILL');
+  const second = start(dataDir);
+  await ready(second);
+  expect(readdirSync(dataDir)).toContain('demo-keys.json');
+});
+
+/** Red when the configuration is judged in the children only: three starts, and another exit code. */
+test('a bad configuration ends it with 2 and one message, before anything is made', async () => {
+  const dataDir = join(testFolder(), 'data');
+  const run = start(dataDir, { PORT: 'eighty', REDIS_URL: 'redis://canary' });
+  expect(await run.exit).toBe(2);
+  expect(run.stderr().trim().split('\n').at(-1)).toMatch(/^Bad configuration: PORT .*; REDIS_URL .*\.$/);
+  expect(run.stderr()).not.toContain('canary');
+  expect(existsSync(dataDir)).toBe(false);
+});

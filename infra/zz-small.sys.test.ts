@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { type Api, createApi } from '../bench/api.ts';
+import { compareBreakdowns, compareCounters, compareEvents, type Judged } from '../bench/compare.ts';
+import { planRequests } from '../bench/generator.ts';
+import { type Instance, startInstance } from '../bench/instance.ts';
+import { createLedger } from '../bench/ledger.ts';
+import { makeWorld } from '../bench/make-world.ts';
+import { type SendSummary, sendAll } from '../bench/send.ts';
+
+/*
+ * The main job through the HTTP door of the real processes: every answer is judged, and every counter,
+ * breakdown and stored event is compared with sums of the acknowledged answers that share no code with the
+ * product. One instance lives through the whole file: each kill finds the data of all rounds before it.
+ *
+ * Breaks that turn it red: see the end of the file.
+ */
+const CONNECTIONS = 6;
+const PATIENCE_MS = 45_000;
+
+let instance: Instance;
+let live: Judged;
+
+beforeAll(async () => {
+  instance = await startInstance({ LOG_LEVEL: 'warn' });
+  live = await judgedWith(instance.keys().live.secret);
+});
+
+afterAll(async () => {
+  await live?.api.close();
+  await instance?.remove();
+});
+
+interface Round {
+  seed: number;
+  items: number;
+  onProgress?: (items: number) => void;
+}
+
+async function judgedWith(key: string): Promise<Judged> {
+  const api: Api = createApi({ origin: instance.origin, key, connections: CONNECTIONS });
+  const world = await makeWorld(api);
+  return { api, world, ledger: createLedger(world) };
+}
+
+/** Sends a round; the same seed gives the same idempotency keys. */
+function send({ api, ledger, world }: Judged, { seed, items, onProgress }: Round): Promise<SendSummary> {
+  onTestFailed(() => {
+    process.stderr.write(`${instance.log()}\n`);
+  });
+  const requests = planRequests({ seed, items, run: `run-${seed}`, nowMs: Date.now(), world });
+  const progress = onProgress === undefined ? {} : { onProgress };
+  return sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
+}
+
+/** Sends a round and does something to the processes when a third of it is answered. */
+async function sendAndDisturb(round: Round, disturb: () => Promise<void>): Promise<SendSummary> {
+  let disturbance: Promise<void> | undefined;
+  const onProgress = (items: number): void => {
+    if (items > round.items / 3) disturbance ??= disturb();
+  };
+  const summary = await send(live, { ...round, onProgress });
+  await disturbance;
+  return summary;
+}
+
+async function expectExact(judged: Judged): Promise<void> {
+  expect(judged.ledger.problems()).toEqual([]);
+  expect(await compareCounters(judged)).toEqual([]);
+  expect(await compareBreakdowns(judged, ['all'], ['user', '$day'])).toEqual([]);
+}
+
+describe('the main job', () => {
+  it('answers 200,000 events one by one and counts them exactly', async () => {
+    await send(live, { seed: 1, items: 20_001 });
+    expect(live.ledger.size()).toBeGreaterThan(15_000);
+    expect(live.ledger.problems()).toEqual([]);
+    expect(await compareCounters(live)).toEqual([]);
+    expect(await compareBreakdowns(live)).toEqual([]);
+    expect(await compareEvents(live)).toEqual([]);
+  });
+
+  it('takes the same idempotency keys in test mode for other events', async () => {
+    const test = await judgedWith(instance.keys().test.secret);
+    await send(test, { seed: 1, items: 5_000 });
+    await expectExact(test);
+    await test.api.close();
+    expect(await compareCounters(live)).toEqual([]);
+  });
+
+  it('counts exactly when the data plane is killed in the middle', async () => {
+    const { repeated } = await sendAndDisturb({ seed: 2, items: 8_000 }, () => instance.kill('data plane'));
+    expect(repeated).toBeGreaterThan(0);
+    await expectExact(live);
+  });
+
+  it('counts exactly when the control side is killed in the middle', async () => {
+    await sendAndDisturb({ seed: 3, items: 8_000 }, () => instance.kill('control side'));
+    await expectExact(live);
+  });
+
+  it('counts exactly when Postgres is killed in the middle', async () => {
+    await sendAndDisturb({ seed: 4, items: 8_000 }, () => instance.kill('postgres'));
+    await expectExact(live);
+  });
+
+  it('counts exactly when npm start itself is killed in the middle and started again', async () => {
+    const { repeated } = await sendAndDisturb({ seed: 5, items: 8_000 }, async () => {
+      await instance.kill('supervisor');
+      await instance.start();
+    });
+    expect(repeated).toBeGreaterThan(0);
+    await expectExact(live);
+  });
+
+  it('acknowledges while the control side is dead, and counts it all afterwards', async () => {
+    const supervisor = instance.pid('supervisor');
+    // A stopped supervisor cannot start the control side again: it stays dead for as long as the test wants.
+    process.kill(supervisor, 'SIGSTOP');
+    try {
+      await instance.kill('control side');
+      const { repeated } = await send(live, { seed: 6, items: 10_000 });
+      expect(repeated).toBe(0);
+    } finally {
+      process.kill(supervisor, 'SIGCONT');
+    }
+    await expectExact(live);
+  });
+
+  it('stops in order with 0, starts again, and still has every event', async () => {
+    expect(await instance.stop()).toBe(0);
+    await instance.start();
+    await expectExact(live);
+    expect(await compareBreakdowns(live, ['custom', 'current_period', 'week'])).toEqual([]);
+    expect(await compareEvents(live)).toEqual([]);
+  });
+});

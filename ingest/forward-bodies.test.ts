@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { type CreateFront, sha256 } from '../infra/conformance/front-under-test.ts';
+import { openConnection, requestHead, until } from '../infra/conformance/raw-connection.ts';
+import { createNodeFront } from '../infra/http/node-front.ts';
+import { createUwsFront } from '../infra/http/uws-front.ts';
+import { startDoor, startUpstream } from './forwarder-under-test.ts';
+
+describe('bodies forwarded behind uWebSockets.js', () => bodies(createUwsFront));
+describe('bodies forwarded behind node:http', () => bodies(createNodeFront));
+
+function bodies(createFront: CreateFront): void {
+  it('streams large bodies both ways', async () => {
+    const upstream = await startUpstream((req, res) => void req.pipe(res));
+    const { url } = await startDoor(createFront, { target: () => upstream });
+    const body = randomBytes(5_000_000);
+    for (const sent of [body, new Blob([body]).stream()]) {
+      const response = await fetch(url, { method: 'POST', body: sent, duplex: 'half' } as RequestInit);
+      expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(body));
+    }
+  });
+
+  // Red when the result of exchange.write is ignored.
+  it('holds the control plane back while the client reads slowly', { timeout: 20_000 }, async () => {
+    const total = 80_000_000;
+    let given = 0;
+    const upstream = await startUpstream((_, res) => {
+      const more = () => {
+        while (given < total) {
+          given += 100_000;
+          if (!res.write(Buffer.alloc(100_000))) return;
+        }
+        res.end();
+      };
+      res.on('drain', more);
+      more();
+    });
+    const { port } = await startDoor(createFront, { target: () => upstream }, { answerStallMs: 10_000 });
+    const client = await openConnection(port);
+    client.socket.removeAllListeners('data');
+    client.socket.pause();
+    client.send(requestHead('GET / HTTP/1.1'));
+    await settles(() => given);
+    // What the kernels hold for two loopback connections.
+    expect(given).toBeLessThan(40_000_000);
+    let read = 0;
+    client.socket.on('data', (chunk) => {
+      read += chunk.length;
+    });
+    client.socket.resume();
+    await until('all is read', () => read > total, 15_000);
+  });
+
+  // Red when the result of body.push is ignored.
+  it('holds the client back while the control plane reads slowly', { timeout: 20_000 }, async () => {
+    const total = 80_000_000;
+    let readOn = () => undefined as unknown;
+    let read = 0;
+    const upstream = await startUpstream((req, res) => {
+      readOn = () => req.on('data', (chunk) => (read += chunk.length)).on('end', () => res.end('read'));
+    });
+    const { port } = await startDoor(createFront, { target: () => upstream }, { bodyTimeoutMs: 15_000 });
+    const client = await openConnection(port);
+    client.send(requestHead('POST / HTTP/1.1', [`Content-Length: ${total}`]));
+    client.send(Buffer.alloc(total));
+    await settles(() => client.socket.bytesWritten - client.socket.writableLength);
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    readOn();
+    await client.receives('read');
+    expect(read).toBe(total);
+  });
+
+  it('gives an answer that comes before the body has ended', async () => {
+    const upstream = await startUpstream((_, res) => {
+      res.writeHead(413, { connection: 'close', 'content-length': 9 }).end('too large');
+    });
+    const { port } = await startDoor(createFront, { target: () => upstream });
+    const client = await openConnection(port);
+    client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 1000']));
+    client.send('part');
+    expect(await client.receives('too large')).toMatch(/^HTTP\/1.1 413/);
+  });
+
+  // Red without exchange.onAborted.
+  it('lets go of the control plane when the client goes away', async () => {
+    const heard: string[] = [];
+    const upstream = await startUpstream((req, res) => {
+      heard.push('in');
+      if (req.url === '/answer') res.write('first');
+      res.on('close', () => heard.push('let go'));
+    });
+    const { port } = await startDoor(createFront, { target: () => upstream });
+    for (const path of ['/wait', '/answer', '/body']) {
+      heard.length = 0;
+      const client = await openConnection(port);
+      client.send(requestHead(`POST ${path} HTTP/1.1`, [`Content-Length: ${path === '/body' ? 9 : 1}`]));
+      client.send('b');
+      await until('the request is in', () => heard.includes('in'));
+      client.socket.destroy();
+      await until('it is let go', () => heard.includes('let go'));
+    }
+  });
+}
+
+/** Waits until a figure has begun to grow and stands still. */
+async function settles(figure: () => number): Promise<void> {
+  let last = -1;
+  let still = 0;
+  await until('it stands still', () => {
+    const now = figure();
+    still = now > 0 && now === last ? still + 1 : 0;
+    last = now;
+    return still > 50;
+  });
+}

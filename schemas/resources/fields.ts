@@ -1,0 +1,51 @@
+/** Pieces that the schemas of several resources share. Sizes: the contract, §1. */
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import type { ExactNumber } from '../rules/exact-json.ts';
+
+export const ID_CHARS_MAX = 128;
+export const NAME_CHARS_MAX = 200;
+
+/** Exact, at most 15 integer and 12 fraction digits where a client sends it. */
+export const Decimal = Type.Unsafe<ExactNumber>({ type: 'number' });
+
+/** RFC 3339 with any offset in, UTC with milliseconds out. */
+export const Timestamp = Type.String({ format: 'date-time' });
+
+export const Name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
+
+export const NamedId = Type.String({ minLength: 1, maxLength: ID_CHARS_MAX });
+
+export const Nothing = Type.Object({});
+
+/** Text, number and boolean values by name, as properties of an event and metadata are. */
+export const PlainValues = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 256 }), Type.Number(), Type.Boolean()]),
+  { maxProperties: 32, propertyNames: { minLength: 1, maxLength: 64 } },
+);
+
+/** `page × pageSize` must stay a number that Postgres takes as an offset. */
+const PAGE_MAX = 2 ** 31 - 1;
+
+export const PageQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: 1 }),
+  pageSize: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+});
+export type PageQuery = Static<typeof PageQuery>;
+
+export function pageOf<Item extends TSchema>(item: Item) {
+  return Type.Object({
+    data: Type.Array(item),
+    total: Type.Integer(),
+    page: Type.Integer(),
+    pageSize: Type.Integer(),
+    totalPages: Type.Integer(),
+    hasNext: Type.Boolean(),
+    hasPrev: Type.Boolean(),
+  });
+}
+
+/** An object of which every field may be missing. */
+export function optional<P extends TProperties>(fields: P) {
+  return Type.Partial(Type.Object(fields));
+}

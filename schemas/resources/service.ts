@@ -1,0 +1,49 @@
+/** Pages for operators, outside /api and without a key. */
+import { type Static, Type } from 'typebox';
+import { defineRoute } from '../route.ts';
+import { Nothing } from './fields.ts';
+
+const page = { method: 'GET', plane: 'control', access: 'public', params: Nothing, query: Nothing } as const;
+
+const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
+
+export const Readiness = Type.Object({
+  status: Type.Enum(['ready', 'not_ready']),
+  checks: Type.Record(Type.String(), Check),
+});
+export type Readiness = Static<typeof Readiness>;
+
+export const serviceRoutes = {
+  'service.health': defineRoute({
+    ...page,
+    path: '/healthz',
+    summary: 'Whether the process is alive',
+    status: 200,
+    response: Type.Object({ status: Type.Literal('alive') }),
+    errors: [],
+  }),
+  'service.readiness': defineRoute({
+    ...page,
+    path: '/readyz',
+    summary: 'Whether everything works; 503 names what does not',
+    status: 200,
+    response: Readiness,
+    errors: [],
+  }),
+  'service.metrics': defineRoute({
+    ...page,
+    path: '/metrics',
+    summary: 'Metrics in the text format of Prometheus',
+    status: 200,
+    response: Type.String(),
+    errors: [],
+  }),
+  'service.openapi': defineRoute({
+    ...page,
+    path: '/openapi.json',
+    summary: 'This description',
+    status: 200,
+    response: Type.Object({ openapi: Type.String() }),
+    errors: [],
+  }),
+};

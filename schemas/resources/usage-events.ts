@@ -1,0 +1,96 @@
+/** Sending usage: these operations are answered by the data plane, which reads their bodies by itself. */
+import { Type } from 'typebox';
+import { API_BASE, defineRoute } from '../route.ts';
+import { USAGE_LIMITS } from '../usage-limits.ts';
+import { Decimal, NamedId, Nothing, optional, PlainValues, Timestamp } from './fields.ts';
+
+export const UsageEvent = Type.Object({
+  id: Type.String(),
+  customerId: Type.String(),
+  meterId: Type.String({ description: "The meter's key." }),
+  eventName: Type.Literal('usage.recorded'),
+  value: Decimal,
+  status: Type.Literal('recorded'),
+  occurredAt: Timestamp,
+  createdAt: Timestamp,
+  properties: Type.Optional(PlainValues),
+});
+
+const IdempotencyKey = Type.String({ minLength: 1, maxLength: USAGE_LIMITS.idempotencyKeyCharsMax });
+
+const NewUsageEvent = Type.Object({
+  customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
+  meterId: Type.String({ ...NamedId, description: "The meter's key. An unknown one becomes a `sum` meter." }),
+  value: Decimal,
+  occurredAt: Type.Optional(Timestamp),
+  properties: Type.Optional(PlainValues),
+});
+
+const NewUsageEvents = Type.Object({
+  events: Type.Array(Type.Object({ ...NewUsageEvent.properties, idempotencyKey: IdempotencyKey }), {
+    maxItems: USAGE_LIMITS.batchItemsMax,
+  }),
+});
+
+const BatchAnswer = Type.Object({
+  summary: Type.Object({
+    total: Type.Integer(),
+    created: Type.Integer(),
+    duplicate: Type.Integer(),
+    errors: Type.Integer(),
+  }),
+  results: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      idempotencyKey: Type.String(),
+      status: Type.Enum(['created', 'duplicate', 'error']),
+      eventId: Type.Optional(Type.String()),
+      event: Type.Optional(UsageEvent),
+      error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+    }),
+  ),
+});
+
+export const usageEventRoutes = {
+  'usage.submit': defineRoute({
+    method: 'POST',
+    path: `${API_BASE}/usage/events`,
+    plane: 'data',
+    access: 'usage:write',
+    summary: 'Record one usage event',
+    description: 'The same Idempotency-Key is the same event for ever: a repeat answers with the first one.',
+    params: Nothing,
+    query: Nothing,
+    headers: Type.Object({ 'Idempotency-Key': IdempotencyKey }),
+    body: NewUsageEvent,
+    status: 201,
+    response: UsageEvent,
+    errors: [
+      'idempotency_key_missing',
+      'idempotency_key_invalid',
+      'customer_not_found',
+      'meter_not_found',
+      'customer_archived',
+      'meter_archived',
+      'idempotency_key_reused',
+      'value_invalid',
+      'event_too_old',
+      'event_in_future',
+      'overloaded',
+    ],
+  }),
+  'usage.submitBatch': defineRoute({
+    method: 'POST',
+    path: `${API_BASE}/usage/events/batch`,
+    plane: 'data',
+    access: 'usage:write',
+    summary: 'Record up to 500 usage events',
+    description: 'Items succeed and fail alone. gzip bodies are taken, and application/x-ndjson.',
+    params: Nothing,
+    query: optional({ include: Type.Literal('events') }),
+    body: NewUsageEvents,
+    status: 200,
+    response: BatchAnswer,
+    errors: ['batch_too_large', 'overloaded'],
+  }),
+};

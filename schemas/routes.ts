@@ -1,0 +1,39 @@
+import { customerRoutes } from './resources/customers.ts';
+import { integrationRoutes } from './resources/integrations.ts';
+import { meterRoutes } from './resources/meters.ts';
+import { serviceRoutes } from './resources/service.ts';
+import { usageRoutes } from './resources/usage.ts';
+import { usageEventRoutes } from './resources/usage-events.ts';
+import type { Route } from './route.ts';
+
+/** Every operation of the HTTP API by its operation id. A resource's own file holds its schemas and its rows. */
+export const ROUTES = {
+  ...customerRoutes,
+  ...meterRoutes,
+  ...usageEventRoutes,
+  ...usageRoutes,
+  ...integrationRoutes,
+  ...serviceRoutes,
+} as const satisfies Record<string, Route>;
+
+export type Routes = typeof ROUTES;
+export type OperationId = keyof Routes;
+
+/** Operations of this plane that need a key, or none. */
+type OperationsOf<Public extends boolean> = {
+  [Id in OperationId]: Routes[Id]['plane'] extends 'control'
+    ? Routes[Id]['access'] extends 'public'
+      ? Public extends true
+        ? Id
+        : never
+      : Public extends true
+        ? never
+        : Id
+    : never;
+}[OperationId];
+
+/** Answered by the control plane for a key's environment. */
+export type KeyedOperationId = OperationsOf<false>;
+
+/** Pages that need no key. */
+export type PublicOperationId = OperationsOf<true>;

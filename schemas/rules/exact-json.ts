@@ -1,0 +1,106 @@
+import { canonicalDecimal } from './decimal.ts';
+
+/**
+ * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back as it
+ * was sent. Such a number is carried as text marked by a NUL in front: no text of a client may hold a NUL, so
+ * nothing can be mistaken. Nothing here recurses: JSON may be nested a hundred thousand deep.
+ */
+export type ExactNumber = string & { readonly exact: true };
+
+/** Marks the text of a JSON number. Throws when it is none: nothing else may ever be printed bare. */
+export function exactNumber(text: string): ExactNumber {
+  if (!NUMBER.test(text)) throw new TypeError(`not the text of a JSON number: ${JSON.stringify(text)}`);
+  return `${MARK}${text}` as ExactNumber;
+}
+
+/** The text of a number marked by {@link exactNumber} or {@link parseExact}; undefined for anything else. */
+export function numberText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : undefined;
+}
+
+/** The value as JSON: marked numbers bare, undefined fields left out, a Map as an object in its own order. */
+export function exactJson(value: unknown): string {
+  return print(value, scalarJson, (entries) => entries);
+}
+
+/** One text for all ways of writing the same value: names sorted, numbers as plain decimals. For comparing. */
+export function canonicalJson(json: string): string {
+  return print(parseExact(json), canonicalScalar, (entries) => entries.sort(byName));
+}
+
+/** Like JSON.parse, but every number is marked text. The texts in it must be free of NUL; see {@link faultyText}. */
+export function parseExact(json: string): unknown {
+  const marked = json.replace(STRING_OR_NUMBER, (token) => (token[0] === '"' ? token : `"\\u0000${token}"`));
+  return JSON.parse(marked);
+}
+
+/** The first text (a name or a value) that holds U+0000 or half of a surrogate pair; undefined if all are sound. */
+export function faultyText(root: unknown): string | undefined {
+  const rest: unknown[] = [root];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (typeof value === 'string' && !isSound(value)) return value;
+    if (typeof value !== 'object' || value === null) continue;
+    const inside = Array.isArray(value) ? value : Object.entries(value).flat();
+    for (const inner of inside) rest.push(inner);
+  }
+  return undefined;
+}
+
+const MARK = '\u0000';
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Only for a text that is known to be JSON, or is parsed afterwards. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+type Entries = Array<[string, unknown]>;
+
+/** A piece of the answer as it stands, or a value still to be printed. */
+type Piece = { text: string } | { value: unknown };
+
+function print(
+  root: unknown,
+  scalar: (value: unknown) => string,
+  order: (entries: Entries) => Entries,
+): string {
+  const printed: string[] = [];
+  const pieces: Piece[] = [{ value: root }];
+  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
+    if ('text' in piece) printed.push(piece.text);
+    else if (typeof piece.value !== 'object' || piece.value === null) printed.push(scalar(piece.value));
+    else for (const inner of piecesOf(piece.value, order).reverse()) pieces.push(inner);
+  }
+  return printed.join('');
+}
+
+function piecesOf(value: object, order: (entries: Entries) => Entries): Piece[] {
+  if (Array.isArray(value)) {
+    const items = value.flatMap((item, at): Piece[] => [{ text: at === 0 ? '' : ',' }, { value: item }]);
+    return [{ text: '[' }, ...items, { text: ']' }];
+  }
+  const entries: Entries = value instanceof Map ? [...value] : Object.entries(value);
+  const kept = order(entries.filter(([, inner]) => inner !== undefined));
+  const fields = kept.flatMap(([name, inner], at): Piece[] => [
+    { text: `${at === 0 ? '' : ','}${JSON.stringify(name)}:` },
+    { value: inner },
+  ]);
+  return [{ text: '{' }, ...fields, { text: '}' }];
+}
+
+function scalarJson(value: unknown): string {
+  const number = numberText(value);
+  if (number === undefined) return JSON.stringify(value) ?? 'null';
+  return NUMBER.test(number) ? number : JSON.stringify(value);
+}
+
+function canonicalScalar(value: unknown): string {
+  const number = numberText(value);
+  return number === undefined ? scalarJson(value) : (canonicalDecimal(number) ?? number);
+}
+
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function isSound(text: string): boolean {
+  return text.isWellFormed() && !text.includes(MARK);
+}

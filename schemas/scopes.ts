@@ -1,0 +1,20 @@
+/** What a key may be allowed to do. Source: the specification, Authentication; `keys:manage` is ours. */
+export const SCOPES = [
+  'plans:read',
+  'plans:write',
+  'customers:view',
+  'customers:create',
+  'subscriptions:write',
+  'entitlements:read',
+  'usage:write',
+  'usage:read',
+  'webhooks:read',
+  'webhooks:write',
+  'integrations:manage',
+  'keys:manage',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** A key that holds this holds every scope. */
+export const EVERY_SCOPE = '*';
