@@ -13,12 +13,13 @@ export interface Gatherer {
   position(): number;
 }
 
+/** A block goes beyond them by one frame at most. */
 export interface BlockLimits {
   rowsMax: number;
   bytesMax: number;
 }
 
-/** Read at once. A block may go beyond its limits by as much. */
+/** Read at once; what a full block does not take is read again for the next. */
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createGatherer(
@@ -36,6 +37,7 @@ export function createGatherer(
     while (!isFull() && (await reader.durableEnd(partition)) > block.hi) {
       const into = block;
       for (const frame of await reader.read(partition, into.hi, READ_BYTES_MAX)) {
+        if (isFull()) return;
         addFrame(into, frame, reader.logId);
         bytes += frame.bytes.length;
       }

@@ -1,17 +1,23 @@
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
-import { frameOf, type LoadStores, type LoggedEvent, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import { poll } from '../infra/poll.ts';
-import { systemClock } from '../infra/ports/clock.ts';
-import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/channels.ts';
 import { Transient } from '../schemas/failures.ts';
-import type { AggregatorOptions } from './aggregator-options.ts';
-import { type Aggregator, type AggregatorDeps, startAggregator } from './start-aggregator.ts';
+import {
+  alarms,
+  createEnd,
+  type End,
+  events,
+  exactly,
+  isSettled,
+  ranges,
+  settledUpTo,
+  start,
+  WAIT,
+  withInsert,
+} from './aggregator-under-test.ts';
+import type { AggregatorDeps } from './start-aggregator.ts';
 
-const WAIT = { timeout: 10_000, interval: 10 };
 const VIEW = 'metergate.usage_hourly_view';
 
 describe('the load', () => {
@@ -26,8 +32,8 @@ describe('the load', () => {
 
   it('takes up to a block at a time', async () => {
     const stores = await openLoadStores();
+    start(stores, {}, { rowsMax: 25 });
     for (let at = 0; at < 10; at++) await stores.append(events(at * 10, at * 10 + 10));
-    start(stores, {}, { rowsMax: 25, bytesMax: 1 });
     await settledUpTo(stores, await stores.reader.durableEnd(0));
     expect(await stores.counted()).toEqual(exactly(100));
     expect((await ranges(stores)).length).toBeGreaterThan(1);
@@ -74,131 +80,55 @@ describe('the load', () => {
 });
 
 /**
- * A process that ends at this point: its next step never comes. The one that follows has to count exactly, and what
- * the first one still does when it wakes up changes nothing.
+ * A process that ends at some point: its next step never comes. The one that follows counts exactly, and what the
+ * first one still does when it wakes up changes nothing.
  *
- * Red when: a range is marked before its insert (first point); a range is not frozen, or a retry gets a new token
- * (second); the filter is applied to a retry (third: the hours miss the block); settling is no transaction (fourth).
+ * Red when, by point: a range is marked before its insert; a retry gets a new token, or a range is not frozen; the
+ * filter is applied to a retry; settling does not ask for the epoch.
  */
-const crashes: Array<[point: string, (stores: LoadStores, ends: Promise<never>) => Partial<AggregatorDeps>]> = [
-  [
-    'before the insert',
-    (stores, ends) => ({ warehouse: withInsert(stores, () => ends) }),
-  ],
+const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<AggregatorDeps>]> = [
+  ['before the insert', (stores, end) => ({ warehouse: withInsert(stores, () => end.here()) })],
   [
     'after the insert, before the mark',
-    (stores, ends) => ({
-      warehouse: withInsert(stores, async (insert) => {
-        await insert();
-        await ends;
-      }),
-    }),
+    (stores, end) => ({ warehouse: withInsert(stores, (insert) => insert().then(end.here)) }),
   ],
   [
-    'in the middle of the insert: the events are there, the hours are not',
-    (stores, ends) => ({
+    'in the middle of the insert, with the events stored and the hours not',
+    (stores, end) => ({
       warehouse: withInsert(stores, async (insert) => {
         await stores.rows(`DETACH TABLE ${VIEW}`);
         await insert();
         await stores.rows(`ATTACH TABLE ${VIEW}`);
-        await ends;
+        await end.here();
       }),
     }),
   ],
   [
     'after the mark, before it is settled',
-    ({ pool }, ends) => {
-      const faulty = { query: pool.query.bind(pool), connect: () => ends };
+    ({ pool }, end) => {
+      const faulty = { query: pool.query.bind(pool), connect: () => end.here().then(() => pool.connect()) };
       return { pool: faulty as unknown as AggregatorDeps['pool'] };
     },
   ],
 ];
 
 describe('a process that ends', () => {
-  it.each(crashes)('%s is taken over, and every event is counted once', async (_, faults) => {
+  it.each(ends)('%s is followed by one that counts every event once', async (_, faults) => {
     const stores = await openLoadStores();
-    const ends = latch();
-    let begun = false;
-    const first = start(stores, faults(stores, ends.promise.finally(() => undefined)));
-    void first;
     await stores.append(events(0, 30));
-    await vi.waitFor(async () => expect(await ranges(stores)).not.toEqual([]), WAIT);
-    begun = true;
-    expect(begun).toBe(true);
-    await takenAsFar(stores);
+    const end = createEnd();
+    const first = start(stores, faults(stores, end));
+    await end.reached;
     start(stores);
-    const end = await stores.append(events(30, 50));
-    await settledUpTo(stores, end);
+    const settled = await stores.append(events(30, 50));
+    await settledUpTo(stores, settled);
     expect(await stores.counted()).toEqual(exactly(50));
-    expect((await ranges(stores)).map(({ dropped }) => dropped)).toEqual([[], []]);
+    const before = await ranges(stores);
+    expect(before.map(({ dropped }) => dropped)).toEqual([[], []]);
+    const closed = first.close();
+    end.release();
+    await closed;
+    expect(await stores.counted()).toEqual(exactly(50));
+    expect(await ranges(stores)).toEqual(before);
   });
 });
-
-async function takenAsFar(_stores: LoadStores): Promise<void> {}
-void [frameOf, latch];
-function latch(): { promise: Promise<never>; release: () => void } {
-  let release = () => undefined as void;
-  const promise = new Promise<never>((_, reject) => {
-    release = () => reject(new Transient('released', 'the test lets go'));
-  });
-  promise.catch(() => undefined);
-  onTestFinished(() => release());
-  return { promise, release };
-}
-
-function start(
-  stores: LoadStores,
-  faults: Partial<AggregatorDeps> = {},
-  options: Partial<AggregatorOptions> = {},
-): Aggregator {
-  const { pool, warehouse, reader } = stores;
-  const rest = { clock: systemClock, log: pino({ level: 'silent' }), metrics: new Registry() };
-  const deps = { pool, warehouse, reader, ...rest, disk: { isLow: () => false }, ...faults };
-  const aggregator = startAggregator(deps, { owner: 'test', lingerMs: 50, ...options });
-  onTestFinished(() => aggregator.close());
-  return aggregator;
-}
-
-function withInsert(
-  { warehouse }: LoadStores,
-  act: (insert: () => Promise<void>) => Promise<void>,
-): Warehouse {
-  return { ...warehouse, insertEvents: (block) => act(() => warehouse.insertEvents(block)) };
-}
-
-/** Values and customers follow from the number; times go back a minute each. */
-function events(from: number, to: number): LoggedEvent[] {
-  return Array.from({ length: to - from }, (_, at) => ({
-    id: `event ${from + at}`,
-    customerId: `cus_${(from + at) % 3}`,
-    value: `${from + at}.25`,
-    occurredAtMs: TEST_NOW_MS - (from + at) * 60_000,
-  }));
-}
-
-/** The events from 0 on, each once, in every table. */
-function exactly(count: number) {
-  const total = String((count * (count - 1)) / 2 + count / 4);
-  return { rows: count, distinct: count, total, hourlyEvents: count, hourlyTotal: total };
-}
-
-async function settledUpTo(stores: LoadStores, position: number): Promise<void> {
-  await vi.waitFor(async () => expect(await isSettled(stores, position)).toBe(true), WAIT);
-}
-
-async function isSettled(stores: LoadStores, position: number): Promise<true | undefined> {
-  const all = await ranges(stores);
-  return all.at(-1)?.hi === position && all.every(({ state }) => state === 'settled') ? true : undefined;
-}
-
-async function ranges({ pool }: LoadStores) {
-  const { rows } = await pool.query<{ hi: number; state: string; dropped: number[] }>(
-    'SELECT hi, state, dropped FROM log_ranges ORDER BY lo',
-  );
-  return rows;
-}
-
-async function alarms({ pool }: LoadStores): Promise<string[]> {
-  const { rows } = await pool.query<{ code: string }>('SELECT code FROM partition_alarms ORDER BY code');
-  return rows.map(({ code }) => code);
-}

@@ -9,26 +9,38 @@ import { systemClock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createListener } from '../infra/postgres/listen.ts';
-import { inTransaction } from '../infra/postgres/pool.ts';
+import { createPool, inTransaction } from '../infra/postgres/pool.ts';
+import { createTestDatabase } from '../infra/postgres/test-database.ts';
 import { deriveSecrets, hashApiKey } from '../infra/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
 import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';
+import { Transient } from '../schemas/failures.ts';
 import type { Route } from '../schemas/route.ts';
 import { ROUTES } from '../schemas/routes.ts';
+import { newApiKey } from '../schemas/rules/api-key.ts';
 import { createControlPlane } from './control-plane.ts';
 import { checkOf } from './json-schema.ts';
 
 /** The control plane over HTTP and real stores. Every answer is held against the contract and the route table. */
 export interface ApiUnderTest {
   keys: WorkspaceKeys;
+  pool: Pool;
   origin: string;
+  /** Of its database. */
+  url: string;
   /** With the live secret key unless told. Paths from the root; a body that is no text is sent as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
-  /** How a key's text is stored. */
-  hashOf(key: string): Buffer;
+  /** A secret live key in the state that is given; it may do everything unless told. */
+  addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
   addWorkspace(): Promise<WorkspaceKeys>;
   close(): Promise<void>;
+}
+
+export interface KeyState {
+  scopes?: string[];
+  revokedAt?: Date;
+  expiresAt?: Date;
 }
 
 export interface CallOptions {
@@ -45,21 +57,29 @@ export interface ApiAnswer {
   body: any;
 }
 
-export interface ApiStores {
-  pool: Pool;
-  /** Of the same database, for the listener. */
-  url: string;
+export interface UsageStores {
   warehouse: Warehouse;
   logReader: EventLogReader;
 }
 
-const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const log = pino({ level: 'silent' });
 
-export async function startApi(stores: ApiStores): Promise<ApiUnderTest> {
-  const { pool, url } = stores;
+/** Over a database of its own. Without usage stores the log is empty and ClickHouse is away. */
+export async function startApi(
+  stores: UsageStores = { warehouse: AWAY, logReader: EMPTY_LOG },
+): Promise<ApiUnderTest> {
+  const database = await createTestDatabase();
+  const pool = createPool({ url: database.url, name: 'test', log });
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
-  const plane = createControlPlane({ ...stores, secrets, clock: systemClock, log, metrics: new Registry() });
-  const listener = createListener({ url: () => url, log }, plane.notes);
+  const plane = createControlPlane({
+    ...stores,
+    pool,
+    secrets,
+    clock: systemClock,
+    log,
+    metrics: new Registry(),
+  });
+  const listener = createListener({ url: () => database.url, log }, plane.notes);
   const server = createServer(plane.app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -76,8 +96,19 @@ export async function startApi(stores: ApiStores): Promise<ApiUnderTest> {
   return {
     keys,
     origin,
+    pool,
+    url: database.url,
     addWorkspace,
-    hashOf: (key) => hashApiKey(key, secrets.keyPepper),
+    addKey: async (state) => {
+      const key = newApiKey('secret', 'live');
+      const row = {
+        environment: `${keys.workspaceId}:live`,
+        hash: hashApiKey(key, secrets.keyPepper),
+        ...state,
+      };
+      await insertKey(pool, key, row);
+      return key;
+    },
     call: (method, path, options = {}) =>
       callApi(origin, method, path, { key: keys.live.secret, ...options }),
     async close() {
@@ -85,9 +116,21 @@ export async function startApi(stores: ApiStores): Promise<ApiUnderTest> {
       await new Promise((resolve) => server.close(resolve));
       await plane.close();
       await listener.close();
+      await pool.end();
+      await database.drop();
     },
   };
 }
+
+const away = () => Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'));
+const nothing = async () => undefined;
+const AWAY: Warehouse = { migrate: away, insertEvents: away, accepts: away, query: away, close: nothing };
+const EMPTY_LOG: EventLogReader = {
+  logId: Buffer.alloc(16),
+  durableEnd: async () => 0,
+  read: async () => [],
+  close: nothing,
+};
 
 /** What was answered is an error of this code, with its status and a whole error body. */
 export function expectRefusal(answer: ApiAnswer, code: ErrorCode, param?: string): void {
@@ -97,6 +140,24 @@ export function expectRefusal(answer: ApiAnswer, code: ErrorCode, param?: string
       code,
       param,
     },
+  );
+}
+
+async function insertKey(
+  pool: Pool,
+  id: string,
+  {
+    environment,
+    hash,
+    scopes = ['*'],
+    revokedAt,
+    expiresAt,
+  }: KeyState & { environment: string; hash: Buffer },
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, revoked_at, expires_at)
+     VALUES ($1, $2, 'secret', $3, 'test', $4, $5, $6)`,
+    [id, environment, hash, scopes, revokedAt, expiresAt],
   );
 }
 

@@ -4,6 +4,6 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 export function createMetrics(role: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ role });
-  collectDefaultMetrics({ register: registry, prefix: 'metergate_' });
+  collectDefaultMetrics({ register: registry, prefix: `metergate_${role}_` });
   return registry;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { Transient } from '../schemas/failures.ts';
 import { isUnavailable } from './postgres/unavailable.ts';
@@ -6,17 +6,17 @@ import { isUnavailable } from './postgres/unavailable.ts';
 const RETRY_EVERY_MS = 100;
 
 /**
- * Does something at a start as soon as what it needs is there. Processes and stores start in any order and come
- * back in any order; only what time cannot mend is thrown. May be done more than once.
+ * Does something at a start as soon as what it needs is there: processes and stores start in any order. Only
+ * what time cannot mend is thrown. May be done more than once.
  */
-export async function whenThere<T>(what: string, act: () => Promise<T>, log: Logger): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!(error instanceof Transient || isUnavailable(error))) throw error;
-      if (attempt === 1) log.info({ err: error }, `waiting for ${what}`);
-      await delay(RETRY_EVERY_MS);
-    }
-  }
+export function whenThere<T>(what: string, act: () => Promise<T>, log: Logger): Promise<T> {
+  return pRetry(act, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: RETRY_EVERY_MS,
+    factor: 1,
+    shouldRetry: ({ error }) => error instanceof Transient || isUnavailable(error),
+    onFailedAttempt: ({ error, attemptNumber }) => {
+      if (attemptNumber === 1) log.info({ err: error }, `waiting for ${what}`);
+    },
+  });
 }

@@ -27,7 +27,8 @@ function cacheOf(key: StoredKey): KeyCache {
 }
 
 async function authorise(headers: Record<string, string>, key = KEY): Promise<string> {
-  const exchange = { headers: new Map(Object.entries(headers)) } as unknown as Exchange; // only these are read
+  // Nothing else of a request is read.
+  const exchange = { headers: new Map(Object.entries(headers)) } as unknown as Exchange;
   const told = await authoriseUsage(exchange, cacheOf(key));
   return 'code' in told ? told.code : told.environment;
 }

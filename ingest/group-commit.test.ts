@@ -113,7 +113,8 @@ test('one frame is in flight while the next gathers, in the order of the claims'
 
 test('a frame says what it touches once for each pair, with the whole span', async () => {
   const bench = createBench();
-  const spans = [[7, 9], [3, 4], [8, 20]] as const; // biome-ignore format: one row
+  // biome-ignore format: one row
+  const spans = [[7, 9], [3, 4], [8, 20]] as const;
   const all = spans.map(([occurredFromMs, occurredToMs], at) => {
     const touched = [{ pair: '"e","c","m"', occurredFromMs, occurredToMs }];
     return committing(bench, { ...part(String(at)), touched });
@@ -159,7 +160,7 @@ test('a frame ends at 4 MiB, and a part is never divided', async () => {
   ]);
 });
 
-/** Red when what gathers behind a frame that found no space keeps its claims: a replay of it would be a lie. */
+/** Red when what gathers behind a frame that found no space keeps its claims: a replay would be a lie. */
 test('no space gives back the frame and all that gathers behind it; later parts succeed', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a'))];
@@ -177,7 +178,7 @@ test('no space gives back the frame and all that gathers behind it; later parts 
 });
 
 /** Red when a failed log leaves any request without an answer, or is tried again. */
-test('a log that fails rejects all that wait, all that come, and `failed`; nothing is confirmed or released', async () => {
+test('a log that fails rejects all that wait, all that come, and `failed`; no claim is touched', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a'))];
   await turn();

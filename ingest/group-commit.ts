@@ -36,8 +36,8 @@ interface Waiting {
 const FRAME_GATHER_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * One frame is in flight while the next one gathers; there is no linger. What gathers is bounded by admission:
- * every part belongs to a request whose bytes are counted there.
+ * One frame is in flight while the next one gathers; there is no linger. What gathers is bounded by
+ * admission: every part belongs to a request whose bytes are counted there.
  */
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const gathering: Waiting[] = [];
@@ -52,68 +52,24 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   async function run(): Promise<void> {
     // Requests that arrive in the same turn of the event loop share one frame.
     await new Promise(setImmediate);
-    while (gathering.length > 0) await flush(takeFrame());
+    while (gathering.length > 0) await flush(takeFrame(gathering));
     running = undefined;
-  }
-
-  function takeFrame(): Waiting[] {
-    let bytes = 0;
-    let taken = 0;
-    for (const { part } of gathering) {
-      bytes += part.lines.length + part.records.length;
-      if (taken > 0 && bytes > FRAME_GATHER_BYTES_MAX) break;
-      taken++;
-    }
-    return gathering.splice(0, taken);
   }
 
   async function flush(frame: Waiting[]): Promise<void> {
     try {
-      settle(frame, await write(frame));
+      settle(frame, await write(deps, frame, gathering));
     } catch (error) {
       for (const { reject } of frame) reject(error);
       throw error;
     }
   }
 
-  async function write(frame: Waiting[]): Promise<CommitOutcome> {
-    const eventCount = frame.reduce((sum, { part }) => sum + part.eventCount, 0);
-    // Replays alone: all they wait for was in an earlier frame, and that one is durable by now.
-    if (eventCount === 0) return 'durable';
-    const started = deps.clock.monotonicMs();
-    const outcome = await append(frame, eventCount);
-    if (outcome.status === 'no_space') {
-      // What gathers meanwhile may lean on these keys: it is given back too, and every client asks anew.
-      frame.push(...gathering.splice(0));
-      await deps.store.release(frame.map(({ part }) => part.claim));
-      return 'no_space';
-    }
-    deps.onFrame?.((deps.clock.monotonicMs() - started) / 1000, eventCount);
-    const claims = frame.map(({ part }) => part.claim);
-    await deps.store.confirm(claims, outcome.end);
-    return 'durable';
-  }
-
-  function append(frame: Waiting[], eventCount: number): Promise<AppendOutcome> {
-    const bytes = encodeFrame({
-      logId: deps.log.logId,
-      committedAtMs: deps.clock.nowMs(),
-      eventCount,
-      touched: mergeTouched(frame),
-      records: frame.map(({ part }) => part.records),
-      recheck: [],
-      lines: frame.map(({ part }) => part.lines),
-    });
-    return deps.log.append(bytes);
-  }
-
-  function start(): void {
-    running = run().catch((error: unknown) => {
-      running = undefined;
-      broken = { error };
-      fail(error);
-      for (const { reject } of gathering.splice(0)) reject(error);
-    });
+  function stop(error: unknown): void {
+    running = undefined;
+    broken = { error };
+    fail(error);
+    for (const { reject } of gathering.splice(0)) reject(error);
   }
 
   return {
@@ -122,13 +78,60 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       return new Promise((resolve, reject) => {
         if (broken) return reject(broken.error);
         gathering.push({ part, resolve, reject });
-        if (!running) start();
+        running ??= run().catch(stop);
       });
     },
     async drain() {
       while (running) await running;
     },
   };
+}
+
+function takeFrame(gathering: Waiting[]): Waiting[] {
+  let bytes = 0;
+  let taken = 0;
+  for (const { part } of gathering) {
+    bytes += part.lines.length + part.records.length;
+    if (taken > 0 && bytes > FRAME_GATHER_BYTES_MAX) break;
+    taken++;
+  }
+  return gathering.splice(0, taken);
+}
+
+/** Writes the frame and settles its claims. Without space the frame takes in all that gathers. */
+async function write(deps: GroupCommitDeps, frame: Waiting[], gathering: Waiting[]): Promise<CommitOutcome> {
+  const eventCount = frame.reduce((sum, { part }) => sum + part.eventCount, 0);
+  // Replays alone: all they wait for was in an earlier frame, and that one is durable by now.
+  if (eventCount === 0) return 'durable';
+  const started = deps.clock.monotonicMs();
+  const outcome = await append(deps, frame, eventCount);
+  if (outcome.status === 'no_space') {
+    // What gathers meanwhile may lean on these keys: it is given back too, and every client asks anew.
+    frame.push(...gathering.splice(0));
+    await deps.store.release(frame.map(({ part }) => part.claim));
+    return 'no_space';
+  }
+  deps.onFrame?.((deps.clock.monotonicMs() - started) / 1000, eventCount);
+  const claims = frame.map(({ part }) => part.claim);
+  await deps.store.confirm(claims, outcome.end);
+  return 'durable';
+}
+
+function append(
+  { log, clock }: GroupCommitDeps,
+  frame: Waiting[],
+  eventCount: number,
+): Promise<AppendOutcome> {
+  const bytes = encodeFrame({
+    logId: log.logId,
+    committedAtMs: clock.nowMs(),
+    eventCount,
+    touched: mergeTouched(frame),
+    records: frame.map(({ part }) => part.records),
+    recheck: [],
+    lines: frame.map(({ part }) => part.lines),
+  });
+  return log.append(bytes);
 }
 
 function settle(frame: Waiting[], outcome: CommitOutcome): void {

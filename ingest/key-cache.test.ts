@@ -204,7 +204,7 @@ test('while Postgres is away a known key goes on for 10 minutes, an unknown one 
 });
 
 /** Red when every request asks a Postgres that hangs. */
-test('after a failed look-up the next one waits a second, and answers come from memory meanwhile', async () => {
+test('after a failed look-up the next one waits a second; answers come from memory meanwhile', async () => {
   const bench = await createWarm();
   bench.away = true;
   bench.wait(20 * SECOND);

@@ -51,48 +51,20 @@ const AWAY_MS_MAX = 600_000;
 const RETRY_AFTER_MS = 1_000;
 
 export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
-  const entries = new Map<string, Entry>();
-  const firstLoads = new Map<string, Promise<StoredKey | undefined>>();
-  // Grows with every note: what was looked up meanwhile is used once, but not kept.
-  let generation = 0;
+  const memory = createMemory(clock);
+  const firstLoads = createFirstLoads(load, memory);
 
-  function moment(): Moment {
-    return { generation, atMs: clock.monotonicMs() };
-  }
-
-  function remember(text: string, key: StoredKey, asked: Moment): void {
-    if (asked.generation !== generation) return;
-    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-    entries.set(text, { key, checkedAtMs: asked.atMs, checking: undefined, retryAtMs: 0 });
-  }
+  const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
 
   async function firstLoad(text: string): Promise<StoredKey | Refusal> {
-    const key = await (firstLoads.get(text) ?? startFirstLoad(text));
+    const key = await firstLoads.load(text);
     return key ? judge(key) : UNKNOWN_KEY;
   }
 
-  function startFirstLoad(text: string): Promise<StoredKey | undefined> {
-    const asked = moment();
-    const loading = load(text)
-      .then((key) => {
-        if (key) remember(text, key, asked);
-        return key;
-      })
-      .finally(() => {
-        if (firstLoads.get(text) === loading) firstLoads.delete(text);
-      });
-    firstLoads.set(text, loading);
-    return loading;
-  }
-
   function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
-    const asked = moment();
+    const asked = memory.moment();
     entry.checking ??= load(text)
-      .then((key) => {
-        if (key) remember(text, key, asked);
-        else entries.delete(text);
-        return key;
-      })
+      .then((key) => memory.learn(text, key, asked))
       .catch((error: unknown) => {
         entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
         entry.checking = undefined;
@@ -113,20 +85,13 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   }
 
   function clear(): void {
-    generation++;
-    entries.clear();
-    firstLoads.clear(); // who asks from now on must not be told what was true before
-  }
-
-  function judge(key: StoredKey): StoredKey | Refusal {
-    if (key.revoked) return KEY_REVOKED;
-    if (key.expiresAtMs !== undefined && key.expiresAtMs <= clock.nowMs()) return KEY_EXPIRED;
-    return key;
+    memory.clear();
+    firstLoads.clear();
   }
 
   return {
     authenticate(text) {
-      const entry = entries.get(text);
+      const entry = memory.find(text);
       if (!entry) return parseApiKey(text) ? firstLoad(text) : UNKNOWN_KEY;
       const now = clock.monotonicMs();
       const age = now - entry.checkedAtMs;
@@ -143,6 +108,55 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
       if (kind === 'key') clear(); // changes of keys are rare: the whole shelf is the simplest net
     },
     clear,
+  };
+}
+
+function judgeAt(key: StoredKey, nowMs: number): StoredKey | Refusal {
+  if (key.revoked) return KEY_REVOKED;
+  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_EXPIRED : key;
+}
+
+type Memory = ReturnType<typeof createMemory>;
+
+/** What was looked up. An answer that was asked for before the last note is used once, but not kept. */
+function createMemory(clock: Clock) {
+  const entries = new Map<string, Entry>();
+  let generation = 0;
+  return {
+    find: (text: string) => entries.get(text),
+    moment: (): Moment => ({ generation, atMs: clock.monotonicMs() }),
+    learn(text: string, key: StoredKey | undefined, asked: Moment): StoredKey | undefined {
+      if (!key) entries.delete(text);
+      if (!key || asked.generation !== generation) return key;
+      if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+      entries.set(text, { key, checkedAtMs: asked.atMs, checking: undefined, retryAtMs: 0 });
+      return key;
+    },
+    clear(): void {
+      generation++;
+      entries.clear();
+    },
+  };
+}
+
+/** One look-up at a time for each new key. Who asks after a note must not be told what was true before it. */
+function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory) {
+  const loads = new Map<string, Promise<StoredKey | undefined>>();
+
+  function start(text: string): Promise<StoredKey | undefined> {
+    const asked = memory.moment();
+    const loading = load(text)
+      .then((key) => memory.learn(text, key, asked))
+      .finally(() => {
+        if (loads.get(text) === loading) loads.delete(text);
+      });
+    loads.set(text, loading);
+    return loading;
+  }
+
+  return {
+    load: (text: string) => loads.get(text) ?? start(text),
+    clear: () => loads.clear(),
   };
 }
 

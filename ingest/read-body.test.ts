@@ -83,7 +83,7 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
   }
 });
 
-test('beyond what admission allows a request is refused, and the next one is taken when there is room', async () => {
+test('what admission does not allow is refused, and an abort makes room again', async () => {
   const admission = createAdmission(BYTES_MAX);
   const first = createClient();
   const held = readBody(first.exchange, admission, BYTES_MAX);

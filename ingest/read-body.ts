@@ -53,7 +53,7 @@ const gunzipAsync = promisify(gunzip) as (
   options: { maxOutputLength: number },
 ) => Promise<Buffer>;
 
-export const OVERLOADED: Refusal = {
+const OVERLOADED: Refusal = {
   code: 'overloaded',
   message: 'Too much is in flight; nothing of this request was stored. Send it again in a moment.',
 };

@@ -16,67 +16,31 @@ export interface Registry extends UsageRegistry {
   clear(): void;
 }
 
-interface Shelf {
-  /** What it adds to the count of all; at least what it holds. */
-  entries: number;
-  customers: Map<string, Customer>;
-  meters: Map<string, Meter>;
-}
-
-/**
- * The customers and meters of the hot path. When it is full it starts anew: a working set beyond the bound costs
- * one query per request, and no memory.
- */
+/** The customers and meters of the hot path. */
 export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registry {
-  const shelves = new Map<string, Shelf>();
-  let entries = 0;
+  const shelves = createShelves(options.entriesMax);
   // Grows with every note: a look-up that was under way meanwhile is used once, but not kept.
   let generation = 0;
 
-  function shelfOf(environment: string): Shelf {
-    const known = shelves.get(environment);
-    if (known) return known;
-    const shelf = { entries: 0, customers: new Map(), meters: new Map() };
-    shelves.set(environment, shelf);
-    return shelf;
-  }
-
-  function clear(): void {
-    generation++;
-    shelves.clear();
-    entries = 0;
-  }
-
-  /** The environment's shelf with room for so many more entries: when all are full, a new one. */
-  function shelfFor(environment: string, added: number): Shelf {
-    if (entries + added > options.entriesMax) clear();
-    entries += added;
-    const shelf = shelfOf(environment);
-    shelf.entries += added;
-    return shelf;
-  }
-
   return {
-    findCustomer: (environment, name) => shelves.get(environment)?.customers.get(name),
-    findMeter: (environment, name) => shelves.get(environment)?.meters.get(name),
+    findCustomer: (environment, name) => shelves.find(environment)?.customers.get(name),
+    findMeter: (environment, name) => shelves.find(environment)?.meters.get(name),
 
     async fillCustomers(environment, names) {
       const asked = generation;
       const found = await findCustomers(pool, environment, [...names]);
-      if (asked === generation) {
-        const shelf = shelfFor(environment, found.size);
-        for (const [name, customer] of found) shelf.customers.set(name, customer);
-      }
+      if (asked !== generation) return found;
+      const { customers } = shelves.make(environment, found.size);
+      for (const [name, customer] of found) customers.set(name, customer);
       return found;
     },
 
     async fillMeters(environment, names) {
       const asked = generation;
       const found = await findOrMakeMeters(pool, environment, [...names]);
-      if (asked === generation) {
-        const shelf = shelfFor(environment, found.size);
-        for (const [name, meter] of found) shelf.meters.set(name, meter);
-      }
+      if (asked !== generation) return found;
+      const { meters } = shelves.make(environment, found.size);
+      for (const [name, meter] of found) meters.set(name, meter);
       return found;
     },
 
@@ -84,7 +48,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       const known = customer.pairs.get(meter.key);
       if (known?.meter === meter) return known;
       const pair = makePair(environment, customer, meter);
-      if (!known) shelfFor(environment, 1);
+      if (!known) shelves.make(environment, 1);
       customer.pairs.set(meter.key, pair);
       return pair;
     },
@@ -92,10 +56,49 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
     forget({ kind, environment }) {
       if (kind !== 'customer' && kind !== 'meter') return;
       generation++;
-      // Changes of customers and meters are rare beside events: the environment's whole shelf is the simplest net.
-      const shelf = shelves.get(environment);
-      if (!shelf) return;
-      entries -= shelf.entries;
+      // Changes of customers and meters are rare beside events: the whole shelf is the simplest net.
+      shelves.drop(environment);
+    },
+    clear() {
+      generation++;
+      shelves.clear();
+    },
+  };
+}
+
+interface Shelf {
+  customers: Map<string, Customer>;
+  meters: Map<string, Meter>;
+  /** What it adds to the count of all; at least what it holds. */
+  entries: number;
+}
+
+/**
+ * A shelf for each environment. When all together are full they start anew: a working set beyond the bound
+ * costs one query per request, and no memory.
+ */
+function createShelves(entriesMax: number) {
+  const shelves = new Map<string, Shelf>();
+  let entries = 0;
+
+  function clear(): void {
+    shelves.clear();
+    entries = 0;
+  }
+
+  return {
+    find: (environment: string) => shelves.get(environment),
+    /** The environment's shelf, with room for so many more entries. */
+    make(environment: string, added: number): Shelf {
+      if (entries + added > entriesMax) clear();
+      const shelf = shelves.get(environment) ?? { customers: new Map(), meters: new Map(), entries: 0 };
+      shelves.set(environment, shelf);
+      shelf.entries += added;
+      entries += added;
+      return shelf;
+    },
+    drop(environment: string): void {
+      entries -= shelves.get(environment)?.entries ?? 0;
       shelves.delete(environment);
     },
     clear,

@@ -15,8 +15,6 @@ export const EVENT_COLUMNS = [
   'created_at', //      DateTime64(3) as integer milliseconds
 ] as const;
 
-export type PropertyValue = string | number | boolean;
-
 /**
  * The warehouse keeps properties as text. A number or boolean is told from the same word in text by a NUL
  * and a letter in front: no text of a client can hold a NUL, so nothing can be mistaken.

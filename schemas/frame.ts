@@ -16,12 +16,12 @@
 import { crc32 } from 'node:zlib';
 import { Fatal } from './failures.ts';
 
-export const FRAME_MAGIC = 0x5246474d;
-export const FRAME_VERSION = 1;
+const FRAME_MAGIC = 0x5246474d;
+const FRAME_VERSION = 1;
 export const FRAME_HEADER_BYTES = 64;
 export const RECORD_BYTES = 40;
 /** One group commit never exceeds this; a reader may refuse a length beyond it as damage. */
-export const FRAME_BYTES_MAX = 32 * 1024 * 1024;
+const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 
 /** A (customer, meter) pair that a frame changes, with the span of its events' occurredAt in milliseconds. */
 export interface TouchedPair {

@@ -81,7 +81,7 @@ function breakdownSql({ pair: { meter }, dimension, span }: BreakdownQuestion): 
   const amount = meter.aggregation === 'count' ? 'toUInt64(1)' : 'value';
   const byRate = meter.creditRates
     ? `sumMap([if(has({ratedValues:Array(String)}, ${rated}), ${rated}, ${UNRATED})], [${amount}])`
-    : `tuple(emptyArrayString(), [])`;
+    : `tuple(emptyArrayString(), emptyArrayUInt64())`;
   return `
 WITH grouped AS (
   SELECT ${TIME_LABELS[dimension] ?? labelOf('dimension')} AS label,

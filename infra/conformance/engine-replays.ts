@@ -93,7 +93,7 @@ export function engineReplayTests(create: CreateEngineHarness): void {
   });
 
   /** Red when the keys of a request are claimed one by one with a wait between, or only at its end. */
-  test('a key twice in one batch is created once, then a duplicate, or reused for another event', async () => {
+  test('a key twice in one batch is created once, then a duplicate, or reused', async () => {
     const items = [keyed(FIRST), keyed({ ...FIRST, occurredAt: undefined }), keyed({ ...FIRST, value: 3 })];
     const { json, lines } = await session().batch(items, { includeEvents: true });
     expect(json.summary).toEqual({ total: 3, created: 1, duplicate: 1, errors: 1 });

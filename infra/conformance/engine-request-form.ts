@@ -41,7 +41,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     }
   });
 
-  test('a single body that is no object, and a batch without an array of events, is invalid_request', async () => {
+  test('JSON that is no event, or no object with an array of events, is invalid_request', async () => {
     for (const body of ['null', 'true', '1', '"text"', '[]']) {
       expect((await session().send({ kind: 'single', body, idempotencyKey: 'k' })).json.error).toMatchObject({
         code: 'invalid_request',

@@ -28,7 +28,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
     session().putMeter({ key: 'old_calls', archived: true });
   };
 
-  test.each(STATES)('%s is refused and leaves the key free', async (_, change, code, status, param) => {
+  test.each(STATES)('%s is refused and leaves the key free', async (...[, change, code, status, param]) => {
     prepare();
     const event = { ...SOUND, ...change };
     const single = await session().single(event, 'k');
@@ -87,6 +87,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
   test('an unknown meter key becomes a meter, but not for an unknown customer', async () => {
     const refused = await session().single({ ...SOUND, customerId: 'nobody', meterId: 'fresh' }, 'a');
     expect(refused.json.error.code).toBe('customer_not_found');
+    await session().single(SOUND, 'makes the customer known');
     session().setAway(true);
     expect((await session().single({ ...SOUND, meterId: 'fresh' }, 'b')).json.error.code).toBe('unavailable');
     session().setAway(false);

@@ -168,6 +168,26 @@ export function streamedAnswers(createFront: CreateFront): void {
     expect((await fetch(`${url}/whole`)).status).toBe(200);
   });
 
+  // Red when a native response is touched after its client is gone.
+  it('tells when a client goes away before its answer', async () => {
+    const held: Exchange[] = [];
+    const heard: string[] = [];
+    const { port } = await startFront(createFront, (exchange) => {
+      exchange.onAborted(() => heard.push('aborted'));
+      exchange.readBody(
+        () => undefined,
+        () => held.push(exchange),
+      );
+    });
+    const client = await openConnection(port);
+    client.send(`${requestHead('POST / HTTP/1.1', ['Content-Length: 4'])}body`);
+    await until('the body is in', () => held.length === 1);
+    client.socket.destroy();
+    await until('the exchange ends', () => heard.length > 0);
+    for (const exchange of held) touchAll(exchange);
+    expect(heard).toEqual(['aborted']);
+  });
+
   it('does not speak of an abort once the answer is complete', async () => {
     const heard: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {

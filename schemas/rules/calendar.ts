@@ -27,16 +27,13 @@ export interface SplitSpan {
   tail: Span;
 }
 
-/** Head, hours and tail follow on each other and cover the span exactly. Within one hour all of it is head. */
+/** Head, hours and tail cover the span exactly and do not meet. Where no hour is whole all of it is head. */
 export function splitByHours({ fromMs, toMs }: Span): SplitSpan {
   const firstMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;
   const lastMs = Math.floor(toMs / HOUR_MS) * HOUR_MS;
   if (firstMs >= lastMs) {
-    return {
-      head: { fromMs, toMs },
-      hours: { fromMs: toMs, toMs },
-      tail: { fromMs: toMs, toMs },
-    };
+    const noHours = { fromMs: lastMs, toMs: lastMs };
+    return { head: { fromMs, toMs }, hours: noHours, tail: { fromMs: toMs, toMs } };
   }
   return {
     head: { fromMs, toMs: firstMs },

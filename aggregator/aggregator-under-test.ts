@@ -1,0 +1,100 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { expect, onTestFinished, vi } from 'vitest';
+import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
+import type { Counted, LoadStores, LoggedEvent } from '../infra/conformance/load-stores.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import type { AggregatorOptions } from './aggregator-options.ts';
+import { type Aggregator, type AggregatorDeps, startAggregator } from './start-aggregator.ts';
+
+/** What tests of the load wait with: for a thing, never for a time. */
+export const WAIT = { timeout: 10_000, interval: 10 };
+
+export function start(
+  stores: LoadStores,
+  faults: Partial<AggregatorDeps> = {},
+  options: Partial<AggregatorOptions> = {},
+): Aggregator {
+  const { pool, warehouse, reader } = stores;
+  const rest = { clock: systemClock, log: pino({ level: 'silent' }), metrics: new Registry() };
+  const deps = { pool, warehouse, reader, ...rest, disk: { isLow: () => false }, ...faults };
+  const aggregator = startAggregator(deps, { owner: 'test', lingerMs: 50, ...options });
+  onTestFinished(() => aggregator.close());
+  return aggregator;
+}
+
+export function withInsert(
+  { warehouse }: LoadStores,
+  act: (insert: () => Promise<void>) => Promise<void>,
+): Warehouse {
+  return { ...warehouse, insertEvents: (block) => act(() => warehouse.insertEvents(block)) };
+}
+
+/** Values and customers follow from the number; times go back a minute each. */
+export function events(from: number, to: number): LoggedEvent[] {
+  return Array.from({ length: to - from }, (_, at) => ({
+    id: `event ${from + at}`,
+    customerId: `cus_${(from + at) % 3}`,
+    value: `${from + at}.25`,
+    occurredAtMs: TEST_NOW_MS - (from + at) * 60_000,
+  }));
+}
+
+/** The events from 0 on, each once, in every table. */
+export function exactly(count: number): Counted {
+  const total = String((count * (count - 1)) / 2 + count / 4);
+  return { rows: count, distinct: count, total, hourlyEvents: count, hourlyTotal: total };
+}
+
+export async function settledUpTo(stores: LoadStores, position: number): Promise<void> {
+  await vi.waitFor(async () => expect(await isSettled(stores, position)).toBe(true), WAIT);
+}
+
+export async function isSettled(stores: LoadStores, position: number): Promise<true | undefined> {
+  const all = await ranges(stores);
+  return all.at(-1)?.hi === position && all.every(({ state }) => state === 'settled') ? true : undefined;
+}
+
+export interface LoadedRange {
+  hi: number;
+  state: string;
+  dropped: number[];
+}
+
+export async function ranges({ pool }: LoadStores): Promise<LoadedRange[]> {
+  const { rows } = await pool.query<LoadedRange>('SELECT hi, state, dropped FROM log_ranges ORDER BY lo');
+  return rows;
+}
+
+export async function alarms({ pool }: LoadStores): Promise<string[]> {
+  const { rows } = await pool.query<{ code: string }>('SELECT code FROM partition_alarms ORDER BY code');
+  return rows.map(({ code }) => code);
+}
+
+export interface End {
+  /** The step that is not taken, until it is released. */
+  here(): Promise<void>;
+  reached: Promise<void>;
+  release(): void;
+}
+
+export function createEnd(): End {
+  const [reached, released] = [createSignal(), createSignal()];
+  return {
+    here: () => {
+      reached.give();
+      return released.given;
+    },
+    reached: reached.given,
+    release: released.give,
+  };
+}
+
+function createSignal(): { given: Promise<void>; give: () => void } {
+  let give: () => void = () => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}

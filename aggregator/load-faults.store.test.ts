@@ -1,0 +1,154 @@
+import { describe, expect, it, vi } from 'vitest';
+import { eventLine } from '../infra/conformance/event-line.ts';
+import { frameOf, type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { poll } from '../infra/poll.ts';
+import {
+  alarms,
+  createEnd,
+  events,
+  exactly,
+  ranges,
+  settledUpTo,
+  start,
+  WAIT,
+  withInsert,
+} from './aggregator-under-test.ts';
+
+describe('a line that the warehouse cannot read', () => {
+  // Red when its number is not written down with the range: the retry would send other bytes.
+  it('is set aside, and everything around it is counted', async () => {
+    const stores = await openLoadStores();
+    const bad = eventLine({ id: '\ud800' });
+    const end = await stores.append([...events(0, 20), { id: 'bad', line: bad }, ...events(20, 30)]);
+    await stores.append([{ id: 'worse', line: 'garbage\n' }]);
+    start(stores);
+    const last = await stores.append(events(30, 40));
+    await settledUpTo(stores, last);
+    expect(end).toBeLessThan(last);
+    expect(await stores.counted()).toEqual(exactly(40));
+    expect(await quarantined(stores)).toEqual([bad, 'garbage\n']);
+    expect((await ranges(stores)).flatMap(({ dropped }) => dropped)).toContain(20);
+  });
+
+  it('is not looked for again by the process that follows', async () => {
+    const stores = await openLoadStores();
+    await stores.append([{ id: 'bad', line: 'garbage\n' }, ...events(0, 10)]);
+    const end = createEnd();
+    start(stores, { warehouse: withInsert(stores, (insert) => insert().then(end.here)) });
+    await end.reached;
+    const followed = { ...stores.warehouse, accepts: vi.fn(stores.warehouse.accepts) };
+    start(stores, { warehouse: followed });
+    await settledUpTo(stores, await stores.reader.durableEnd(0));
+    expect(followed.accepts).not.toHaveBeenCalled();
+    expect(await stores.counted()).toEqual(exactly(10));
+    end.release();
+  });
+});
+
+describe('a partition', () => {
+  it('stops before a frame of a later release, says so, and does not pass it over', async () => {
+    const stores = await openLoadStores();
+    const before = await stores.append(events(0, 10));
+    start(stores);
+    await settledUpTo(stores, before);
+    await stores.writer.append(laterFrame(stores));
+    const behind = await stores.append(events(10, 20));
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['frame_version_unknown']), WAIT);
+    expect((await ranges(stores)).at(-1)?.hi).toBe(before);
+    expect(behind).toBeGreaterThan(before);
+    expect(await stores.counted()).toEqual(exactly(10));
+  });
+
+  it('stops when the log holds other bytes than were frozen', async () => {
+    const stores = await openLoadStores();
+    await stores.append(events(0, 10));
+    const end = createEnd();
+    const first = start(stores, { warehouse: withInsert(stores, () => end.here()) });
+    await end.reached;
+    const closed = first.close();
+    await stores.pool.query('UPDATE log_ranges SET checksum = checksum + 1');
+    start(stores);
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['range_changed']), WAIT);
+    end.release();
+    await closed;
+  });
+
+  it('is given up by an owner whose epoch is over: he neither marks nor freezes', async () => {
+    const stores = await openLoadStores();
+    await stores.append(events(0, 10));
+    const end = createEnd();
+    const first = start(
+      stores,
+      { warehouse: withInsert(stores, (insert) => insert().then(end.here)) },
+      { owner: 'first' },
+    );
+    await end.reached;
+    await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
+    start(stores, {}, { owner: 'second' });
+    const settled = await stores.append(events(10, 20));
+    await settledUpTo(stores, settled);
+    const before = await ranges(stores);
+    end.release();
+    await stores.append(events(20, 30));
+    await settledUpTo(stores, await stores.reader.durableEnd(0));
+    expect(await ranges(stores)).toEqual([...before, expect.objectContaining({ state: 'settled' })]);
+    expect(await owners(stores)).toEqual([{ owner: 'second', epoch: 2 }]);
+    expect(await stores.counted()).toEqual(exactly(30));
+    await first.close();
+  });
+
+  it('is left alone while another owner holds it', async () => {
+    const stores = await openLoadStores();
+    await stores.append(events(0, 10));
+    await stores.pool.query(
+      "INSERT INTO partition_leases VALUES ($1, 0, 'other', 7, now() + interval '1 hour')",
+      [Buffer.from(stores.reader.logId).toString('hex')],
+    );
+    start(stores);
+    const taken = await poll(async () => ((await ranges(stores)).length > 0 ? true : undefined), {
+      timeoutMs: 300,
+      everyMs: 20,
+    });
+    expect(taken).toBeUndefined();
+  });
+});
+
+describe('an event that stands on the log twice', () => {
+  it('is counted once, and an alarm tells of it', async () => {
+    const stores = await openLoadStores();
+    start(stores);
+    await settledUpTo(stores, await stores.append([...events(0, 10), ...events(5, 6)]));
+    await settledUpTo(stores, await stores.append(events(3, 15)));
+    expect(await stores.counted()).toEqual(exactly(15));
+    expect((await ranges(stores)).map(({ dropped }) => dropped)).toEqual([[10], [0, 1, 2, 3, 4, 5, 6]]);
+    expect(await alarms(stores)).toEqual(['event_twice']);
+  });
+
+  it('is known to the process that follows', async () => {
+    const stores = await openLoadStores();
+    const first = start(stores);
+    await settledUpTo(stores, await stores.append(events(0, 10)));
+    await first.close();
+    start(stores);
+    await settledUpTo(stores, await stores.append(events(5, 12)));
+    expect(await stores.counted()).toEqual(exactly(12));
+  });
+});
+
+function laterFrame({ writer }: LoadStores): Uint8Array[] {
+  const [header, ...rest] = frameOf(writer.logId, events(90, 91), 0);
+  const later = Buffer.from(header ?? []);
+  // The version is not under the checksum.
+  later.writeUInt16LE(2, 4);
+  return [later, ...rest];
+}
+
+async function quarantined({ pool }: LoadStores): Promise<string[]> {
+  const { rows } = await pool.query<{ body: Buffer }>('SELECT body FROM quarantine ORDER BY lo, line');
+  return rows.map(({ body }) => body.toString());
+}
+
+async function owners({ pool }: LoadStores): Promise<unknown[]> {
+  const { rows } = await pool.query('SELECT owner, epoch FROM partition_leases');
+  return rows;
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../schemas/route.ts';
+import { ROUTES } from '../schemas/routes.ts';
+import { newApiKey } from '../schemas/rules/api-key.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts';
+
+/*
+ * Keys and scopes (contract, §2) over HTTP and a real Postgres.
+ *
+ * Breaks that turn it red: revoked_at or expires_at not looked at; the scope not looked at for one access.
+ */
+const METERS = '/api/v1/meters';
+
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+describe('a key', () => {
+  it('may come in either header, and twice only when it is the same', async () => {
+    const key = api.keys.live.secret;
+    const both = (a: string, b: string) => ({ headers: { authorization: `Bearer ${a}`, 'x-api-key': b } });
+    expect((await api.call('GET', METERS, { key: undefined, headers: { 'x-api-key': key } })).status).toBe(
+      200,
+    );
+    expect((await api.call('GET', METERS, both(key, key))).status).toBe(200);
+    expectRefusal(await api.call('GET', METERS, both(key, api.keys.test.secret)), 'unauthenticated');
+    expectRefusal(
+      await api.call('GET', METERS, { headers: { authorization: 'Basic eDp5' } }),
+      'unauthenticated',
+    );
+  });
+
+  it('is refused when it is unknown, revoked or expired', async () => {
+    const past = new Date(Date.now() - 1000);
+    expectRefusal(await api.call('GET', METERS, { key: newApiKey('secret', 'live') }), 'unauthenticated');
+    expectRefusal(
+      await api.call('GET', METERS, { key: await api.addKey({ revokedAt: past }) }),
+      'key_revoked',
+    );
+    expectRefusal(
+      await api.call('GET', METERS, { key: await api.addKey({ expiresAt: past }) }),
+      'key_expired',
+    );
+  });
+
+  it('needs the scope of the operation, whichever it is', async () => {
+    const key = await api.addKey({ scopes: ['webhooks:read'] });
+    const guarded = Object.values<Route>(ROUTES).filter(
+      ({ plane, access }) => plane === 'control' && access !== 'public' && access !== 'any_key',
+    );
+    expect(guarded.length).toBeGreaterThan(5);
+    for (const { method, path } of guarded) {
+      const concrete = path.replace(/\{\w+\}/g, 'x');
+      expectRefusal(await api.call(method, concrete, { key }), 'insufficient_scope');
+      const publishable = api.keys.live.publishable;
+      expectRefusal(await api.call(method, concrete, { key: publishable }), 'publishable_key_not_allowed');
+    }
+  });
+
+  it('stamps the first call of its workspace, once', async () => {
+    const keys = await api.addWorkspace();
+    const stamp = () =>
+      api.pool.query('SELECT first_api_call_at AS at FROM workspaces WHERE id = $1', [keys.workspaceId]);
+    await api.call('GET', METERS, { key: keys.test.secret });
+    await expect.poll(async () => (await stamp()).rows[0].at).toBeInstanceOf(Date);
+    const { rows } = await stamp();
+    await api.call('GET', METERS, { key: keys.live.secret });
+    expect((await stamp()).rows).toEqual(rows);
+  });
+});

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts';
+
+/*
+ * Idempotent POSTs (contract, §1).
+ *
+ * Breaks that turn it red: no lock before the look-up; JSON.parse in place of parseExact; the environment or the
+ * path left out of the key; the body stored as it is; an answer kept outside the transaction of its change.
+ */
+const CUSTOMERS = '/api/v1/customers';
+const METERS = '/api/v1/meters';
+
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+let made = 0;
+function newCustomer(): { name: string; email: string; externalId: string } {
+  made += 1;
+  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
+}
+
+describe('an idempotent POST', () => {
+  let used = 0;
+  function keyed(more: Record<string, string> = {}) {
+    used += 1;
+    return { 'idempotency-key': `key ${used} é`, ...more };
+  }
+
+  it('is answered again as it was, and changes nothing twice', async () => {
+    const headers = keyed();
+    const { name, email, externalId } = newCustomer();
+    const first = await api.call('POST', CUSTOMERS, { body: { name, email, externalId }, headers });
+    const again = await api.call('POST', CUSTOMERS, { body: { externalId, email, name }, headers });
+    expect(again.status).toBe(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it('with another body is refused, also when a double could not tell them apart', async () => {
+    const headers = keyed();
+    const meter = (rate: string) =>
+      `{"key":"rate-${used}","name":"r","aggregation":"sum","creditRate":${rate}}`;
+    expect((await api.call('POST', METERS, { body: meter('1.000000000001'), headers })).status).toBe(201);
+    expect((await api.call('POST', METERS, { body: meter('1.0000000000010'), headers })).status).toBe(201);
+    const other = await api.call('POST', METERS, { body: meter('100000000000000.000000000001'), headers });
+    expectRefusal(other, 'idempotency_key_reused');
+  });
+
+  it('may be repaired under the same key after a refusal', async () => {
+    const headers = keyed();
+    const { email } = newCustomer();
+    expectRefusal(await api.call('POST', CUSTOMERS, { body: { email }, headers }), 'invalid_request', 'name');
+    const taken = newCustomer();
+    await api.call('POST', CUSTOMERS, { body: taken });
+    expectRefusal(
+      await api.call('POST', CUSTOMERS, { body: taken, headers }),
+      'already_exists',
+      'externalId',
+    );
+    expect((await api.call('POST', CUSTOMERS, { body: { name: 'n', email }, headers })).status).toBe(201);
+  });
+
+  it('keeps keys of other environments and paths apart', async () => {
+    const headers = keyed();
+    const body = { name: 'n', email: 'n@example.com' };
+    const live = await api.call('POST', CUSTOMERS, { body, headers });
+    const test = await api.call('POST', CUSTOMERS, { body, headers, key: api.keys.test.secret });
+    expect(test.body.id).not.toBe(live.body.id);
+    const meter = { key: `apart-${used}`, name: 'm', aggregation: 'count' };
+    expect((await api.call('POST', METERS, { body: meter, headers })).body.key).toBe(meter.key);
+  });
+
+  it('runs once when rivals race', async () => {
+    const headers = keyed();
+    const body = { name: 'Race', email: 'race@example.com' };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.call('POST', CUSTOMERS, { body, headers })),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(7);
+  });
+
+  it('is stored sealed', async () => {
+    const headers = keyed();
+    await api.call('POST', CUSTOMERS, { body: { name: 'Sealed', email: 's@example.com' }, headers });
+    const { rows } = await api.pool.query(`SELECT body FROM idempotent_answers WHERE key = $1`, [
+      headers['idempotency-key'],
+    ]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0].body.includes('Sealed')).toBe(false);
+  });
+
+  it('is forgotten after 24 hours', async () => {
+    const headers = keyed();
+    const body = { name: 'Old', email: 'old@example.com' };
+    const first = await api.call('POST', CUSTOMERS, { body, headers });
+    await api.pool.query(
+      `UPDATE idempotent_answers SET created_at = now() - interval '25 hours' WHERE key = $1`,
+      [headers['idempotency-key']],
+    );
+    const later = await api.call('POST', CUSTOMERS, { body, headers });
+    expect(later.body.id).not.toBe(first.body.id);
+  });
+
+  it('refuses a key that is empty or too long', async () => {
+    const body = { name: 'n', email: 'n@example.com' };
+    for (const key of ['', 'x'.repeat(256)]) {
+      const answer = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': key } });
+      expectRefusal(answer, 'idempotency_key_invalid');
+    }
+  });
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+
+/*
+ * Customers, meters and their lists.
+ *
+ * Breaks that turn it red: the environment left out of a statement; JSON.stringify in place of exactJson.
+ */
+const CUSTOMERS = '/api/v1/customers';
+const METERS = '/api/v1/meters';
+
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+let made = 0;
+function newCustomer(): { name: string; email: string; externalId: string } {
+  made += 1;
+  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
+}
+
+describe('a customer', () => {
+  it('is created and announced', async () => {
+    const body = { ...newCustomer(), metadata: { plan: 'gold', seats: 3, vip: true } };
+    const answer = await api.call('POST', CUSTOMERS, { body });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      ...body,
+      id: expect.stringMatching(/^cus_[a-z2-7]{26}$/),
+      status: 'active',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+  });
+
+  it('has an externalId of its own within the environment', async () => {
+    const body = newCustomer();
+    expect((await api.call('POST', CUSTOMERS, { body })).status).toBe(201);
+    expectRefusal(await api.call('POST', CUSTOMERS, { body }), 'already_exists', 'externalId');
+    expect((await api.call('POST', CUSTOMERS, { body, key: api.keys.test.secret })).status).toBe(201);
+  });
+
+  const refused: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
+    ['no name', { name: undefined }, 'name'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name of 201 characters', { name: 'x'.repeat(201) }, 'name'],
+    ['a name that is a number', { name: 5 }, 'name'],
+    ['no email', { email: undefined }, 'email'],
+    ['an email without @', { email: 'example.com' }, 'email'],
+    ['an email with a line feed', { email: 'a@example.com\nBcc: b@c.d' }, 'email'],
+    ['an externalId like an id', { externalId: 'cus_abc' }, 'externalId'],
+    ['the externalId events', { externalId: 'events' }, 'externalId'],
+    ['an externalId that no path can carry', { externalId: '..' }, 'externalId'],
+    ['an empty externalId', { externalId: '' }, 'externalId'],
+    ['metadata that is nested', { metadata: { a: { b: 1 } } }, 'metadata.a'],
+    [
+      'metadata of 33 entries',
+      { metadata: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [i, 1])) },
+      'metadata',
+    ],
+  ];
+  it.each(refused)('is refused with %s', async (_, fields, param) => {
+    expectRefusal(
+      await api.call('POST', CUSTOMERS, { body: { ...newCustomer(), ...fields } }),
+      'invalid_request',
+      param,
+    );
+  });
+
+  it('may be called anything that is text: quotes, SQL, other scripts, prototype names', async () => {
+    for (const name of [`'; DROP TABLE customers; --`, '客户 💡', '__proto__', '\u202e', ' x ']) {
+      const body = { ...newCustomer(), name, metadata: { constructor: name } };
+      expect((await api.call('POST', CUSTOMERS, { body })).body).toMatchObject({ name });
+    }
+  });
+});
+
+describe('a meter', () => {
+  it('keeps its credit rates to the last digit', async () => {
+    const rates = '{"property":"region","rates":{"eu":0.000000000001,"us":999999999999999.999999999999}}';
+    const body = `{"key":"exact","name":"e","aggregation":"sum","unit":"GB","creditRate":1.50,"creditRates":${rates}}`;
+    const answer = await api.call('POST', METERS, { body });
+    expect(answer.text).toContain(`"creditRates":${rates}`);
+    expect(answer.body).toMatchObject({ creditRate: 1.5, source: 'api', status: 'active', unit: 'GB' });
+    expect((await api.call('GET', METERS)).text).toContain(`"creditRates":${rates}`);
+  });
+
+  const refused: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
+    ['a key like an id', { key: 'meter_x' }, 'key'],
+    ['no aggregation', { aggregation: undefined }, 'aggregation'],
+    ['an unknown aggregation', { aggregation: 'mean' }, 'aggregation'],
+    ['unique without a property', { aggregation: 'unique' }, 'property'],
+    ['a property on a sum', { property: 'user' }, 'property'],
+    ['a rate on a max', { aggregation: 'max', creditRate: 1 }, 'creditRate'],
+    [
+      'rates on a latest',
+      { aggregation: 'latest', creditRates: { property: 'a', rates: { b: 1 } } },
+      'creditRates',
+    ],
+    ['a negative rate', { creditRate: -1 }, 'creditRate'],
+    ['rates without a property', { creditRates: { rates: { b: 1 } } }, 'creditRates.property'],
+  ];
+  it.each(refused)('is refused with %s', async (_, fields, param) => {
+    const body = { key: 'refused', name: 'r', aggregation: 'sum', ...fields };
+    expectRefusal(await api.call('POST', METERS, { body }), 'invalid_request', param);
+  });
+
+  it.each(['1e-13', '1000000000000000', '1e400', '0.1234567890123'])(
+    'is refused with a rate of %s',
+    async (rate) => {
+      const body = `{"key":"wide","name":"w","aggregation":"sum","creditRate":${rate}}`;
+      expectRefusal(await api.call('POST', METERS, { body }), 'value_invalid', 'creditRate');
+    },
+  );
+
+  it('has a key of its own', async () => {
+    const body = { key: 'twice', name: 't', aggregation: 'unique', property: 'user' };
+    expect((await api.call('POST', METERS, { body })).body).toMatchObject(body);
+    expectRefusal(await api.call('POST', METERS, { body }), 'already_exists', 'key');
+  });
+});
+
+describe('a list', () => {
+  it('pages newest first with the seven fields, and is empty past its end', async () => {
+    const keys = await api.addWorkspace();
+    const key = keys.live.secret;
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) {
+      await api.call('POST', METERS, { key, body: { key: name, name, aggregation: 'count' } });
+    }
+    const page = async (query: string) => (await api.call('GET', `${METERS}?${query}`, { key })).body;
+    const second = await page('page=2&pageSize=2');
+    expect(second.data.map((meter: { key: string }) => meter.key)).toEqual(['c', 'b']);
+    expect({ ...second, data: undefined }).toEqual({
+      data: undefined,
+      total: 5,
+      page: 2,
+      pageSize: 2,
+      totalPages: 3,
+      hasNext: true,
+      hasPrev: true,
+    });
+    expect(await page('page=9')).toMatchObject({
+      data: [],
+      total: 5,
+      totalPages: 1,
+      hasNext: false,
+      pageSize: 20,
+    });
+    expect((await api.call('GET', METERS, { key: keys.test.secret })).body.total).toBe(0);
+  });
+
+  it.each([
+    'page=0',
+    'page=-1',
+    'page=1.5',
+    'page=x',
+    'page=99999999999999999999',
+    'pageSize=0',
+    'pageSize=101',
+  ])('refuses %s', async (query) => {
+    expectRefusal(await api.call('GET', `${METERS}?${query}`), 'invalid_request', query.split('=')[0]);
+  });
+});

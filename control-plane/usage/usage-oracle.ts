@@ -1,0 +1,106 @@
+/**
+ * Events of a test, and what every read must say of them, summed here in bigints of 10^-12. Shares no arithmetic
+ * with the product: a fault there cannot hide here.
+ */
+import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
+
+export interface Happening {
+  id: string;
+  units: bigint;
+  occurredAtMs: number;
+  createdAtMs: number;
+  /** As they are shown and grouped by. */
+  properties: Record<string, string | number | boolean>;
+}
+
+const ONE = 10n ** 12n;
+const DAY_MS = 86_400_000;
+
+/** The same for the same seed: over 70 days before `nowMs`, some on the very bounds of hours, some at one instant. */
+export function makeHappenings(count: number, nowMs: number, seed = 1): Happening[] {
+  const random = generator(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T; // below length
+  return Array.from({ length: count }, (_, index) => {
+    const at = nowMs - Math.floor(random() * 70 * DAY_MS);
+    const onBound = Math.floor(at / 3_600_000) * 3_600_000 - pick([0, 1]);
+    return {
+      id: `event ${seed} ${index}`,
+      units: pick([1n, -1n]) * BigInt(Math.floor(random() * 1e15)) * pick([1n, 1000n, 999_983n]),
+      occurredAtMs: random() < 0.2 ? onBound : at,
+      createdAtMs: nowMs - Math.floor(random() * 3),
+      properties: {
+        ...(random() < 0.8 ? { region: pick(['eu', 'us', 'ap', '1', '']) } : {}),
+        ...(random() < 0.5 ? { size: pick([1, 2.5, -3]) } : {}),
+        ...(random() < 0.5 ? { cached: pick([true, false]) } : {}),
+      },
+    };
+  });
+}
+
+export function within(happenings: Happening[], { fromMs, toMs }: Span): Happening[] {
+  return happenings.filter(({ occurredAtMs }) => fromMs <= occurredAtMs && occurredAtMs < toMs);
+}
+
+/** In units of 10^-12; a `unique` meter counts values of `region`. */
+export function expectedValue(happenings: Happening[], aggregation: Aggregation): bigint {
+  const units = happenings.map((one) => one.units);
+  if (happenings.length === 0) return 0n;
+  if (aggregation === 'sum') return units.reduce((sum, value) => sum + value, 0n);
+  if (aggregation === 'count') return BigInt(happenings.length) * ONE;
+  if (aggregation === 'max') return units.reduce((a, b) => (a > b ? a : b));
+  if (aggregation === 'latest') return happenings.reduce((a, b) => (isLater(b, a) ? b : a)).units;
+  const regions = happenings.flatMap(({ properties }) => properties.region ?? []);
+  return BigInt(new Set(regions.map(String)).size) * ONE;
+}
+
+export interface ExpectedGroup {
+  value: string;
+  total: bigint;
+  count: number;
+}
+
+/** Largest total first, ties by the label's bytes. */
+export function expectedGroups(
+  happenings: Happening[],
+  aggregation: Aggregation,
+  labelOf: (happening: Happening) => string,
+): ExpectedGroup[] {
+  const labels = [...new Set(happenings.map(labelOf))].sort((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
+  const groups = labels.map((value) => {
+    const same = happenings.filter((one) => labelOf(one) === value);
+    return { value, total: expectedValue(same, aggregation), count: same.length };
+  });
+  return groups.sort((a, b) => (a.total === b.total ? 0 : a.total > b.total ? -1 : 1));
+}
+
+/** Units of 10^-`digits` from the text of a JSON number without exponent. */
+export function unitsOf(text: string, digits = 12): bigint {
+  const [integer = '', fraction = ''] = text.split('.');
+  if (!/^-?\d+$/.test(integer) || fraction.length > digits) throw new Error(`no such decimal: ${text}`);
+  return BigInt(integer + fraction.padEnd(digits, '0'));
+}
+
+/** The text that a line carries. */
+export function unitsAsText(units: bigint): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(13, '0');
+  return `${units < 0n ? '-' : ''}${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}
+
+function isLater(a: Happening, b: Happening): boolean {
+  if (a.occurredAtMs !== b.occurredAtMs) return a.occurredAtMs > b.occurredAtMs;
+  return a.createdAtMs === b.createdAtMs ? a.id > b.id : a.createdAtMs > b.createdAtMs;
+}
+
+/** mulberry32. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
