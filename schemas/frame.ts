@@ -16,7 +16,7 @@
 import { crc32 } from 'node:zlib';
 import { Fatal } from './failures.ts';
 
-const FRAME_MAGIC = 0x5246474d;
+export const FRAME_MAGIC = 0x5246474d;
 const FRAME_VERSION = 1;
 export const FRAME_HEADER_BYTES = 64;
 export const RECORD_BYTES = 40;
