@@ -5,6 +5,7 @@ import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
 import type { Counted, LoadStores, LoggedEvent } from '../infra/conformance/load-stores.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { createListener } from '../infra/postgres/listen.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Aggregator, type AggregatorDeps, startAggregator } from './start-aggregator.ts';
 
@@ -16,11 +17,16 @@ export function start(
   faults: Partial<AggregatorDeps> = {},
   options: Partial<AggregatorOptions> = {},
 ): Aggregator {
-  const { pool, warehouse, reader } = stores;
-  const rest = { clock: systemClock, log: pino({ level: 'silent' }), metrics: new Registry() };
-  const deps = { pool, warehouse, reader, ...rest, disk: { isLow: () => false }, ...faults };
+  const { pool, postgresUrl, warehouse, reader } = stores;
+  const log = pino({ level: 'silent' });
+  const rest = { clock: systemClock, log, metrics: new Registry(), disk: { isLow: () => false } };
+  const deps = { pool, warehouse, reader, ...rest, ...faults };
   const aggregator = startAggregator(deps, { owner: 'test', lingerMs: 50, ...options });
-  onTestFinished(() => aggregator.close());
+  const listener = createListener({ url: () => postgresUrl, log }, { channels: aggregator.channels });
+  onTestFinished(async () => {
+    await listener.close();
+    await aggregator.close();
+  });
   return aggregator;
 }
 

@@ -41,12 +41,12 @@ describe('the load', () => {
 
   it('gathers under load, and loads at once when a reader waits', async () => {
     const stores = await openLoadStores();
-    const aggregator = start(stores, {}, { lingerMs: 3_600_000, readerLingerMs: 1 });
+    start(stores, {}, { lingerMs: 3_600_000, readerLingerMs: 1 });
     await settledUpTo(stores, await stores.append(events(0, 10)));
     const end = await stores.append(events(10, 20));
     const early = await poll(() => isSettled(stores, end), { timeoutMs: 200, everyMs: 20 });
     expect(early).toBeUndefined();
-    aggregator.channels[CHANNELS.readerWaits]?.();
+    await stores.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.readerWaits, '']);
     await settledUpTo(stores, end);
   });
 

@@ -6,6 +6,7 @@ import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/channels.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
+import { startAuditor } from './audit/auditor.ts';
 import { createAggregatorMetrics } from './metrics.ts';
 import { createPartitionLoader } from './partition-loader.ts';
 
@@ -42,9 +43,17 @@ export function startAggregator(
     ...AGGREGATOR_DEFAULTS,
     ...options,
   });
+  const auditor = startAuditor(deps, loader.betweenLoads);
   return {
-    channels: { [CHANNELS.readerWaits]: loader.readerWaits },
+    channels: {
+      [CHANNELS.readerWaits]: () => loader.readerWaits(),
+      [CHANNELS.auditAsked]: () => auditor.asked(),
+    },
     failed: loader.failed,
-    close: () => loader.close(),
+    async close() {
+      // The auditor first: an audit needs the partition to be held until it is through.
+      await auditor.close();
+      await loader.close();
+    },
   };
 }

@@ -4,6 +4,8 @@ import {
   aggregate,
   breakdown,
   type ExpectedBreakdown,
+  folded,
+  OTHER,
   type Span,
   windowSpan,
   within,
@@ -27,7 +29,7 @@ interface Pair {
 /** A store that was just killed is given this long. */
 const PATIENCE_MS = 30_000;
 
-/** Every counter that is not what the ledger says, as a sentence each: of this month and of the one before. */
+/** Every counter that is not what the ledger says, as a sentence each: this month's and the last one's. */
 export async function compareCounters({ api, ledger, world }: Judged): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong`;
@@ -65,26 +67,58 @@ export async function compareBreakdowns(
   dimensions: readonly string[] = DIMENSIONS,
 ): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
-    const { customer, meter, events } = pair;
     const found: string[] = [];
     for (const window of windows) {
-      const custom = window === 'custom' ? customSpan(events) : undefined;
+      const expectedWithin = remembered((span) => within(pair.events, span));
+      const custom = window === 'custom' ? customSpan(pair.events) : undefined;
       for (const dimension of dimensions) {
-        const query = new URLSearchParams({
-          dimension,
-          limit: '1000',
-          ...(custom ? isoSpan(custom) : { window }),
-        });
-        const path = `${usagePath(customer, meter)}/breakdown?${query}`;
+        const path = breakdownPath(pair, dimension, custom ? isoSpan(custom) : { window });
         const { span, answer } = await steadily(window, () => getPatiently(api, path, PATIENCE_MS));
+        const expected = breakdown(expectedWithin(custom ?? span), pair.meter, dimension);
+        const stated = {
+          customerId: pair.customer.id,
+          meterId: pair.meter.key,
+          dimension,
+          window,
+          ...flatten(expected),
+        };
         const seen = (answer.body ?? {}) as Record<string, unknown>;
-        const expected = breakdown(within(events, custom ?? span), meter, dimension);
-        const stated = { meterId: meter.key, dimension, window, ...flatten(expected) };
         found.push(...differences(path, answer.status, { ...seen, ...flattenSeen(seen) }, stated));
       }
     }
     return found;
   });
+}
+
+function breakdownPath({ customer, meter }: Pair, dimension: string, more: Record<string, string>): string {
+  const query = new URLSearchParams({ dimension, limit: '1000', ...more });
+  return `${usagePath(customer, meter)}/breakdown?${query}`;
+}
+
+const SHOWN = 5;
+
+/** The same for a breakdown cut short: the first few groups, then all the others as one. */
+export async function compareFolded({ api, ledger, world }: Judged): Promise<string[]> {
+  return eachOf(pairsOf(ledger, world), async (pair) => {
+    const path = breakdownPath(pair, 'user', { window: 'all', limit: String(SHOWN) });
+    const answer = await getPatiently(api, path, PATIENCE_MS);
+    const seen = (answer.body ?? {}) as { breakdown?: object[]; other?: object };
+    const other = seen.other ? [{ ...seen.other, value: OTHER }] : [];
+    const rows = flattenSeen({ breakdown: [...(seen.breakdown ?? []), ...other] });
+    const expected = folded(pair.events, pair.meter, 'user', SHOWN);
+    return differences(path, answer.status, { ...seen, ...rows }, flatten(expected));
+  });
+}
+
+/** The last span's events: a window is the same for one dimension after the other, until the day is over. */
+function remembered(select: (span: Span) => KeptEvent[]): (span: Span) => KeptEvent[] {
+  let last: { span: Span; events: KeptEvent[] } | undefined;
+  return (span) => {
+    const same = last?.span.fromMs === span.fromMs && last.span.toMs === span.toMs;
+    const current = same && last ? last : { span, events: select(span) };
+    last = current;
+    return current.events;
+  };
 }
 
 /** The same for the list of stored events: each acknowledged event once, field by field, and no other. */

@@ -16,8 +16,8 @@ export interface ExpectedBreakdown {
 
 const ONE = 10n ** BigInt(UNIT_DIGITS);
 
-export function occurredAtOf({ event, createdAtMs, ...entry }: KeptEvent): number {
-  const ms = event.occurredAtMs ?? createdAtMs;
+function occurredAtOf(entry: KeptEvent): number {
+  const ms = entry.event.occurredAtMs ?? entry.createdAtMs;
   if (ms === undefined) throw new Error(`no answer showed when ${entry.id} was stored`);
   return ms;
 }
@@ -38,17 +38,16 @@ export function aggregate(events: KeptEvent[], meter: MeterPlan): bigint {
 const AGGREGATE: Record<Aggregation, (events: KeptEvent[], meter: MeterPlan) => bigint> = {
   sum: (events) => events.reduce((sum, { event }) => sum + event.value, 0n),
   count: (events) => BigInt(events.length) * ONE,
-  max: (events) => largest(events.map(({ event }) => event.value)),
+  max: (events) => events.reduce((a, b) => (b.event.value > a.event.value ? b : a)).event.value,
   latest: (events) => events.reduce((a, b) => (isLater(b, a) ? b : a)).event.value,
   unique: (events, { property = '' }) => {
-    const counted = events.flatMap((entry) => entry.event.properties.filter(({ name }) => name === property));
-    return BigInt(new Set(counted.map(({ label }) => label)).size) * ONE;
+    const labels = new Set(
+      events.map(({ event }) => event.properties.find(({ name }) => name === property)?.label),
+    );
+    labels.delete(undefined);
+    return BigInt(labels.size) * ONE;
   },
 };
-
-function largest(values: bigint[]): bigint {
-  return values.sort((a, b) => (a < b ? -1 : 1)).at(-1) ?? 0n;
-}
 
 /** Greatest (occurredAt, createdAt, id). */
 function isLater(a: KeptEvent, b: KeptEvent): boolean {
@@ -60,16 +59,35 @@ function isLater(a: KeptEvent, b: KeptEvent): boolean {
 /** Largest total first, equal ones by their text's bytes; events without the property stand under ''. */
 export function breakdown(events: KeptEvent[], meter: MeterPlan, dimension: string): ExpectedBreakdown {
   const groups = grouped(events, dimension);
-  const items = [...groups].map(([value, group]) => {
-    const total = aggregate(group, meter);
-    return { value, total, count: group.length, creditCost: creditCost(group, meter) };
-  });
+  const items = [...groups].map(([value, group]) => itemOf(value, group, meter));
   items.sort((a, b) => {
     if (a.total !== b.total) return a.total > b.total ? -1 : 1;
     return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
   });
   const total = aggregate(events, meter);
-  return { total, totalCreditCost: creditCost(events, meter), items };
+  return { total, totalCreditCost: creditCostOf(events, meter), items };
+}
+
+/** The name under which `folded` puts what is not shown. */
+export const OTHER = '(other)';
+
+/** The same, cut to the first few groups; the events of all the others are one more. */
+export function folded(
+  events: KeptEvent[],
+  meter: MeterPlan,
+  dimension: string,
+  shown: number,
+): ExpectedBreakdown {
+  const whole = breakdown(events, meter, dimension);
+  const groups = grouped(events, dimension);
+  const rest = whole.items.slice(shown).flatMap(({ value }) => groups.get(value) ?? []);
+  const other = rest.length === 0 ? [] : [itemOf(OTHER, rest, meter)];
+  return { ...whole, items: [...whole.items.slice(0, shown), ...other] };
+}
+
+function itemOf(value: string, events: KeptEvent[], meter: MeterPlan): ExpectedBreakdown['items'][number] {
+  const creditCost = creditCostOf(events, meter);
+  return { value, total: aggregate(events, meter), count: events.length, creditCost };
 }
 
 function grouped(events: KeptEvent[], dimension: string): Map<string, KeptEvent[]> {
@@ -83,8 +101,8 @@ function grouped(events: KeptEvent[], dimension: string): Map<string, KeptEvent[
   return groups;
 }
 
-/** Usage times rate, label by label where the meter has rates by a property. Only sum and count have rates. */
-function creditCost(events: KeptEvent[], meter: MeterPlan): bigint {
+/** Usage times rate, label by label where the meter has rates by a property. */
+function creditCostOf(events: KeptEvent[], meter: MeterPlan): bigint {
   const { creditRate = '0', creditRates } = meter;
   if (!creditRates) return product(aggregate(events, meter), units(creditRate));
   const labels = [...grouped(events, creditRates.property)];

@@ -24,8 +24,8 @@ export interface AcceptDeps {
 }
 
 /**
- * The way of a usage request, top-down. What it answers is true when it is sent: `created` and `duplicate` only
- * after the events they speak of are durable; any other answer means that nothing was stored.
+ * The way of a usage request, top-down. What it answers is true when it is sent: `created` and `duplicate`
+ * only after the events they speak of are durable; any other answer means that nothing was stored.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, engine, groupCommit, isDiskLow, metrics, log } = deps;
@@ -61,7 +61,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     metrics.answered(request.kind, answer.status, created);
   }
 
-  /** What was read is let go of here: kept until the flush, its objects outlive the young heap and double the GC. */
+  /**
+   * What was read is let go of here: kept until the flush, its objects outlive the young heap and double the
+   * GC.
+   */
   function begin(request: UsageRequest): Begun | Promise<Begun> {
     const reading = engine.read(request);
     return reading instanceof Promise ? reading.then(decideAndCommit) : decideAndCommit(reading);
@@ -80,15 +83,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     metrics.refused(refusal.code);
   }
 
-  function fail(exchange: Exchange, error: unknown): void {
-    // A log that cannot be believed ends the process (Fatal); the client's retry finds out what is stored.
-    const away = error instanceof Transient || error instanceof Fatal;
-    if (!away) log.error({ err: error, requestId: exchange.requestId }, 'a usage request failed');
-    refuse(exchange, away ? UNAVAILABLE : INTERNAL);
-  }
-
   return (exchange, operation) => {
-    accept(exchange, operation).catch((error: unknown) => fail(exchange, error));
+    accept(exchange, operation).catch((error: unknown) => {
+      refuse(exchange, refusalOf(error, exchange, log));
+    });
   };
 }
 
@@ -112,6 +110,13 @@ const UNAVAILABLE: Refusal = {
   message: 'What this request needs is away just now; send it again.',
 };
 const INTERNAL: Refusal = { code: 'internal', message: 'Something went wrong on our side.' };
+
+function refusalOf(error: unknown, { requestId }: Exchange, log: pino.Logger): Refusal {
+  // A log that cannot be believed ends the process (Fatal); the client's retry finds out what is stored.
+  if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
+  log.error({ err: error, requestId }, 'a usage request failed');
+  return INTERNAL;
+}
 
 function send(exchange: Exchange, answer: Answer): void {
   const retry = answer.status === 503 ? RETRY_SOON : {};

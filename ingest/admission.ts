@@ -1,6 +1,6 @@
 /**
- * Bounds the bytes of requests in flight, from the first body byte to the answer: memory is what runs out, not
- * the number of requests. Beyond the bound a request is refused at once, so that no queue can grow.
+ * Bounds the bytes of requests in flight, from the first body byte to the answer: memory is what runs out,
+ * not the number of requests. Beyond the bound a request is refused at once, so that no queue can grow.
  */
 export interface Admission {
   /** False: answer 503 `overloaded` and take no more of this body. */

@@ -61,7 +61,8 @@ export async function startDataPlaneUnderTest(env: Record<string, string> = {}):
       const id = newId('cus');
       const row = [id, `${keys.workspaceId}:live`, externalId];
       await pool.query(
-        `INSERT INTO customers (id, environment, external_id, name, email) VALUES ($1, $2, $3, 'Ada', 'a@b.c')`,
+        `INSERT INTO customers (id, environment, external_id, name, email)
+         VALUES ($1, $2, $3, 'Ada', 'a@b.c')`,
         row,
       );
       return id;
@@ -83,8 +84,8 @@ export async function startDataPlaneUnderTest(env: Record<string, string> = {}):
 }
 
 /**
- * Below the ports that clients are given (32768… on Linux): a client that knocks at a dead server's port from that
- * very port connects to itself, and then the port is taken.
+ * Below the ports that clients are given (32768… on Linux): a client that knocks at a dead server's port from
+ * that very port connects to itself, and then the port is taken.
  */
 function quietPort(): number {
   return randomInt(20_000, 30_000);

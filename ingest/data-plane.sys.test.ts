@@ -96,7 +96,8 @@ describe('the usage door', () => {
 });
 
 describe('an acknowledgement', () => {
-  // Promises 1–3, short form. Breaks: the answer before the flush; ids random; keys not replayed from the log.
+  // Promises 1–3, short form. Breaks: the answer before the flush; ids random; keys not replayed from the
+  // log.
   it('stays true through kill -9 under load', async () => {
     const ledger = new Map<string, string>();
     for (let round = 0; round < 3; round++) {
@@ -169,7 +170,7 @@ async function holdBody(bytes: number): Promise<Socket> {
   const socket = connect(plane.port(), '127.0.0.1');
   await once(socket, 'connect');
   socket.write(
-    `POST /api/v1/usage/events/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${plane.keys.live.secret}\r\n` +
+    `POST /api/v1/usage/events/batch HTTP/1.1\r\nHost: x\r\nX-API-Key: ${plane.keys.live.secret}\r\n` +
       `Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(bytes)}`,
   );
   return socket;

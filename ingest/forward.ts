@@ -178,20 +178,11 @@ function createRelay(exchange: Exchange, over: (failure?: Error) => void): Dispa
     },
     onResponseError: (_, error) => {
       const isClients = exchange.aborted || error instanceof errors.InvalidArgumentError;
-      if (answering) breakOff(exchange);
+      if (answering) exchange.breakOff();
       else if (error instanceof errors.InvalidArgumentError)
         refuse(exchange, 'invalid_request', NOT_FORWARDABLE);
       else refuse(exchange, 'unavailable', UNAVAILABLE);
       over(isClients ? undefined : error);
     },
   };
-}
-
-/**
- * Ends the connection in the middle of an answer: an ordinary end would make a part look like the whole. The
- * fronts can; an exchange that cannot is ended.
- */
-function breakOff(exchange: Exchange): void {
-  if ('breakOff' in exchange && typeof exchange.breakOff === 'function') exchange.breakOff();
-  else exchange.end();
 }

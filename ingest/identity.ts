@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * What is derived from the installation's identity key: it makes event ids, so it is made once, kept in Postgres
- * and never rotated.
+ * What is derived from the installation's identity key: it makes event ids, so it is made once, kept in
+ * Postgres and never rotated.
  */
 export interface Identity {
   /** 16 bytes in the log and the record file: files of another installation refuse to open. */

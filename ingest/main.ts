@@ -1,4 +1,6 @@
-/** The data plane's process: takes usage events, acknowledges them once they are durable, forwards all else. */
+/**
+ * The data plane's process: takes usage events, acknowledges them once they are durable, forwards all else.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';

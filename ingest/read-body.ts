@@ -4,7 +4,9 @@ import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import type { Admission } from './admission.ts';
 
-/** A body whose bytes are counted as in flight until `release`; why there is none; or the client went away. */
+/**
+ * A body whose bytes are counted as in flight until `release`; why there is none; or the client went away.
+ */
 export type BodyOutcome = { body: Buffer; release: () => void } | Refusal | 'aborted';
 
 /** Collects a request's whole body, at most `bytesMax`, within what admission allows. */

@@ -28,15 +28,17 @@ export interface Pair {
 }
 
 /**
- * Customers and meters by name, per environment. `find` answers from memory; what it does not know is looked up
- * by `fill…` before anything is decided, one query for all names of a request. Misses are never kept.
+ * Customers and meters by name, per environment. `find` answers from memory; what it does not know is looked
+ * up by `fill…` before anything is decided, one query for all names of a request. Misses are never kept.
  */
 export interface UsageRegistry {
   findCustomer(environment: string, name: string): Customer | undefined;
   findMeter(environment: string, name: string): Meter | undefined;
   /** Throws Transient while Postgres is away. Names that do not exist are absent from the answer. */
   fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>>;
-  /** As above; an unknown key becomes a `sum` meter unless the workspace is strict or has its fill of them. */
+  /**
+   * As above; an unknown key becomes a `sum` meter unless the workspace is strict or has its fill of them.
+   */
   fillMeters(environment: string, names: Set<string>): Promise<Map<string, Meter>>;
   pairOf(environment: string, customer: Customer, meter: Meter): Pair;
 }

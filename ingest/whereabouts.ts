@@ -10,7 +10,10 @@ export interface Whereabouts {
 /** The control side comes back on other ports: what was read is believed this long. */
 const BELIEVED_MS = 100;
 
-/** From the file that the control side writes. `databaseUrl` is the operator's own Postgres, where there is one. */
+/**
+ * From the file that the control side writes. `databaseUrl` is the operator's own Postgres, where there is
+ * one.
+ */
 export function createWhereabouts(file: string, clock: Clock, databaseUrl?: string): Whereabouts {
   let endpoints: Endpoints | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;

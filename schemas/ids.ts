@@ -30,7 +30,9 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${base32(randomBytes(16))}`;
 }
 
-/** 16 bytes as 26 lower-case base32 characters (RFC 4648 alphabet, most significant bit first, no padding). */
+/**
+ * 16 bytes as 26 lower-case base32 characters (RFC 4648 alphabet, most significant bit first, no padding).
+ */
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;

@@ -3,8 +3,8 @@ import type { ErrorCode } from './error-codes.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * One operation of the HTTP API. Router, validation and openapi.json are all made from it. Every schema is JSON
- * Schema 2020-12; objects are open, since unknown body fields are named in the answer and not refused.
+ * One operation of the HTTP API. Router, validation and openapi.json are all made from it. Every schema is
+ * JSON Schema 2020-12; objects are open, since unknown body fields are named in the answer and not refused.
  */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -6,7 +6,9 @@ import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
 import type { Route } from './route.ts';
 
-/** Every operation of the HTTP API by its operation id. A resource's own file holds its schemas and its rows. */
+/**
+ * Every operation of the HTTP API by its operation id. A resource's own file holds its schemas and its rows.
+ */
 export const ROUTES = {
   ...customerRoutes,
   ...meterRoutes,

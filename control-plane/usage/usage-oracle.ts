@@ -2,6 +2,7 @@
  * Events of a test, and what every read must say of them, summed here in bigints of 10^-12. Shares no arithmetic
  * with the product: a fault there cannot hide here.
  */
+import { eventId } from '../../infra/conformance/load-stores.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
@@ -42,13 +43,18 @@ export function within(happenings: Happening[], { fromMs, toMs }: Span): Happeni
   return happenings.filter(({ occurredAtMs }) => fromMs <= occurredAtMs && occurredAtMs < toMs);
 }
 
+/** The id under which a meter's copy of it is stored. */
+export function storedId({ id }: Happening, meterKey: string): string {
+  return eventId(`${id} ${meterKey}`);
+}
+
 /** In units of 10^-12; a `unique` meter counts values of `region`. */
 export function expectedValue(happenings: Happening[], aggregation: Aggregation): bigint {
   const units = happenings.map((one) => one.units);
   if (happenings.length === 0) return 0n;
   if (aggregation === 'sum') return units.reduce((sum, value) => sum + value, 0n);
   if (aggregation === 'count') return BigInt(happenings.length) * ONE;
-  if (aggregation === 'max') return units.reduce((a, b) => (a > b ? a : b));
+  if (aggregation === 'max') return units.sort((a, b) => (a < b ? -1 : 1)).at(-1) ?? 0n;
   if (aggregation === 'latest') return happenings.reduce((a, b) => (isLater(b, a) ? b : a)).units;
   const regions = happenings.flatMap(({ properties }) => properties.region ?? []);
   return BigInt(new Set(regions.map(String)).size) * ONE;
@@ -66,14 +72,15 @@ export function expectedGroups(
   aggregation: Aggregation,
   labelOf: (happening: Happening) => string,
 ): ExpectedGroup[] {
-  const labels = [...new Set(happenings.map(labelOf))].sort((a, b) =>
-    Buffer.compare(Buffer.from(a), Buffer.from(b)),
-  );
-  const groups = labels.map((value) => {
-    const same = happenings.filter((one) => labelOf(one) === value);
+  const byLabel = new Map<string, Happening[]>();
+  for (const one of happenings) byLabel.set(labelOf(one), [...(byLabel.get(labelOf(one)) ?? []), one]);
+  const groups = [...byLabel].map(([value, same]) => {
     return { value, total: expectedValue(same, aggregation), count: same.length };
   });
-  return groups.sort((a, b) => (a.total === b.total ? 0 : a.total > b.total ? -1 : 1));
+  return groups.sort((a, b) => {
+    if (a.total !== b.total) return a.total > b.total ? -1 : 1;
+    return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
+  });
 }
 
 /** Units of 10^-`digits` from the text of a JSON number without exponent. */
@@ -91,7 +98,8 @@ export function unitsAsText(units: bigint): string {
 
 function isLater(a: Happening, b: Happening): boolean {
   if (a.occurredAtMs !== b.occurredAtMs) return a.occurredAtMs > b.occurredAtMs;
-  return a.createdAtMs === b.createdAtMs ? a.id > b.id : a.createdAtMs > b.createdAtMs;
+  if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs > b.createdAtMs;
+  return storedId(a, 'latest') > storedId(b, 'latest');
 }
 
 /** mulberry32. */

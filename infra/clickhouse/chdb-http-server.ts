@@ -17,9 +17,9 @@ const NO_SETTING =
 const INSERT_BODY = /^INSERT INTO ([\w.]+) \(([\w, ]+)\) FORMAT (\w+)\s*$/;
 
 /**
- * ClickHouse's HTTP interface, as far as its client uses it, in front of the real engine: no server binary can be
- * had from the package registries that tests may use. Each request gets a connection of its own, so settings and
- * parameters end with it, as in a server.
+ * ClickHouse's HTTP interface, as far as its client uses it, in front of the real engine: no server binary
+ * can be had from the package registries that tests may use. Each request gets a connection of its own, so
+ * settings and parameters end with it, as in a server.
  */
 export async function startChdbHttpServer(directory: string): Promise<ChdbHttpServer> {
   const keeper = createChdbConnection({ path: directory });

@@ -6,8 +6,8 @@ import type { Settings } from './lane-settings.ts';
 
 export interface ChdbLane {
   /**
-   * Runs `work` when those before it are through. Throws Transient `warehouse_unavailable` when it has not ended
-   * after `timeoutMs`; the engine then goes on by itself, and the lane stays taken until it is done.
+   * Runs `work` when those before it are through. Throws Transient `warehouse_unavailable` when it has not
+   * ended after `timeoutMs`; the engine then goes on by itself, and the lane stays taken until it is done.
    */
   run<T>(timeoutMs: number, work: (session: ChdbSession) => Promise<T>): Promise<T>;
   /** Waits for what runs. */
@@ -29,11 +29,11 @@ export interface ChdbLaneOptions {
 const WAITING_MAX = 1_000;
 
 /**
- * One connection that takes one statement at a time. The engine would queue them itself, but each one that waits
- * there holds one of the four threads on which this process reads files.
+ * One connection that takes one statement at a time. The engine would queue them itself, but each one that
+ * waits there holds one of the four threads on which this process reads files.
  *
- * A connection that had an error is replaced (0.7 ms): rows that a failed statement had already made would come
- * out in front of the next one's answer.
+ * A connection that had an error is replaced (0.7 ms): rows that a failed statement had already made would
+ * come out in front of the next one's answer.
  */
 export function createChdbLane({ directory, settings, log }: ChdbLaneOptions): ChdbLane {
   let session = openSession(directory, settings);

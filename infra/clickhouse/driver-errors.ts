@@ -39,7 +39,9 @@ const NOT_NOW = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
-/** Of a read: Transient, or the error itself when the statement, or what stands in the way, stays as it is. */
+/**
+ * Of a read: Transient, or the error itself when the statement, or what stands in the way, stays as it is.
+ */
 export function readFailure(error: unknown): unknown {
   if (error instanceof Transient || error instanceof Fatal || error instanceof TypeError) return error;
   const code = clickHouseCode(error);
@@ -47,8 +49,8 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Of an insert: Poison only for what says that a line is unreadable. Everything else may be over tomorrow, and
- * sending the same block again is safe; setting events aside is not.
+ * Of an insert: Poison only for what says that a line is unreadable. Everything else may be over tomorrow,
+ * and sending the same block again is safe; setting events aside is not.
  */
 export function insertFailure(error: unknown): Poison | Transient {
   if (error instanceof Transient) return error;
@@ -65,8 +67,8 @@ export function unavailable(cause?: unknown): Transient {
 }
 
 /**
- * The driver's own class cannot be asked for: chdb has another copy of it. Its code is digits in text; chdb's raw
- * insert keeps a number under another name. System errors have a word there.
+ * The driver's own class cannot be asked for: chdb has another copy of it. Its code is digits in text; chdb's
+ * raw insert keeps a number under another name. System errors have a word there.
  */
 function clickHouseCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;

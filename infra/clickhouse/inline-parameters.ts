@@ -5,10 +5,11 @@ type Value = string | number | string[];
 const PLACE = /\{([A-Za-z_]\w*):([^{}]+)\}/g;
 
 /**
- * Puts values into the places `{name:Type}` of a statement as quoted literals, cast to the type that is named.
+ * Puts values into the places `{name:Type}` of a statement as quoted literals, cast to the type that is
+ * named.
  *
- * chdb can bind parameters itself, but its driver lets only one statement with parameters run in a whole process:
- * a counter would wait for the longest breakdown.
+ * chdb can bind parameters itself, but its driver lets only one statement with parameters run in a whole
+ * process: a counter would wait for the longest breakdown.
  */
 export function inlineParameters(sql: string, params: Statement['params'] = {}): string {
   return sql.replace(PLACE, (_, name: string, type: string) => {

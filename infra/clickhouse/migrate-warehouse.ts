@@ -13,9 +13,9 @@ const TIMEOUT_MS = 60_000;
 const END_OF_STATEMENT = /;[ \t]*$/m;
 
 /**
- * Brings the warehouse up to this release. ClickHouse has no transactions: every statement is written so that it
- * may run again (IF NOT EXISTS), and a number is noted when all of its statements ran.
- * Throws Fatal `warehouse_newer` when a later release was here.
+ * Brings the warehouse up to this release. ClickHouse has no transactions: every statement is written so that
+ * it may run again (IF NOT EXISTS), and a number is noted when all of its statements ran. Throws Fatal
+ * `warehouse_newer` when a later release was here.
  */
 export async function migrateWarehouse(transport: Transport): Promise<void> {
   try {

@@ -18,7 +18,9 @@ import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 /** Everything between the log and the counters, real and empty: a log, a database and a warehouse. */
 export interface LoadStores {
   pool: Pool;
+  postgresUrl: string;
   warehouse: Warehouse;
+  logDirectory: string;
   writer: EventLogWriter;
   reader: EventLogReader;
   /** Puts one frame on the log, and gives the position behind it. `line` replaces what an event says. */
@@ -42,14 +44,18 @@ export interface Counted {
 const log = pino({ level: 'silent' });
 const TIMEOUT_MS = 10_000;
 
-export async function openLoadStores(): Promise<LoadStores> {
+export interface LoadStoresOptions {
+  segmentBytesMax?: number;
+}
+
+export async function openLoadStores(options: LoadStoresOptions = {}): Promise<LoadStores> {
   const folder = testFolder();
-  const pool = await openPool();
+  const { pool, postgresUrl } = await openPool();
   const warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
   onTestFinished(() => warehouse.close());
   await warehouse.migrate();
   const directory = join(folder, 'log');
-  const writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
+  const writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log, ...options });
   onTestFinished(() => writer.close());
   const reader = await openSegmentLogReader({ directory });
   onTestFinished(() => reader.close());
@@ -57,7 +63,9 @@ export async function openLoadStores(): Promise<LoadStores> {
   const rows = <Row>(sql: string) => warehouse.query<Row>({ sql, lane: 'long', timeoutMs: TIMEOUT_MS });
   return {
     pool,
+    postgresUrl,
     warehouse,
+    logDirectory: directory,
     writer,
     reader,
     rows,
@@ -114,12 +122,12 @@ function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }:
   return record;
 }
 
-async function openPool(): Promise<Pool> {
+async function openPool(): Promise<{ pool: Pool; postgresUrl: string }> {
   const database = await createTestDatabase();
   const pool = createPool({ url: database.url, name: 'test', log });
   onTestFinished(async () => {
     await pool.end();
     await database.drop();
   });
-  return pool;
+  return { pool, postgresUrl: database.url };
 }

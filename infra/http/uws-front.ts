@@ -18,9 +18,9 @@ import { UwsExchange } from './uws-exchange.ts';
  *
  * What it does by itself, measured: silent and idle connections, dribbled header blocks and bodies below
  * 16 KB/s are closed after 10 s in steps of 4 s (12 s seen). HTTP/1.0 and absolute targets get a bare 505,
- * bad chunks a bare 400. A request that is sent before the answer to an earlier one on the same connection was
- * given closes the connection: answers are never mixed up. Bytes beyond ASCII at either end of a header value
- * are cut off, as if they were spaces.
+ * bad chunks a bare 400. A request that is sent before the answer to an earlier one on the same connection
+ * was given closes the connection: answers are never mixed up. Bytes beyond ASCII at either end of a header
+ * value are cut off, as if they were spaces.
  */
 export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const uws = loadUws();

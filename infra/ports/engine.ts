@@ -15,8 +15,8 @@ export interface Engine<Reading = unknown> {
   read(request: UsageRequest): Reading | Promise<Reading>;
 
   /**
-   * Claims the keys and makes frame part and answer. The caller hands `commit` to the group commit in the same
-   * turn, so that frames carry events in the order in which their keys were claimed.
+   * Claims the keys and makes frame part and answer. The caller hands `commit` to the group commit in the
+   * same turn, so that frames carry events in the order in which their keys were claimed.
    */
   decide(reading: Reading): Decision;
 }

@@ -2,8 +2,8 @@
  * The public door. One handler sees every request, with its body unread; the front owns the sockets.
  *
  * The front itself sees to: header blocks over `headerBytesMax` (431 `headers_too_large`), headers and bodies
- * that arrive too slowly (closed), `X-API-Version` and `X-Request-Id` on every response, and that a response is
- * never touched after the client went away.
+ * that arrive too slowly (closed), `X-API-Version` and `X-Request-Id` on every response, and that a response
+ * is never touched after the client went away.
  */
 export interface HttpFront {
   /** Resolves with the port in use once connections are accepted. */
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly query: string;
   /** The caller's X-Request-Id where it is acceptable, else a new one. */
   readonly requestId: string;
-  /** Names in lower case; a repeated header's values are joined by ', '. */
+  /** Names in lower case, values as UTF-8 text; a repeated header's values are joined by ', '. */
   readonly headers: ReadonlyMap<string, string>;
   /** True once the client is gone; nothing that is sent then arrives. */
   readonly aborted: boolean;
@@ -47,6 +47,10 @@ export interface Exchange {
   begin(status: number, headers: Array<[string, string]>): void;
   /** False: wait for `onDrain` before the next piece. */
   write(chunk: Buffer): boolean;
+  /** One listener, the last one. */
   onDrain(listener: () => void): void;
+  /** Short of an announced content-length it breaks the connection off. */
   end(): void;
+  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  breakOff(): void;
 }

@@ -6,11 +6,11 @@ export interface Warehouse {
   migrate(): Promise<void>;
 
   /**
-   * Loads one block of lines (schemas/event-row.ts) into `events` and every view behind it, once per token: the
-   * same bytes under the same token may be sent any number of times. Returns after the rows are on disk.
+   * Loads one block of lines (schemas/event-row.ts) into `events` and every view behind it, once per token:
+   * the same bytes under the same token may be sent any number of times. Returns after the rows are on disk.
    *
-   * Throws Poison `block_refused` when a line cannot be read: nothing of the block was stored.
-   * Throws Transient `warehouse_unavailable` when the outcome is unknown: send the same bytes again.
+   * Throws Poison `block_refused` when a line cannot be read: nothing of the block was stored. Throws
+   * Transient `warehouse_unavailable` when the outcome is unknown: send the same bytes again.
    */
   insertEvents(block: EventBlock): Promise<void>;
 
@@ -19,7 +19,8 @@ export interface Warehouse {
 
   /**
    * Rows of a statement with `{name:Type}` parameters. Each lane is a connection of its own, so a `long` read
-   * delays neither the load nor a counter. Throws Transient `warehouse_unavailable`, also when `timeoutMs` ends.
+   * delays neither the load nor a counter. Throws Transient `warehouse_unavailable`, also when `timeoutMs`
+   * ends.
    */
   query<Row>(statement: Statement): Promise<Row[]>;
 

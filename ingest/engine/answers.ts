@@ -1,11 +1,11 @@
 import type { Answer, UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
 import type { Decided, Item } from './decided.ts';
 import { answeredProperties } from './properties.ts';
 import { quote } from './quote.ts';
 import { EVENT_ID_CHARS } from './siphash.ts';
-import { isoText } from './timestamps.ts';
 
 /** A request-level refusal. */
 export function refusedAnswer(refusal: Refusal, requestId: string): Answer {
@@ -31,11 +31,12 @@ export function batchAnswer(decided: Decided, request: UsageRequest): Answer {
     if (item.outcome === OUTCOME.created) created++;
     else if (item.outcome === OUTCOME.duplicate) duplicate++;
     const event = request.includeEvents && !item.refusal ? `,"event":${eventJson(item, times)}` : '';
-    results += `${index === 0 ? '' : ','}{"index":${index},"idempotencyKey":${quote(item.idempotencyKey)},${resultJson(item)}${event}}`;
+    const named = `"index":${index},"idempotencyKey":${quote(item.idempotencyKey)}`;
+    results += `${index === 0 ? '' : ','}{${named},${resultJson(item)}${event}}`;
   }
   const errors = items.length - created - duplicate;
-  const summary = `{"total":${items.length},"created":${created},"duplicate":${duplicate},"errors":${errors}}`;
-  return answer(200, `{"summary":${summary},"results":[${results}]}`);
+  const counts = `"created":${created},"duplicate":${duplicate},"errors":${errors}`;
+  return answer(200, `{"summary":{"total":${items.length},${counts}},"results":[${results}]}`);
 }
 
 function resultJson(item: Item): string {
@@ -52,12 +53,13 @@ function eventJson(item: Item, times: Float64Array): string {
   const { checked, customer, pair } = item;
   if (!checked || !customer || !pair) return '{}'; // an accepted event has them all
   const properties = checked.properties.keys.length > 0 ? answeredProperties(checked.properties) : undefined;
-  const occurredAt = isoText(times[item.at * 5 + 3] ?? 0);
-  const createdAt = isoText(times[item.at * 5 + 4] ?? 0);
+  const occurredAt = timestampText(times[item.at * 5 + 3] ?? 0);
+  const createdAt = timestampText(times[item.at * 5 + 4] ?? 0);
   return (
     `{"id":"${eventId(item)}","customerId":"${customer.id}","meterId":${quote(pair.meter.key)},` +
     `"eventName":"usage.recorded","value":${checked.value},"status":"recorded",` +
-    `"occurredAt":"${occurredAt}","createdAt":"${createdAt}"${properties ? `,"properties":${properties}` : ''}}`
+    `"occurredAt":"${occurredAt}","createdAt":"${createdAt}"` +
+    `${properties ? `,"properties":${properties}` : ''}}`
   );
 }
 

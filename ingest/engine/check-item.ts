@@ -1,10 +1,10 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
 import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { timestampMs } from '../../schemas/rules/timestamp.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';
 import { isObject, markedNumber } from './parse.ts';
 import { type CanonicalProperties, canonicalProperties, NO_PROPERTIES } from './properties.ts';
-import { parseTimestamp } from './timestamps.ts';
 
 /** An item whose form is right. What it names is not looked up yet. */
 export interface CheckedItem {
@@ -57,6 +57,7 @@ export function checkItem(raw: unknown, idempotencyKey: unknown): CheckedItem | 
 }
 
 const VALUE_LIMITS = '`value` has at most 15 integer and 12 fraction digits; round it before sending.';
+const KEY_CHARS_MAX = USAGE_LIMITS.idempotencyKeyCharsMax;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused here
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -72,13 +73,13 @@ function checkIdempotencyKey(key: unknown): Refusal | undefined {
   const sound =
     typeof key === 'string' &&
     markedNumber(key) === undefined &&
-    key.length <= USAGE_LIMITS.idempotencyKeyCharsMax &&
+    key.length <= KEY_CHARS_MAX &&
     !CONTROL_CHARACTERS.test(key) &&
     key.isWellFormed();
   if (sound) return undefined;
   return {
     code: 'idempotency_key_invalid',
-    message: `An idempotency key is text of 1–${USAGE_LIMITS.idempotencyKeyCharsMax} characters, none of them a control character.`,
+    message: `An idempotency key is text of 1–${KEY_CHARS_MAX} characters, none of them a control character.`,
     param: 'idempotencyKey',
   };
 }
@@ -96,5 +97,5 @@ function checkName(param: 'customerId' | 'meterId', name: unknown): Refusal | un
 }
 
 function timestampOf(occurredAt: unknown): number | undefined {
-  return typeof occurredAt === 'string' ? parseTimestamp(occurredAt) : undefined;
+  return typeof occurredAt === 'string' ? timestampMs(occurredAt) : undefined;
 }

@@ -21,7 +21,8 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
       created[eventCount * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
     }
     eventCount++;
-    lines += `[${pair.json},"${identity}",${checked.value},${uniqueValue(pair, checked)},${checked.properties.json},${occurredAtMs},${times[at * 5 + 4]}]\n`;
+    const said = `${checked.value},${uniqueValue(pair, checked)},${checked.properties.json}`;
+    lines += `[${pair.json},"${identity}",${said},${occurredAtMs},${times[at * 5 + 4]}]\n`;
     touch(touched, pair, occurredAtMs);
   }
   return {

@@ -49,8 +49,8 @@ const CUSTOMER_NOT_FOUND = refusal(
 const CUSTOMER_ARCHIVED = refusal('customer_archived', 'This customer is archived.', 'customerId');
 const METER_NOT_FOUND = refusal(
   'meter_not_found',
-  'No meter has this key, and none is made for it: the workspace is strict, has 1,000 automatic meters already, ' +
-    'or the key begins with meter_.',
+  'No meter has this key, and none is made for it: the workspace is strict, has 1,000 automatic meters ' +
+    'already, or the key begins with meter_.',
   'meterId',
 );
 const METER_ARCHIVED = refusal('meter_archived', 'This meter is archived.', 'meterId');

@@ -50,8 +50,8 @@ export function markedNumber(text: string): string | undefined {
   return text.charCodeAt(0) === 0 && text.startsWith(MARK) ? text.slice(MARK.length) : undefined;
 }
 
-// Begins with U+0000, which no acceptable text holds, so that nearly every string is told by its first character;
-// and is random per process, so that no client can write a string that is taken for a number.
+// Begins with U+0000, which no acceptable text holds, so that nearly every string is told by its first
+// character; and is random per process, so that no client can write a string that is taken for a number.
 const MARK_TEXT = `${randomBytes(16).toString('hex')}:`;
 const MARK = `\u0000${MARK_TEXT}`;
 const RISKY_NUMBER = /[:[,]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;

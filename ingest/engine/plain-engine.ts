@@ -27,7 +27,10 @@ export interface PlainEngineDeps {
   identityOf(environment: string): Uint8Array;
 }
 
-/** The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its objects. */
+/**
+ * The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its
+ * objects.
+ */
 export function createPlainEngine(deps: PlainEngineDeps): Engine<Reading> {
   const identifier = createIdentifier();
   let keyed: string | undefined;

@@ -85,8 +85,9 @@ function storedValue(value: unknown): string | undefined {
 function propertyFault(key: string): Refusal {
   const { propertyKeyCharsMax, propertyValueCharsMax } = USAGE_LIMITS;
   return invalid(
-    `A property is a key of 1–${propertyKeyCharsMax} characters and a text of at most ${propertyValueCharsMax}, ` +
-      'a number of at most 15 integer and 12 fraction digits, or a boolean; no U+0000, no half surrogate pair.',
+    `A property is a key of 1–${propertyKeyCharsMax} characters and a text of at most ` +
+      `${propertyValueCharsMax}, a number of at most 15 integer and 12 fraction digits, or a boolean; ` +
+      'no U+0000, no half surrogate pair.',
     `properties.${key.slice(0, propertyKeyCharsMax).toWellFormed()}`,
   );
 }

@@ -4,8 +4,8 @@ import type { CheckedItem } from './check-item.ts';
 import type { Item } from './decided.ts';
 
 /**
- * Gives every well-formed item its customer and meter. Answers at once when memory knows all names; else looks the
- * missing ones up, customers first, since only an item with a customer may make a meter.
+ * Gives every well-formed item its customer and meter. Answers at once when memory knows all names; else
+ * looks the missing ones up, customers first, since only an item with a customer may make a meter.
  */
 export function resolveNames(
   registry: UsageRegistry,

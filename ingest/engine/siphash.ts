@@ -5,8 +5,9 @@ export interface Identifier {
   /** 32 bytes of key: 16 for the id, 16 for the fingerprint. */
   setKey(key: Uint8Array): void;
   /**
-   * SipHash-2-4-128 of the idempotency key, which holds no U+0000, and SipHash-2-4-64 of the fingerprint's text,
-   * both as UTF-8. Returns `use_<26 base32>","<fingerprint in decimal>`: two columns as they stand in a line.
+   * SipHash-2-4-128 of the idempotency key, which holds no U+0000, and SipHash-2-4-64 of the fingerprint's
+   * text, both as UTF-8. Returns `use_<26 base32>","<fingerprint in decimal>`: two columns as they stand in a
+   * line.
    */
   identify(idempotencyKey: string, fingerprintText: string): string;
   /** Puts what was identified last into a record: id (4 words), fingerprint (2 words). */

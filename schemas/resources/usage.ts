@@ -12,7 +12,8 @@ const PairParams = Type.Object({
 
 const Consistency = Type.Enum(['strong', 'eventual'], {
   description:
-    'By default the answer waits up to 1 s for what was acknowledged before. `strong` waits up to 5 s, else 503; ' +
+    'By default the answer waits up to 1 s for what was acknowledged before. `strong` waits up to 5 s, ' +
+    'else 503; ' +
     '`eventual` does not wait. `asOf` always says up to when everything is counted.',
 });
 export type Consistency = 'strong' | 'eventual' | undefined;

@@ -1,13 +1,19 @@
 import { decimalUnits } from './decimal.ts';
 
-/** What a meter's usage costs in credits: a rate for all of it, or by the values of one property. Decimal texts. */
+/**
+ * What a meter's usage costs in credits: a rate for all of it, or by the values of one property. Decimal
+ * texts.
+ */
 export interface CreditRates {
   /** For what has no rate of its own. */
   rate: string;
   property?: { name: string; rates: Record<string, string> };
 }
 
-/** An amount of usage under one value of the rates' property; any value without a rate of its own may stand as ''. */
+/**
+ * An amount of usage under one value of the rates' property; any value without a rate of its own may stand as
+ * ''.
+ */
 export interface RatedUsage {
   label: string;
   amount: string;

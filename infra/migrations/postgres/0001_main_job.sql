@@ -129,7 +129,7 @@ CREATE TABLE partition_alarms (
   PRIMARY KEY (log_id, partition, code)
 );
 
--- Asked for by `npm run audit`, done by the aggregator between two loads. `differences` is null while it runs.
+-- Asked for by `npm run audit`, done by the aggregator between two loads. `differences` is null until then.
 CREATE TABLE audit_runs (
   id            text PRIMARY KEY,
   repair        boolean NOT NULL,

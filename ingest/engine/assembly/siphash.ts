@@ -101,8 +101,8 @@ function digit(value: u32): u8 {
 }
 
 /**
- * Id and fingerprint of one event. The input holds the idempotency key, a zero byte, and the fingerprint's text.
- * Leaves both at OUTPUT, and at TEXT `use_<26>","<fingerprint in decimal>`. Returns the length of that text.
+ * Id and fingerprint of one event. The input holds the idempotency key, a zero byte, and the fingerprint's
+ * text. Leaves both at OUTPUT, and at TEXT `use_<26>","<fingerprint in decimal>`. Returns the length of that text.
  */
 export function identify(bytes: i32): i32 {
   let keyBytes = 0;

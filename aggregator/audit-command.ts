@@ -1,0 +1,31 @@
+/** `npm run audit [-- --repair]`: exit 0 when nothing differs, 1 when something does, 2 when it cannot be told. */
+import { pino } from 'pino';
+import { readEnv, toConfig } from '../infra/config.ts';
+import { dataDirAt } from '../infra/data-dir.ts';
+import { readEndpoints } from '../infra/endpoints-file.ts';
+import { createPool } from '../infra/postgres/pool.ts';
+import { AUDIT_EXIT, askAudit } from './audit/ask-audit.ts';
+
+const BEGIN_WITHIN_MS = 15_000;
+const CONNECTIONS_MAX = 1;
+
+process.exitCode = await auditCommand(process.argv.slice(2), console.log).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  return AUDIT_EXIT.impossible;
+});
+
+async function auditCommand(args: string[], print: (line: string) => void): Promise<number> {
+  const unknown = args.filter((arg) => arg !== '--repair');
+  if (unknown.length > 0)
+    throw new Error(`Unknown: ${unknown.join(' ')}. Usage: npm run audit [-- --repair]`);
+  const config = toConfig(readEnv());
+  const url = config.databaseUrl ?? readEndpoints(dataDirAt(config.dataDir).endpoints)?.postgresUrl;
+  if (url === undefined) throw new Error(`No Metergate runs on ${config.dataDir}: start it first.`);
+  const pool = createPool({ url, name: 'audit', log: pino({ level: 'silent' }), max: CONNECTIONS_MAX });
+  try {
+    const repair = args.includes('--repair');
+    return await askAudit(pool, { repair, beginWithinMs: BEGIN_WITHIN_MS, print });
+  } finally {
+    await pool.end();
+  }
+}

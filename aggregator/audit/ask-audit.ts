@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { poll } from '../../infra/poll.ts';
+import { type AuditOutcome, askAuditRun, findAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
+
+export interface AskOptions {
+  repair: boolean;
+  /** Somebody has to begin the audit within this time. */
+  beginWithinMs: number;
+  print: (line: string) => void;
+}
+
+export const AUDIT_EXIT = { same: 0, different: 1, impossible: 2 } as const;
+
+const POLL_MS = 100;
+/** An audit reads the whole log; whoever is tired of waiting ends the command. */
+const DONE_WITHIN_MS = 24 * 3_600_000;
+
+/** Has an audit done by the running aggregator, prints what differs and gives the exit code. */
+export async function askAudit(pool: Pool, { repair, beginWithinMs, print }: AskOptions): Promise<number> {
+  if (repair) {
+    const before = await audit(pool, { repair: false, beginWithinMs, print });
+    if (before !== AUDIT_EXIT.different) return before;
+    print('Repairing.');
+  }
+  return audit(pool, { repair, beginWithinMs, print });
+}
+
+async function audit(pool: Pool, { repair, beginWithinMs, print }: AskOptions): Promise<number> {
+  const id = randomUUID();
+  await askAuditRun(pool, { id, repair });
+  const begun = await runWhen(pool, id, ({ state }) => state !== 'asked', beginWithinMs);
+  if (!begun && (await withdrawAuditRun(pool, id))) {
+    print('No aggregator answers: start Metergate first.');
+    return AUDIT_EXIT.impossible;
+  }
+  const ended = await runWhen(
+    pool,
+    id,
+    ({ state }) => state === 'done' || state === 'failed',
+    DONE_WITHIN_MS,
+  );
+  if (ended?.state !== 'done') {
+    print('The audit could not be done; the log of the aggregator says why.');
+    return AUDIT_EXIT.impossible;
+  }
+  return report(ended, print);
+}
+
+function runWhen(
+  pool: Pool,
+  id: string,
+  holds: (run: AuditOutcome) => boolean,
+  timeoutMs: number,
+): Promise<AuditOutcome | undefined> {
+  const ask = async () => {
+    const run = await findAuditRun(pool, id);
+    return run && holds(run) ? run : undefined;
+  };
+  return poll(ask, { timeoutMs, everyMs: POLL_MS });
+}
+
+function report({ hours, differences }: AuditOutcome, print: AskOptions['print']): number {
+  const found = differences ?? [];
+  for (const difference of found) print(JSON.stringify(difference));
+  print(`${hours ?? 0} hours compared, ${found.length} differences.`);
+  return found.length === 0 ? AUDIT_EXIT.same : AUDIT_EXIT.different;
+}

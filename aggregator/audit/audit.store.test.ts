@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { eventId, type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
+import { takeLease } from '../lease.ts';
+import type { Aggregator } from '../start-aggregator.ts';
+import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+import { type Comparison, comparePlaces } from './compare-places.ts';
+
+const STATES = `SELECT customer_id, hour, sum(total) AS total, sum(events) AS events, max(largest) AS largest,
+                  argMaxMerge(latest) AS latest, uniqExactMerge(uniques) AS uniques
+                FROM metergate.usage_hourly GROUP BY customer_id, hour ORDER BY customer_id, hour`;
+
+describe('an audit', () => {
+  it('finds nothing where everything was counted, dropped lines and odd names included', async () => {
+    const { stores } = await loaded([
+      { id: 'bad', line: 'garbage\n' },
+      ...events(0, 400),
+      { id: 'bad too', line: 'garbage\n' },
+      ...events(5, 6),
+    ]);
+    await settledUpTo(
+      stores,
+      await stores.append([{ id: 'odd', meterKey: 'a"b\\c☃', value: '-0.000000000001' }]),
+    );
+    const ledger = await audit(stores);
+    expect(ledger).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
+    expect(ledger.hours).toBeGreaterThan(7);
+  });
+
+  // Red when both sides do not cut the customers by the same hash.
+  it('finds the same in parts as at once', async () => {
+    const { stores, aggregator } = await loaded(events(0, 400));
+    await stores.rows(
+      `ALTER TABLE metergate.usage_hourly DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`,
+    );
+    await aggregator.close();
+    const [whole, parts] = [await compareWith(stores, 1_000_000), await compareWith(stores, 3)];
+    expect(whole.differences.length).toBeGreaterThan(0);
+    expect(parts.hours).toBe(whole.hours);
+    expect(sorted(parts)).toEqual(sorted(whole));
+  });
+
+  it('says 2 when nobody answers', async () => {
+    const stores = await openLoadStores();
+    const lines: string[] = [];
+    const ask = { repair: false, beginWithinMs: 150, print: (line: string) => lines.push(line) };
+    expect(await askAudit(stores.pool, ask)).toBe(AUDIT_EXIT.impossible);
+    expect(lines).toEqual(['No aggregator answers: start Metergate first.']);
+    expect((await stores.pool.query('SELECT * FROM audit_runs')).rows).toEqual([]);
+  });
+
+  it('leaves alone what the log no longer holds', async () => {
+    const stores = await openLoadStores({ segmentBytesMax: 10_000 });
+    start(stores);
+    for (let at = 0; at < 10; at++) {
+      const some = events(at * 20, at * 20 + 20).map((event) => ({
+        ...event,
+        createdAtMs: TEST_NOW_MS + at * 1_000,
+      }));
+      await settledUpTo(stores, await stores.append(some, TEST_NOW_MS + at * 1_000 + 500));
+    }
+    const segments = readdirSync(stores.logDirectory)
+      .filter((name) => name.endsWith('.seg'))
+      .sort();
+    expect(segments.length).toBeGreaterThan(3);
+    for (const name of segments.slice(0, 2)) rmSync(join(stores.logDirectory, name));
+    expect(await audit(stores)).toMatchObject({ code: AUDIT_EXIT.same });
+    await deleteEvent(stores, 199);
+    expect(await audit(stores)).toMatchObject({ code: AUDIT_EXIT.different });
+    expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same });
+    expect(await stores.counted()).toEqual(exactly(200));
+  });
+});
+
+/** What goes wrong, and which sums it shows in. */
+const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) => Promise<unknown>]> = [
+  [
+    'an hour that is missing',
+    ['rollup'],
+    (stores) =>
+      stores.rows(
+        `ALTER TABLE metergate.usage_hourly DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`,
+      ),
+  ],
+  [
+    'an hour that was counted twice',
+    ['rollup'],
+    (stores) =>
+      stores.rows(
+        `INSERT INTO metergate.usage_hourly SELECT * FROM metergate.usage_hourly WHERE customer_id = 'cus_2'`,
+      ),
+  ],
+  ['an event that is missing', ['log', 'rollup'], (stores) => deleteEvent(stores, 7)],
+  [
+    'an event with another value',
+    ['log', 'rollup'],
+    (stores) =>
+      stores.rows(
+        `ALTER TABLE metergate.events UPDATE value = value + 1 WHERE id = '${eventId('event 7')}' SETTINGS mutations_sync = 1`,
+      ),
+  ],
+  [
+    'an event that nobody sent',
+    ['log'],
+    (stores) => {
+      const lines = eventLines([{ id: eventId('nobody'), customerId: 'cus_1' }]);
+      return stores.warehouse.insertEvents({ token: randomUUID(), lines, timeoutMs: 5_000 });
+    },
+  ],
+];
+
+describe('a repair', () => {
+  it.each(damages)('of %s makes everything as it was, again and again', async (_, kinds, damage) => {
+    const { stores } = await loaded(
+      events(0, 200).map((event, at) => ({ ...event, uniqueValue: `=${at % 7}` })),
+    );
+    const before = await stores.rows(STATES);
+    // Twice: a rebuilt hour is the same block as before, and must not be taken for a retry of it.
+    for (let round = 0; round < 2; round++) {
+      await damage(stores);
+      const found = await audit(stores);
+      expect(found.code).toBe(AUDIT_EXIT.different);
+      expect([...new Set(found.differences.map(({ kind }) => kind))].sort()).toEqual(kinds);
+      expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
+      expect(await stores.rows(STATES)).toEqual(before);
+      expect(await stores.counted()).toEqual(exactly(200));
+    }
+  });
+
+  it('does not stop the load for good', async () => {
+    const { stores } = await loaded(events(0, 50));
+    await deleteEvent(stores, 3);
+    await audit(stores, { repair: true });
+    await settledUpTo(stores, await stores.append(events(50, 80)));
+    expect(await stores.counted()).toEqual(exactly(80));
+  });
+});
+
+async function loaded(
+  some: Parameters<LoadStores['append']>[0],
+): Promise<{ stores: LoadStores; aggregator: Aggregator }> {
+  const stores = await openLoadStores();
+  const aggregator = start(stores);
+  await settledUpTo(stores, await stores.append(some));
+  return { stores, aggregator };
+}
+
+async function deleteEvent(stores: LoadStores, number: number): Promise<void> {
+  const id = eventId(`event ${number}`);
+  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+}
+
+interface Audited {
+  code: number;
+  hours: number;
+  differences: Array<{ kind: string }>;
+}
+
+/** As the command does it; what it printed last is its summary. */
+async function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<Audited> {
+  const code = await askAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
+  const { rows } = await pool.query(
+    'SELECT hours, differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1',
+  );
+  return { code, ...rows[0] };
+}
+
+async function compareWith(stores: LoadStores, hoursMax: number): Promise<Comparison> {
+  const place = { logId: Buffer.from(stores.reader.logId).toString('hex'), partition: 0 };
+  const deps = { pool: stores.pool, clock: systemClock, log: pino({ level: 'silent' }) };
+  const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
+  if (!lease) throw new Error('somebody holds the partition');
+  const standing = { lease, position: await stores.reader.durableEnd(0) };
+  const found = await comparePlaces(stores, (work) => work(standing), hoursMax);
+  await lease.end();
+  return found;
+}
+
+function sorted({ differences }: Comparison): string[] {
+  return differences.map((difference) => JSON.stringify(difference)).sort();
+}

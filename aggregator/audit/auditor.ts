@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { Transient } from '../../schemas/failures.ts';
+import {
+  type AuditRun,
+  beginAuditRun,
+  failAuditRun,
+  finishAuditRun,
+  renewAuditRuns,
+} from '../store/audit-runs.ts';
+import { createWakeup } from '../wakeup.ts';
+import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
+import { repairHours } from './repair-hours.ts';
+
+/** Answers the audits that are asked for in `audit_runs`, one after the other. */
+export interface Auditor {
+  /** A run was asked for. */
+  asked(): void;
+  /** Ends after the audit that is running. */
+  close(): Promise<void>;
+}
+
+/** A notification may be lost. */
+const POLL_MS = 2_000;
+/** How often an audit begins anew while the partition is not held or something is away. */
+const ATTEMPTS_MAX = 30;
+const RETRY_MS = 1_000;
+/** What the row keeps; the rest is found by the next audit. */
+const DIFFERENCES_MAX = 1_000;
+
+export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Hold): Auditor {
+  const { pool, log } = deps;
+  const wakeup = createWakeup();
+  let closing = false;
+
+  async function keepAnswering(): Promise<void> {
+    let renewed = false;
+    while (!closing) {
+      try {
+        if (!renewed) await renewAuditRuns(pool);
+        renewed = true;
+        const run = await beginAuditRun(pool);
+        if (run) await answer(run);
+        else await wakeup.wait(POLL_MS);
+      } catch (error) {
+        // Postgres is away: what is running is taken up again when it is back.
+        log.warn({ err: asTransient(error) }, 'audits cannot be answered just now');
+        renewed = false;
+        await wakeup.wait(POLL_MS);
+      }
+    }
+  }
+
+  async function answer(run: AuditRun): Promise<void> {
+    const found = await auditWithin(run);
+    // Left running: the process that follows does it again.
+    if (!found && closing) return;
+    if (!found) return failAuditRun(pool, run.id);
+    const { hours, differences } = found;
+    log.info({ ...run, hours, differences: differences.length }, 'an audit is done');
+    await finishAuditRun(pool, run.id, { hours, differences: differences.slice(0, DIFFERENCES_MAX) });
+  }
+
+  /** Undefined when it cannot be done. */
+  async function auditWithin(run: AuditRun): Promise<Comparison | undefined> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX && !closing; attempt++) {
+      try {
+        return await audit(deps, betweenLoads, run);
+      } catch (error) {
+        log.warn({ err: error, attempt }, 'an audit did not come through');
+        if (!(asTransient(error) instanceof Transient)) return undefined;
+        await delay(RETRY_MS);
+      }
+    }
+    return undefined;
+  }
+
+  const kept = keepAnswering();
+  return {
+    asked: () => wakeup.wake(),
+    async close() {
+      closing = true;
+      wakeup.wake();
+      await kept;
+    },
+  };
+}
+
+/** With repair the partition stands still throughout, and what is given is what differs afterwards. */
+async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promise<Comparison> {
+  if (!run.repair) return comparePlaces(deps, betweenLoads);
+  return betweenLoads(async (standing) => {
+    const hold: Hold = (work) => work(standing);
+    const { differences } = await comparePlaces(deps, hold);
+    await repairHours(deps, standing, differences, run.id);
+    return comparePlaces(deps, hold);
+  });
+}

@@ -1,0 +1,69 @@
+import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+
+/** One hour of one meter of one customer. */
+export interface HourKey {
+  environment: string;
+  customerId: string;
+  meterKey: string;
+  /** Its beginning, seconds since 1970 UTC. */
+  hour: number;
+}
+
+export interface Sum {
+  /** Of the values, in units of 10^-12. */
+  units: bigint;
+  events: number;
+}
+
+/** Sums by hour, keyed by {@link keyText}. */
+export type HourSums = Map<string, Sum>;
+
+export const HOUR_SECONDS = 3600;
+
+export function keyText({ environment, customerId, meterKey, hour }: HourKey): string {
+  return JSON.stringify([environment, customerId, meterKey, hour]);
+}
+
+export function keyOf(text: string): HourKey {
+  const [environment, customerId, meterKey, hour] = JSON.parse(text) as [string, string, string, number];
+  return { environment, customerId, meterKey, hour };
+}
+
+/** `total`: a decimal's text. */
+export function addTo(sums: HourSums, key: string, total: string, events: number): void {
+  const sum = sums.get(key);
+  if (sum) {
+    sum.units += decimalUnits(total);
+    sum.events += events;
+  } else {
+    sums.set(key, { units: decimalUnits(total), events });
+  }
+}
+
+/** An hour in which two of the three places do not agree. */
+export interface Difference extends Omit<HourKey, 'hour'> {
+  /** ISO 8601. */
+  hour: string;
+  /** `rollup`: the hourly sums are wrong against the stored events; `log`: the stored events against the log. */
+  kind: 'rollup' | 'log';
+  expected: { total: string; events: number };
+  found: { total: string; events: number };
+}
+
+/** Where `found` does not say what `expected` says. */
+export function differencesOf(kind: Difference['kind'], expected: HourSums, found: HourSums): Difference[] {
+  const keys = new Set([...expected.keys(), ...found.keys()]);
+  return [...keys].flatMap((key) => {
+    const [right, is] = [expected.get(key) ?? NOTHING, found.get(key) ?? NOTHING];
+    if (right.units === is.units && right.events === is.events) return [];
+    const { hour, ...rest } = keyOf(key);
+    const iso = new Date(hour * 1000).toISOString();
+    return [{ ...rest, hour: iso, kind, expected: shown(right), found: shown(is) }];
+  });
+}
+
+const NOTHING: Sum = { units: 0n, events: 0 };
+
+function shown({ units, events }: Sum): { total: string; events: number } {
+  return { total: unitsText(units), events };
+}

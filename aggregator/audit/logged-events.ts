@@ -1,0 +1,102 @@
+import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { decodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { splitLines } from '../block.ts';
+import type { Range } from '../store/ranges.ts';
+import { HOUR_SECONDS, keyText } from './hour-sums.ts';
+
+/** What of the log is looked at: from a frame on that it still holds, up to what is loaded. */
+export interface LogSpan {
+  from: number;
+  to: number;
+  /** Events created before are left out: some of them may stand in frames that are gone. 0 when none is gone. */
+  sinceMs: number;
+  /** Ranges that leave lines out, in order. */
+  drops: Array<Pick<Range, 'lo' | 'hi' | 'dropped'>>;
+}
+
+export interface LoggedEvent {
+  /** As {@link keyText} gives it. */
+  key: string;
+  customerId: string;
+  /** A decimal's text. */
+  value: string;
+  line: Buffer;
+}
+
+const READ_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Every event of the span that the load had to count, in order, a few megabytes at a time. */
+export async function* loggedEvents(
+  { reader, partition }: { reader: EventLogReader; partition: number },
+  { from, to, sinceMs, drops }: LogSpan,
+): AsyncGenerator<LoggedEvent[]> {
+  const isDropped = createDropCheck(drops);
+  for (let at = from; at < to; ) {
+    const frames = await reader.read(partition, at, Math.min(READ_BYTES_MAX, to - at));
+    yield frames
+      .filter(({ position }) => position < to)
+      .flatMap((frame) => eventsOf(frame, sinceMs, isDropped));
+    const next = frames.at(-1)?.next;
+    if (next === undefined) throw new Fatal('log_ends_early', `The log ends before position ${to}.`);
+    at = next;
+  }
+}
+
+function eventsOf(
+  { position, bytes }: LogFrame,
+  sinceMs: number,
+  isDropped: (position: number, lines: number) => (line: number) => boolean,
+): LoggedEvent[] {
+  const { lines, records, eventCount } = decodeFrame(bytes);
+  const dropped = isDropped(position, eventCount);
+  return splitLines(lines).flatMap((line, number) => {
+    const createdAtMs = records.readDoubleLE(number * RECORD_BYTES + 32);
+    if (dropped(number) || createdAtMs < sinceMs) return [];
+    return [readLine(line, records.readDoubleLE(number * RECORD_BYTES + 24))];
+  });
+}
+
+/**
+ * Frames come in order; the numbers of dropped lines count from the beginning of their range. Told where a frame
+ * begins and how many lines it has, gives which of them are dropped.
+ */
+function createDropCheck(drops: LogSpan['drops']) {
+  let at = 0;
+  let before = 0;
+  return (position: number, lines: number) => {
+    while ((drops[at]?.hi ?? Number.POSITIVE_INFINITY) <= position) at += 1;
+    const range = drops[at];
+    if (!range || position < range.lo) return () => false;
+    if (position === range.lo) before = 0;
+    const first = before;
+    before += lines;
+    const dropped = new Set(range.dropped);
+    return (line: number) => dropped.has(first + line);
+  };
+}
+
+const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
+/** environment, customer, meter, id, fingerprint, value: the first six columns of schemas/event-row.ts. */
+const LINE = new RegExp(`^\\[${TEXT},${TEXT},${TEXT},${TEXT},${TEXT},(-?[\\d.eE+-]+),`);
+
+function readLine(line: Buffer, occurredAtMs: number): LoggedEvent {
+  const [, environment, customerId, meterKey, , , number] = LINE.exec(line.toString()) ?? [];
+  const value = canonicalDecimal(number ?? '');
+  if (
+    environment === undefined ||
+    customerId === undefined ||
+    meterKey === undefined ||
+    value === undefined
+  ) {
+    throw new Fatal('line_unreadable', 'A line of the log is none that this release writes.');
+  }
+  const hour = Math.floor(occurredAtMs / 1000 / HOUR_SECONDS) * HOUR_SECONDS;
+  const names = { environment: text(environment), customerId: text(customerId), meterKey: text(meterKey) };
+  return { key: keyText({ ...names, hour }), customerId: names.customerId, value, line };
+}
+
+function text(written: string): string {
+  return written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
+}

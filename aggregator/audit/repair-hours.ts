@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { AuditDeps, Standing } from './compare-places.ts';
+import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
+import { findLogSpan } from './log-span.ts';
+import { type LogSpan, loggedEvents } from './logged-events.ts';
+
+/** An insert of many more lines would not gain anything. */
+const LINES_MAX = 20_000;
+const TIMEOUT_MS = 120_000;
+/** An insert is not begun with less left of the lease. */
+const INSERT_TIMEOUT_MS = 15_000;
+
+/**
+ * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly sums
+ * from the stored events. What a crash leaves half done is found again by the next audit, and the log still has it.
+ *
+ * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a retry.
+ */
+export async function repairHours(
+  deps: AuditDeps,
+  { lease, position }: Standing,
+  differences: Difference[],
+  runId: string,
+): Promise<void> {
+  const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
+  if (wrongEvents.size > 0) {
+    const span = await findLogSpan(deps, lease, position);
+    for (const key of wrongEvents.values()) {
+      lease.remainingMs(INSERT_TIMEOUT_MS);
+      await deleteEvents(deps.warehouse, key, span.sinceMs);
+    }
+    await insertFromLog(deps, lease, span, { keys: wrongEvents, runId });
+  }
+  for (const key of hoursOf(differences).values()) {
+    lease.remainingMs(INSERT_TIMEOUT_MS);
+    await deleteHour(deps.warehouse, key);
+    await insertHour(deps.warehouse, key);
+  }
+}
+
+function hoursOf(differences: Difference[]): Map<string, HourKey> {
+  return new Map(
+    differences.map(({ environment, customerId, meterKey, hour }) => {
+      const key = { environment, customerId, meterKey, hour: Date.parse(hour) / 1000 };
+      return [keyText(key), key];
+    }),
+  );
+}
+
+async function insertFromLog(
+  { reader, warehouse }: AuditDeps,
+  lease: Standing['lease'],
+  span: LogSpan,
+  { keys, runId }: { keys: Map<string, HourKey>; runId: string },
+): Promise<void> {
+  let lines: Buffer[] = [];
+
+  async function insert(): Promise<void> {
+    const bytes = Buffer.concat(lines);
+    const content = createHash('sha256').update(bytes).digest('hex');
+    lines = [];
+    lease.remainingMs(INSERT_TIMEOUT_MS);
+    await warehouse.insertEvents({
+      token: `repair-${runId}-${content}`,
+      lines: bytes,
+      timeoutMs: INSERT_TIMEOUT_MS,
+    });
+  }
+
+  for await (const events of loggedEvents({ reader, partition: lease.partition }, span)) {
+    for (const { key, line } of events) {
+      if (keys.has(key)) lines.push(line);
+      if (lines.length === LINES_MAX) await insert();
+    }
+  }
+  if (lines.length > 0) await insert();
+}
+
+const EVENTS_OF_HOUR = `environment = {environment:String} AND customer_id = {customerId:String}
+  AND meter_key = {meterKey:String} AND toUnixTimestamp(toStartOfHour(occurred_at)) = {hour:UInt32}
+  AND occurred_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+  AND occurred_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`;
+
+async function deleteEvents(warehouse: Warehouse, key: HourKey, sinceMs: number): Promise<void> {
+  await run(
+    warehouse,
+    `ALTER TABLE metergate.events DELETE
+     WHERE ${EVENTS_OF_HOUR} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+     SETTINGS mutations_sync = 1`,
+    { ...hourParams(key), sinceMs },
+  );
+}
+
+async function deleteHour(warehouse: Warehouse, key: HourKey): Promise<void> {
+  await run(
+    warehouse,
+    `ALTER TABLE metergate.usage_hourly DELETE
+     WHERE environment = {environment:String} AND customer_id = {customerId:String}
+       AND meter_key = {meterKey:String} AND toUnixTimestamp(hour) = {hour:UInt32}
+     SETTINGS mutations_sync = 1`,
+    { ...key },
+  );
+}
+
+/** As the view does. Without deduplication: an hour that was rebuilt once must not be taken for a retry. */
+async function insertHour(warehouse: Warehouse, key: HourKey): Promise<void> {
+  await run(
+    warehouse,
+    `INSERT INTO metergate.usage_hourly
+       (environment, customer_id, meter_key, hour, total, events, largest, latest, uniques)
+     SETTINGS insert_deduplicate = 0
+     SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin, sum(value), count(),
+            max(value), argMaxState(value, (occurred_at, created_at, id)),
+            uniqExactStateIf(unique_value, unique_value != '')
+     FROM metergate.events FINAL WHERE ${EVENTS_OF_HOUR}
+     GROUP BY environment, customer_id, meter_key, begin`,
+    hourParams(key),
+  );
+}
+
+function hourParams(key: HourKey) {
+  return { ...key, fromMs: key.hour * 1000, toMs: (key.hour + HOUR_SECONDS) * 1000 };
+}
+
+async function run(
+  warehouse: Warehouse,
+  sql: string,
+  params: Record<string, string | number>,
+): Promise<void> {
+  await warehouse.query({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
+}

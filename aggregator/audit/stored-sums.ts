@@ -1,0 +1,69 @@
+import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { addTo, type HourSums, keyText } from './hour-sums.ts';
+
+/** A part of all customers, so that the sums of one part fit in memory. */
+export interface Slice {
+  number: number;
+  of: number;
+}
+
+const TIMEOUT_MS = 300_000;
+
+/** What the hourly sums say. */
+export function rollupSums(warehouse: Warehouse, slice: Slice): Promise<HourSums> {
+  return sums(
+    warehouse,
+    `SELECT environment, customer_id AS customerId, meter_key AS meterKey, toUnixTimestamp(hour) AS begin,
+            sum(u.total) AS total, sum(u.events) AS events
+     FROM metergate.usage_hourly AS u
+     WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
+     GROUP BY environment, customer_id, meter_key, begin`,
+    { ...slice },
+  );
+}
+
+/** What the stored events say that were created from a moment on. */
+export function eventSums(warehouse: Warehouse, slice: Slice, sinceMs: number): Promise<HourSums> {
+  return sums(
+    warehouse,
+    `SELECT environment, customer_id AS customerId, meter_key AS meterKey,
+            toUnixTimestamp(toStartOfHour(occurred_at)) AS begin, sum(value) AS total, count() AS events
+     FROM metergate.events FINAL
+     WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
+       AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+     GROUP BY environment, customer_id, meter_key, begin`,
+    { ...slice, since: sinceMs },
+  );
+}
+
+/** Hours of all meters of all customers, about. */
+export async function countHours(warehouse: Warehouse): Promise<number> {
+  const [row] = await warehouse.query<{ hours: string }>({
+    sql: 'SELECT uniq(environment, customer_id, meter_key, hour) AS hours FROM metergate.usage_hourly',
+    lane: 'long',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return Number(row?.hours ?? 0);
+}
+
+interface Row {
+  environment: string;
+  customerId: string;
+  meterKey: string;
+  begin: number;
+  total: string;
+  events: string;
+}
+
+async function sums(
+  warehouse: Warehouse,
+  sql: string,
+  params: NonNullable<Statement['params']>,
+): Promise<HourSums> {
+  const rows = await warehouse.query<Row>({ sql, params, lane: 'long', timeoutMs: TIMEOUT_MS });
+  const found: HourSums = new Map();
+  for (const { begin, total, events, ...names } of rows) {
+    addTo(found, keyText({ ...names, hour: begin }), total, Number(events));
+  }
+  return found;
+}

@@ -1,0 +1,67 @@
+import { CHANNELS } from '../../schemas/channels.ts';
+import type { Queryable } from './queryable.ts';
+
+export interface AuditRun {
+  id: string;
+  repair: boolean;
+}
+
+export interface AuditOutcome extends AuditRun {
+  state: 'asked' | 'running' | 'done' | 'failed';
+  /** Null until it is done. */
+  differences: unknown[] | null;
+  hours: number | null;
+}
+
+/** Asks the aggregator for an audit and wakes it. */
+export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<void> {
+  await db.query(
+    `WITH asked AS (INSERT INTO audit_runs (id, repair) VALUES ($1, $2) RETURNING id)
+     SELECT pg_notify($3, '') FROM asked`,
+    [id, repair, CHANNELS.auditAsked],
+  );
+}
+
+export async function findAuditRun(db: Queryable, id: string): Promise<AuditOutcome | undefined> {
+  const { rows } = await db.query<AuditOutcome>(
+    'SELECT id, repair, state, differences, hours FROM audit_runs WHERE id = $1',
+    [id],
+  );
+  return rows[0];
+}
+
+/** Takes back a run that nobody has begun. False when somebody has. */
+export async function withdrawAuditRun(db: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await db.query("DELETE FROM audit_runs WHERE id = $1 AND state = 'asked'", [id]);
+  return rowCount === 1;
+}
+
+/** The run that has waited longest, now running. */
+export async function beginAuditRun(db: Queryable): Promise<AuditRun | undefined> {
+  const { rows } = await db.query<AuditRun>(
+    `UPDATE audit_runs SET state = 'running'
+     WHERE id = (SELECT id FROM audit_runs WHERE state = 'asked' ORDER BY asked_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING id, repair`,
+  );
+  return rows[0];
+}
+
+/** Runs that a process before left unfinished wait again. */
+export async function renewAuditRuns(db: Queryable): Promise<void> {
+  await db.query("UPDATE audit_runs SET state = 'asked' WHERE state = 'running'");
+}
+
+export async function finishAuditRun(
+  db: Queryable,
+  id: string,
+  { differences, hours }: { differences: unknown[]; hours: number },
+): Promise<void> {
+  await db.query(
+    "UPDATE audit_runs SET state = 'done', differences = $2, hours = $3, finished_at = now() WHERE id = $1",
+    [id, JSON.stringify(differences), hours],
+  );
+}
+
+export async function failAuditRun(db: Queryable, id: string): Promise<void> {
+  await db.query("UPDATE audit_runs SET state = 'failed', finished_at = now() WHERE id = $1", [id]);
+}

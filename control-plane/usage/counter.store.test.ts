@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import type { LoggedEvent } from '../../infra/conformance/load-stores.ts';
+import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { createListener } from '../../infra/postgres/listen.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { CHANNELS } from '../../schemas/channels.ts';
+import { calendarSpan, type Span } from '../../schemas/rules/calendar.ts';
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { expectRefusal } from '../api-under-test.ts';
+import { findMeter } from '../store/meters.ts';
+import { readCounter } from '../store/read-counter.ts';
+import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
+import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
+
+/*
+ * Counters over HTTP from a real log, Postgres and ClickHouse; this file plays the aggregator.
+ *
+ * Breaks that turn it red: an edge with <= in place of <; max of an empty edge as 0; toFloat64 in a sum; the
+ * environment left out; no wait; asOf as the time of the answer; a load not asked for.
+ */
+const log = pino({ level: 'silent' });
+
+let folder: string;
+let warehouse: Warehouse;
+let writer: EventLogWriter;
+let reader: EventLogReader;
+let usage: UsageUnderTest;
+let happenings: Happening[];
+let nowMs: number;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
+  await warehouse.migrate();
+  writer = await openSegmentLogWriter({
+    directory: join(folder, 'log'),
+    identityCheck: Buffer.alloc(16),
+    log,
+  });
+  reader = await openSegmentLogReader({ directory: join(folder, 'log') });
+  usage = await startUsage({ warehouse, writer, reader });
+  ({ happenings, nowMs } = usage);
+});
+
+afterAll(async () => {
+  await usage?.api.close();
+  await reader?.close();
+  await writer?.close();
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function loadNow(events: LoggedEvent[]): Promise<void> {
+  await usage.load(await usage.append(events));
+}
+
+describe('a counter', () => {
+  it.each(AGGREGATIONS)('of %s is exact for this month and for the ones before', async (aggregation) => {
+    for (const atMs of [nowMs, nowMs - 30 * 86_400_000, nowMs - 60 * 86_400_000]) {
+      const at = isoText(atMs);
+      const answer = await usage.read(`${aggregation}?at=${at}`);
+      const month = calendarSpan('month', atMs);
+      const expected = expectedValue(within(happenings, month), aggregation);
+      expect(unitsOf(numberIn(answer.text, 'current'))).toBe(expected);
+      expect(answer.body).toMatchObject({
+        customerId: usage.customerId,
+        meterId: aggregation,
+        unit: 'pieces',
+        periodStart: isoText(month.fromMs),
+        periodEnd: isoText(month.toMs),
+      });
+    }
+  });
+
+  it.each(AGGREGATIONS)('of %s is exact over any span of milliseconds', async (aggregation) => {
+    const meter = await findMeter(usage.api.pool, usage.environment, aggregation);
+    if (!meter) throw new Error('the meter is gone');
+    const moments = happenings.flatMap(({ occurredAtMs }) => [occurredAtMs, occurredAtMs + 1]);
+    const moment = fc.oneof(
+      fc.constantFrom(...moments),
+      fc.integer({ min: nowMs - 71 * 86_400_000, max: nowMs }),
+    );
+    await fc.assert(
+      fc.asyncProperty(moment, moment, async (a, b) => {
+        const span: Span = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
+        const current = await readCounter(
+          warehouse,
+          { environment: usage.environment, customerId: usage.customerId, meter },
+          span,
+        );
+        expect(unitsOf(current)).toBe(expectedValue(within(happenings, span), aggregation));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('of nothing is 0, for a max too', async () => {
+    await usage.makeMeter('empty', 'max');
+    expect((await usage.read('empty')).body.current).toBe(0);
+    expect((await usage.read('sum?at=2001-01-01T00:00:00Z')).body.current).toBe(0);
+  });
+
+  it('keeps twelve digits behind fifteen before', async () => {
+    await usage.makeMeter('wide', 'sum');
+    const wide = { id: '', units: 0n, occurredAtMs: nowMs, createdAtMs: nowMs, properties: {} };
+    const current = async () => numberIn((await usage.read('wide')).text, 'current');
+    await loadNow([{ ...usage.logged({ ...wide, id: 'w1' }, 'wide'), value: '123456789.000000000001' }]);
+    expect(await current()).toBe('123456789.000000000001');
+    await loadNow([
+      { ...usage.logged({ ...wide, id: 'w2' }, 'wide'), value: '999999999999999.999999999999' },
+    ]);
+    expect(await current()).toBe('1000000123456789');
+  });
+
+  it('is found by ids as well as by names, and by nobody else', async () => {
+    const { data } = (await usage.api.call('GET', '/api/v1/meters')).body;
+    const { id } = data.find(({ key }: { key: string }) => key === 'sum');
+    expect((await usage.api.call('GET', `/api/v1/usage/${usage.customerId}/${id}`)).body.meterId).toBe('sum');
+    expectRefusal(
+      await usage.api.call('GET', '/api/v1/usage/nobody/sum'),
+      'customer_not_found',
+      'customerId',
+    );
+    expectRefusal(await usage.read('nothing'), 'meter_not_found', 'meterId');
+    const key = usage.api.keys.test.secret;
+    expectRefusal(await usage.read('sum', { key }), 'customer_not_found', 'customerId');
+    expectRefusal(await usage.read('sum?at=yesterday'), 'invalid_request', 'at');
+    expectRefusal(await usage.read('sum?at=2026-02-30T00:00:00Z'), 'invalid_request', 'at');
+    expectRefusal(await usage.read('sum?consistency=weak'), 'invalid_request', 'consistency');
+  });
+});
+
+describe('a read behind the log', () => {
+  const one = (id: string): Happening => {
+    return { id, units: 10n ** 12n, occurredAtMs: nowMs, createdAtMs: nowMs, properties: {} };
+  };
+
+  it('asks for a load, waits for it, and counts what was acknowledged before', async () => {
+    await usage.makeMeter('waited', 'sum');
+    let heard = () => undefined as unknown;
+    const asked = new Promise((resolve) => {
+      heard = () => resolve(undefined);
+    });
+    const listening = new Promise<() => Promise<void>>((resolve) => {
+      const listener = createListener(
+        { url: () => usage.api.url, log },
+        {
+          channels: { [CHANNELS.readerWaits]: () => heard() },
+          onSession: () => resolve(() => listener.close()),
+        },
+      );
+    });
+    const stop = await listening;
+    const appended = await usage.append([usage.logged(one('late 1'), 'waited')]);
+    const durableAtMs = Date.now();
+    for (const consistency of ['', '?consistency=strong']) {
+      const answer = usage.read(`waited${consistency}`);
+      if (consistency === '') {
+        await asked;
+        await usage.load(appended);
+      }
+      const { body } = await answer;
+      expect(body.current).toBe(1);
+      expect(Date.parse(body.asOf)).toBeGreaterThanOrEqual(durableAtMs);
+    }
+    await stop();
+  });
+
+  it('answers after a second without what is not loaded yet, and says so by its asOf', async () => {
+    const before = (await usage.read('waited')).body;
+    const appended = await usage.append([usage.logged(one('late 2'), 'waited')]);
+    const durableAtMs = Date.now();
+    const strong = usage.read('waited?consistency=strong');
+    for (const consistency of ['', '?consistency=eventual']) {
+      const { body } = await usage.read(`waited${consistency}`);
+      expect(body.current).toBe(before.current);
+      expect(Date.parse(body.asOf)).toBeLessThanOrEqual(durableAtMs);
+      expect(Date.parse(body.asOf)).toBeGreaterThanOrEqual(Date.parse(before.asOf));
+    }
+    expectRefusal(await strong, 'unavailable');
+    await usage.load(appended);
+    expect((await usage.read('waited?consistency=strong')).body.current).toBe(2);
+  });
+});

@@ -1,0 +1,205 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { awaitConsistency } from './consistency.ts';
+import { createFreshness, type Freshness, type Loaded } from './freshness.ts';
+
+/*
+ * Time stands still but for `vi.advanceTimersByTimeAsync`. Breaks that turn it red: a sample's time taken after
+ * its end; asOf of the latest sample whether loaded or not; no poll; a note of another log believed; waiters woken
+ * by any note; no bound on waiters.
+ */
+const START_MS = Date.UTC(2026, 0, 1);
+
+let end: number;
+let stored: Loaded | undefined;
+let asked: number;
+let postgresAway: boolean;
+/** How long a look at the log takes. */
+let lookMs: number;
+let freshness: Freshness;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START_MS });
+  [end, stored, asked, postgresAway, lookMs] = [0, undefined, 0, false, 0];
+  freshness = createFreshness({
+    logId: 'aa',
+    durableEnd: async () => {
+      const seen = end;
+      if (lookMs > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
+      return seen;
+    },
+    readLoaded: async () => {
+      if (postgresAway) throw new Transient('database_unavailable', 'away');
+      return stored;
+    },
+    askForLoad: async () => {
+      asked += 1;
+    },
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+  });
+});
+
+afterEach(() => {
+  freshness.close();
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const note = (hi: number, throughMs = 0, logId = 'aa') =>
+  freshness.heard({ logId, partition: 0, hi, throughMs });
+const asOf = () => freshness.asOfMs() - START_MS;
+
+/** A promise's outcome as far as it is known. */
+function watch(promise: Promise<boolean>): { outcome: boolean | undefined } {
+  const seen: { outcome: boolean | undefined } = { outcome: undefined };
+  void promise.then((outcome) => {
+    seen.outcome = outcome;
+  });
+  return seen;
+}
+
+describe('freshness', () => {
+  it('of an empty log is now', async () => {
+    expect(await freshness.arrive()).toBe(0);
+    expect(await freshness.reached(0, 0)).toBe(true);
+    expect(asOf()).toBe(0);
+    await pass(1_000);
+    expect(asOf()).toBe(1_000);
+  });
+
+  it('is the latest moment whose end is loaded', async () => {
+    await freshness.arrive();
+    for (end = 100; end <= 500; end += 100) await pass(100);
+    end = 500;
+    expect(asOf()).toBe(0);
+    note(250);
+    expect(asOf()).toBe(200);
+    note(400);
+    expect(asOf()).toBe(400);
+    note(500);
+    await pass(100);
+    expect(asOf()).toBe(600);
+  });
+
+  it('never goes back, and does not believe a note of another log', async () => {
+    await freshness.arrive();
+    end = 100;
+    await pass(100);
+    note(100, 0, 'bb');
+    expect(asOf()).toBe(0);
+    note(100);
+    note(50);
+    expect(asOf()).toBe(100);
+    expect(await freshness.reached(100, 0)).toBe(true);
+  });
+
+  it('counts a sample from before its look at the log', async () => {
+    lookMs = 50;
+    const arrived = freshness.arrive();
+    await pass(10);
+    end = 100; // durable while the look is under way: it may be seen or not
+    await pass(50);
+    await arrived;
+    expect(asOf()).toBe(0);
+  });
+
+  it('is what the last range says where no sample is as old', async () => {
+    end = 1_000;
+    stored = { hi: 600, throughMs: START_MS - 5_000 };
+    await freshness.arrive();
+    expect(asOf()).toBe(-5_000);
+    expect(freshness.lag()).toEqual({ bytes: 400, seconds: 5 });
+  });
+});
+
+describe('a waiting read', () => {
+  it('asks once for all that arrive together, and is woken by the note that reaches its end', async () => {
+    await freshness.arrive();
+    end = 100;
+    const reads = [50, 100, 100].map((position) => watch(freshness.reached(position, 1_000)));
+    await pass(5);
+    expect(asked).toBe(1);
+    note(60);
+    await pass(0);
+    expect(reads.map(({ outcome }) => outcome)).toEqual([true, undefined, undefined]);
+    note(100);
+    await pass(0);
+    expect(reads.map(({ outcome }) => outcome)).toEqual([true, true, true]);
+  });
+
+  it('gives up when its time is over', async () => {
+    await freshness.arrive();
+    const read = watch(freshness.reached(100, 1_000));
+    await pass(999);
+    expect(read.outcome).toBeUndefined();
+    await pass(1);
+    expect(read.outcome).toBe(false);
+  });
+
+  it('is found by the poll when the note is lost, and asks again meanwhile', async () => {
+    await freshness.arrive();
+    const read = watch(freshness.reached(100, 1_000));
+    stored = { hi: 100, throughMs: 0 };
+    await pass(300);
+    expect(read.outcome).toBe(true);
+    expect(asked).toBeGreaterThan(1);
+  });
+
+  it('is found at once by a new session', async () => {
+    await freshness.arrive();
+    await pass(1_000);
+    stored = { hi: 100, throughMs: 0 };
+    freshness.newSession();
+    await pass(100);
+    expect(await freshness.reached(100, 0)).toBe(true);
+  });
+
+  it('is refused when a thousand wait', async () => {
+    await freshness.arrive();
+    const waiting = Array.from({ length: 1_000 }, () => freshness.reached(100, 1_000));
+    await expect(freshness.reached(100, 1_000)).rejects.toMatchObject({ refusal: { code: 'overloaded' } });
+    await pass(1_000);
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]));
+  });
+
+  it('fails while Postgres was never asked, and goes on from notes once it was', async () => {
+    postgresAway = true;
+    await expect(freshness.arrive()).rejects.toMatchObject({ code: 'database_unavailable' });
+    postgresAway = false;
+    await freshness.arrive();
+    postgresAway = true;
+    end = 100;
+    note(100);
+    await expect(freshness.arrive()).resolves.toBe(100);
+    expect(await freshness.reached(100, 0)).toBe(true);
+  });
+});
+
+describe('consistency', () => {
+  it('waits a second by default and then answers with an earlier asOf', async () => {
+    await freshness.arrive();
+    end = 100;
+    const read = awaitConsistency(freshness, undefined);
+    await pass(1_000);
+    expect((await read) - START_MS).toBe(0);
+  });
+
+  it('waits five seconds when strong, and refuses then', async () => {
+    await freshness.arrive();
+    end = 100;
+    const read = awaitConsistency(freshness, 'strong');
+    const refused = expect(read).rejects.toMatchObject({ refusal: { code: 'unavailable' } });
+    await pass(5_000);
+    await refused;
+  });
+
+  it('does not wait when eventual', async () => {
+    await freshness.arrive();
+    end = 100;
+    expect((await awaitConsistency(freshness, 'eventual')) - START_MS).toBe(0);
+    expect(asked).toBe(0);
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'vitest';
+import { eventLines } from '../../infra/conformance/event-line.ts';
+import { eventId, frameOf, type LoggedEvent } from '../../infra/conformance/load-stores.ts';
+import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { CHANNELS } from '../../schemas/channels.ts';
+import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
+import { type ApiAnswer, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
+import { type Happening, makeHappenings, unitsAsText } from './usage-oracle.ts';
+
+/** The control plane over a real log, Postgres and warehouse, with a customer and a meter of every aggregation. */
+export interface UsageUnderTest {
+  api: ApiUnderTest;
+  nowMs: number;
+  /** Loaded for every meter that is named like its aggregation. */
+  happenings: Happening[];
+  environment: string;
+  customerId: string;
+  /** `/api/v1/usage/<the customer by its external id>/…` */
+  read(rest: string, options?: CallOptions): Promise<ApiAnswer>;
+  makeMeter(key: string, aggregation: Aggregation): Promise<void>;
+  /** As the ingest tier writes it. */
+  logged(happening: Happening, meterKey: string): LoggedEvent;
+  append(events: LoggedEvent[]): Promise<Appended>;
+  /** Plays the aggregator: inserts, marks, announces. */
+  load(appended: Appended): Promise<void>;
+}
+
+export interface Appended {
+  lo: number;
+  hi: number;
+  events: LoggedEvent[];
+}
+
+export interface UsageDoors {
+  warehouse: Warehouse;
+  writer: EventLogWriter;
+  reader: EventLogReader;
+}
+
+const HAPPENINGS = 2_000;
+const METERS = '/api/v1/meters';
+
+export async function startUsage({ warehouse, writer, reader }: UsageDoors): Promise<UsageUnderTest> {
+  const nowMs = Date.now();
+  const happenings = makeHappenings(HAPPENINGS, nowMs);
+  const api = await startApi({ warehouse, logReader: reader });
+  const environment = `${api.keys.workspaceId}:live`;
+  const body = { name: 'Ada', email: 'ada@example.com', externalId: 'ada/1' };
+  const customerId: string = (await api.call('POST', '/api/v1/customers', { body })).body.id;
+
+  async function makeMeter(key: string, aggregation: Aggregation): Promise<void> {
+    const property = aggregation === 'unique' ? { property: 'region' } : {};
+    const meter = { key, name: key, aggregation, unit: 'pieces', ...property };
+    expect((await api.call('POST', METERS, { body: meter })).status).toBe(201);
+  }
+
+  const usage: UsageUnderTest = {
+    api,
+    nowMs,
+    happenings,
+    environment,
+    customerId,
+    makeMeter,
+    read: (rest, options) => api.call('GET', `/api/v1/usage/ada%2F1/${rest}`, options),
+    logged: (happening, meterKey) => ({
+      ...loggedAs(happening, meterKey),
+      environment,
+      customerId,
+      meterKey,
+    }),
+    async append(events) {
+      const outcome = await writer.append(frameOf(writer.logId, events, Date.now()));
+      if (outcome.status !== 'durable') throw new Error('the disk is full');
+      return { lo: outcome.position, hi: outcome.end, events };
+    },
+    load: (appended) => load(appended, { api, warehouse, logId: Buffer.from(writer.logId).toString('hex') }),
+  };
+  for (const aggregation of AGGREGATIONS) await makeMeter(aggregation, aggregation);
+  const events = AGGREGATIONS.flatMap((meter) => happenings.map((one) => usage.logged(one, meter)));
+  await usage.load(await usage.append(events));
+  return usage;
+}
+
+interface LoadDoors {
+  api: ApiUnderTest;
+  warehouse: Warehouse;
+  logId: string;
+}
+
+async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadDoors): Promise<void> {
+  const lines = eventLines(events.map((event) => ({ ...event, id: eventId(event.id) })));
+  await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
+  const throughMs = 1; // so early that only samples can make an asOf
+  await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5)`, [
+    logId,
+    lo,
+    hi,
+    events.length,
+    throughMs,
+  ]);
+  const note = JSON.stringify({ logId, partition: 0, hi, throughMs });
+  await api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.loaded, note]);
+}
+
+function loggedAs({ id, units, properties, ...times }: Happening, meterKey: string): LoggedEvent {
+  const tags: Record<string, string> = { string: '', number: '\u0000n', boolean: '\u0000b' };
+  const stored = Object.entries(properties).map(([name, value]) => [name, `${tags[typeof value]}${value}`]);
+  return {
+    id: `${id} ${meterKey}`,
+    value: unitsAsText(units),
+    uniqueValue: meterKey === 'unique' && 'region' in properties ? `=${properties.region}` : '',
+    properties: Object.fromEntries(stored.sort()),
+    ...times,
+  };
+}
+
+/** A number of the answer by its own text. */
+export function numberIn(text: string, name: string): string {
+  return new RegExp(`"${name}":(-?[\\d.]+)`).exec(text)?.[1] ?? 'missing';
+}
+
+export function isoText(ms: number): string {
+  return new Date(ms).toISOString();
+}
