@@ -6,9 +6,6 @@ const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 export default defineConfig({
   test: {
     reporters: ['default'],
-    // A test that hangs must name itself before the whole run is cut off.
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
     projects: [
       {
         test: {
@@ -16,6 +13,9 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts'],
           pool: 'forks',
+          // Per project, since a project does not inherit it: a hanging test must name itself in time.
+          testTimeout: 20_000,
+          hookTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -9,7 +9,7 @@ import { authoriseUsage } from './authorise.ts';
 import type { CommitOutcome, GroupCommit } from './group-commit.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { UsageMetrics } from './metrics.ts';
-import { inflate, readBody, tooLarge } from './read-body.ts';
+import { inflate, readBody } from './read-body.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
 
 export interface AcceptDeps {
@@ -38,14 +38,11 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const head = readUsageHead(exchange, operation);
     if ('code' in head) return refuse(exchange, head);
     if (isDiskLow()) return refuse(exchange, DISK_LOW);
-    if (head.bodyBytes > USAGE_LIMITS.bodyBytesMax)
-      return refuse(exchange, tooLarge(USAGE_LIMITS.bodyBytesMax));
-
-    const read = await readBody(exchange, admission, USAGE_LIMITS.bodyBytesMax);
+    const read = await readBody(exchange, admission, BODY_BYTES_MAX);
     if (read === 'aborted') return;
     if ('code' in read) return refuse(exchange, read);
     try {
-      const body = head.gzip ? await inflate(read.body, USAGE_LIMITS.bodyBytesMax) : read.body;
+      const body = head.gzip ? await inflate(read.body, BODY_BYTES_MAX) : read.body;
       if ('code' in body) return refuse(exchange, body);
       await store(exchange, { ...head, environment: key.environment, body, requestId: exchange.requestId });
     } finally {
@@ -83,11 +80,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     metrics.refused(refusal.code);
   }
 
-  return (exchange, operation) => {
-    accept(exchange, operation).catch((error: unknown) => {
-      refuse(exchange, refusalOf(error, exchange, log));
-    });
-  };
+  return (exchange, operation) =>
+    void accept(exchange, operation).catch((error) => refuse(exchange, refusalOf(error, exchange, log)));
 }
 
 /** A request that was decided; `durable` is there when the answer has to wait for it. */
@@ -96,6 +90,8 @@ interface Begun {
   created: number;
   durable: Promise<CommitOutcome> | undefined;
 }
+
+const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };

@@ -81,8 +81,11 @@ test('include takes the one value `events`, and counts for batches alone', () =>
   expect([include('include=events', 'single'), include('include=x', 'single')]).toEqual([false, false]);
 });
 
-test('the key and the announced length are taken from the head', () => {
-  const headers = { 'idempotency-key': 'order-1', 'content-length': '123' };
-  expect(headOf({ headers }, 'single')).toMatchObject({ idempotencyKey: 'order-1', bodyBytes: 123 });
-  expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false, bodyBytes: 0 });
+test('the key is taken from the head, and a length that cannot fit is refused before the body is read', () => {
+  const headers = { 'idempotency-key': 'order-1', 'content-length': String(2 ** 20) };
+  expect(headOf({ headers }, 'single')).toMatchObject({ idempotencyKey: 'order-1' });
+  expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false });
+  const tooLong = { 'content-length': String(2 ** 20 + 1) };
+  expect(headOf({ headers: tooLong }, 'single')).toMatchObject({ code: 'payload_too_large' });
 });
+  expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false });

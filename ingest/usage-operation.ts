@@ -1,6 +1,8 @@
 import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
+import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
+import { tooLarge } from './read-body.ts';
 
 export type UsageOperation = 'single' | 'batch';
 
@@ -14,8 +16,6 @@ export function usageOperation({ method, path }: Exchange): UsageOperation | und
 /** What the head of a usage request says about its body. */
 export interface UsageHead extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'> {
   gzip: boolean;
-  /** As announced; 0 when it was not. */
-  bodyBytes: number;
 }
 
 export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Refusal {
@@ -31,6 +31,9 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip')
     return unsupported('The only Content-Encoding is gzip.');
+  if (Number(headers.get('content-length') ?? 0) > USAGE_LIMITS.bodyBytesMax) {
+    return tooLarge(USAGE_LIMITS.bodyBytesMax);
+  }
   const include = query === '' ? null : new URLSearchParams(query).get('include');
   if (operation === 'batch' && include !== null && include !== 'events') {
     return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
@@ -41,7 +44,6 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
     includeEvents: operation === 'batch' && include === 'events',
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     gzip: encoding === 'gzip',
-    bodyBytes: Number(headers.get('content-length') ?? 0),
   };
 }
 

@@ -12,7 +12,11 @@ const json = fc
 
 describe('exactJson', () => {
   it('prints what JSON.stringify prints where no number is marked', () => {
-    fc.assert(fc.property(json, (value) => expect(exactJson(value)).toBe(JSON.stringify(value))));
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(exactJson(value)).toBe(JSON.stringify(value));
+      }),
+    );
   });
 
   it('prints a marked number by its own text', () => {

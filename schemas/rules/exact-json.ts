@@ -62,36 +62,52 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 type Entries = Array<[string, unknown]>;
 
-/** A piece of the answer as it stands, or a value still to be printed. */
-type Piece = { text: string } | { value: unknown };
+/** An array or object that is being printed. */
+interface Container {
+  /** Undefined for an array. */
+  names: string[] | undefined;
+  values: unknown[];
+  /** How many are printed. */
+  done: number;
+}
 
 function print(
   root: unknown,
   scalar: (value: unknown) => string,
   order: (entries: Entries) => Entries,
 ): string {
-  const printed: string[] = [];
-  const pieces: Piece[] = [{ value: root }];
-  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
-    if ('text' in piece) printed.push(piece.text);
-    else if (typeof piece.value !== 'object' || piece.value === null) printed.push(scalar(piece.value));
-    else for (const inner of piecesOf(piece.value, order).reverse()) pieces.push(inner);
+  let printed = '';
+  const open: Container[] = [];
+  const begin = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) {
+      printed += scalar(value);
+      return;
+    }
+    const container = containerOf(value, order);
+    printed += container.names ? '{' : '[';
+    open.push(container);
+  };
+  begin(root);
+  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+    const { names, values, done } = inner;
+    if (done === values.length) {
+      printed += names ? '}' : ']';
+      open.pop();
+      continue;
+    }
+    if (done > 0) printed += ',';
+    if (names) printed += `${JSON.stringify(names[done])}:`;
+    inner.done += 1;
+    begin(values[done]);
   }
-  return printed.join('');
+  return printed;
 }
 
-function piecesOf(value: object, order: (entries: Entries) => Entries): Piece[] {
-  if (Array.isArray(value)) {
-    const items = value.flatMap((item, at): Piece[] => [{ text: at === 0 ? '' : ',' }, { value: item }]);
-    return [{ text: '[' }, ...items, { text: ']' }];
-  }
+function containerOf(value: object, order: (entries: Entries) => Entries): Container {
+  if (Array.isArray(value)) return { names: undefined, values: value, done: 0 };
   const entries: Entries = value instanceof Map ? [...value] : Object.entries(value);
   const kept = order(entries.filter(([, inner]) => inner !== undefined));
-  const fields = kept.flatMap(([name, inner], at): Piece[] => [
-    { text: `${at === 0 ? '' : ','}${JSON.stringify(name)}:` },
-    { value: inner },
-  ]);
-  return [{ text: '{' }, ...fields, { text: '}' }];
+  return { names: kept.map(([name]) => name), values: kept.map(([, inner]) => inner), done: 0 };
 }
 
 function scalarJson(value: unknown): string {

@@ -102,7 +102,7 @@ function digit(value: u32): u8 {
 
 /**
  * Id and fingerprint of one event. The input holds the idempotency key, a zero byte, and the fingerprint's
- * text. Leaves both at OUTPUT, and at TEXT `use_<26>","<fingerprint in decimal>`. Returns the length of that text.
+ * text. Leaves both at OUTPUT, and at TEXT `use_<26>","<fingerprint in decimal>`. Returns the length of that.
  */
 export function identify(bytes: i32): i32 {
   let keyBytes = 0;
