@@ -23,7 +23,7 @@ export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
   lingerMs: 500,
   readerLingerMs: 25,
   leaseMs: 30_000,
-  rowsMax: 60_000,
+  rowsMax: 80_000,
   bytesMax: 28 * 1024 * 1024,
   generationMax: 1_000_000,
   seedMax: 100_000,

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { eventLine } from '../infra/conformance/event-line.ts';
-import { frameOf, type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { frameOf } from '../infra/conformance/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import {
   alarms,

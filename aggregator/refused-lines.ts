@@ -8,7 +8,10 @@ const REFUSED_MAX = 1_000;
  * Finds the lines that the warehouse cannot read, as indexes into `lines`, ascending: halves are tried, and the bad
  * half halved again. Throws Fatal `too_many_refused` rather than setting a thousand events aside.
  */
-export async function findRefusedLines(warehouse: Warehouse, lines: Buffer[]): Promise<number[]> {
+export async function findRefusedLines(
+  warehouse: Pick<Warehouse, 'accepts'>,
+  lines: Buffer[],
+): Promise<number[]> {
   const refused: number[] = [];
 
   async function search(from: number, to: number): Promise<void> {

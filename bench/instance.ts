@@ -9,9 +9,9 @@ import { join } from 'node:path';
 export interface Instance {
   readonly origin: string;
   readonly dataDir: string;
-  /** The processes that live now. Throws when one is not there. */
+  /** Throws when it is not running. */
   pid(role: Role): number;
-  /** SIGKILL. Resolves when that process is gone. */
+  /** SIGKILL, once it is running. Resolves when that process is gone. */
   kill(role: Role): Promise<void>;
   /** An ordinary stop: resolves with the exit code. */
   stop(): Promise<number | null>;
@@ -46,7 +46,7 @@ export async function startInstance(environment: Record<string, string> = {}): P
   const port = await freePort();
   const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
   let child = await spawnReady(settings, logFile);
-  const pid = (role: Role): number => pidOf(role, child, dataDir);
+  const find = (role: Role): number | undefined => pidOf(role, child, dataDir);
   const kill = async (target: number): Promise<void> => {
     process.kill(target, 'SIGKILL');
     await until(() => !isAlive(target), STOP_TIMEOUT_MS, `process ${target} to end`);
@@ -54,8 +54,14 @@ export async function startInstance(environment: Record<string, string> = {}): P
   return {
     origin: `http://127.0.0.1:${port}`,
     dataDir,
-    pid,
-    kill: (role) => kill(pid(role)),
+    pid(role) {
+      const pid = find(role);
+      if (pid === undefined) throw new Error(`no ${role} is running`);
+      return pid;
+    },
+    async kill(role) {
+      await kill(await until(() => find(role), START_TIMEOUT_MS, `a ${role}`));
+    },
     async stop() {
       child.kill('SIGTERM');
       await until(() => hasEnded(child), STOP_TIMEOUT_MS, 'an ordinary stop');
@@ -103,14 +109,10 @@ const PROGRAM: Record<'data plane' | 'control side', RegExp> = {
   'control side': /infra\/control-side\.js/,
 };
 
-function pidOf(role: Role, supervisor: ChildProcess, dataDir: string): number {
-  if (role === 'supervisor') return supervisor.pid ?? missing(role);
-  if (role === 'postgres') return postmasterPid(dataDir) ?? missing(role);
-  return childrenOf(supervisor.pid ?? 0).find((pid) => PROGRAM[role].test(commandLine(pid))) ?? missing(role);
-}
-
-function missing(role: Role): never {
-  throw new Error(`no ${role} is running`);
+function pidOf(role: Role, supervisor: ChildProcess, dataDir: string): number | undefined {
+  if (role === 'supervisor') return hasEnded(supervisor) ? undefined : supervisor.pid;
+  if (role === 'postgres') return postmasterPid(dataDir);
+  return childrenOf(supervisor.pid ?? 0).find((pid) => PROGRAM[role].test(commandLine(pid)));
 }
 
 function survivors(supervisor: ChildProcess, dataDir: string): number[] {
@@ -158,10 +160,12 @@ function isAlive(pid: number): boolean {
   return stat !== '' && !/\) Z /.test(stat);
 }
 
-/** Looks every 10 ms; throws when the time is over. */
-export async function until(isSo: () => boolean, timeoutMs: number, what: string): Promise<void> {
+/** Looks every 10 ms until there is something to see, and gives that; throws when the time is over. */
+async function until<T>(look: () => T | false | undefined, timeoutMs: number, what: string): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  while (!isSo()) {
+  for (;;) {
+    const seen = look();
+    if (seen !== false && seen !== undefined) return seen;
     if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms for ${what}`);
     await new Promise((wake) => setTimeout(wake, 10));
   }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: what the embedded Metergate does on this machine, with the load on the same cores. Prints
  * and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N` sets the
- * events per second of the sustained phase.
+ * events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -25,11 +25,16 @@ interface Bench {
   rate: number;
 }
 
+const OPTIONS = {
+  quick: { type: 'boolean' },
+  rate: { type: 'string' },
+  phase: { type: 'string', multiple: true },
+} as const;
 const CONNECTIONS = 6;
 const DRAIN_PATIENCE_MS = 120_000;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, rate: { type: 'string' } } });
+  const { values } = parseArgs({ options: OPTIONS });
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
   try {
@@ -41,7 +46,8 @@ async function main(): Promise<void> {
       sustainedMs: values.quick ? 8_000 : 60_000,
       rate: Number(values.rate ?? 80_000),
     };
-    const phases = [ingestAlone, closedLoop, sustained, besideBreakdown];
+    const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
+    const phases = all.filter(({ name }) => values.phase?.includes(name) ?? true);
     const figures: Record<string, unknown> = {};
     for (const phase of phases) {
       figures[phase.name] = await phase(bench);
@@ -238,7 +244,10 @@ function store(figures: Record<string, unknown>, { rate, phaseMs, sustainedMs }:
 
 function commit(): string {
   try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return 'none';
   }

@@ -46,8 +46,7 @@ export interface CustomerPlan {
 export const CUSTOMERS: readonly CustomerPlan[] = [
   { name: 'Acme', email: 'ops@acme.example', externalId: 'acme-1', weight: 60, belowZero: false },
   { name: 'Börse & Söhne', email: 'it@boerse.example', weight: 25, belowZero: false },
-  { name: 'Cold "Store"', email: 'a@cold.example', externalId: 'cold/store 1', weight: 12, belowZero: true },
-  { name: 'Dot', email: 'd@dot.example', externalId: 'd', weight: 3, belowZero: false },
+  { name: 'Cold "Store"', email: 'a@cold.example', externalId: 'cold/store 1', weight: 15, belowZero: true },
 ];
 
 /** The ids that the product gave, in the order of the plans above. `id` is '' for a meter not made yet. */

@@ -21,7 +21,10 @@ import { newApiKey } from '../schemas/rules/api-key.ts';
 import { createControlPlane } from './control-plane.ts';
 import { checkOf } from './json-schema.ts';
 
-/** The control plane over HTTP and real stores. Every answer is held against the contract and the route table. */
+/**
+ * The control plane over HTTP and real stores. Every answer is held against the contract and the route
+ * table.
+ */
 export interface ApiUnderTest {
   keys: WorkspaceKeys;
   pool: Pool;
@@ -53,7 +56,7 @@ export interface ApiAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever fields it expects; the schema is checked
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects; the schema is checked
   body: any;
 }
 

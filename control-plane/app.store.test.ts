@@ -6,8 +6,8 @@ import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts'
 /*
  * The conventions of the contract (§1) over HTTP and a real Postgres.
  *
- * Breaks that turn it red: two checks in another order; the loops of exact-json.ts written as recursion; a field's
- * name put into the header as it is.
+ * Breaks that turn it red: two checks in another order; the loops of exact-json.ts written as recursion; a
+ * field's name put into the header as it is.
  */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
@@ -199,7 +199,8 @@ describe('the pages of an operator', () => {
     await api.pool.query(`INSERT INTO partition_alarms VALUES ('ab', 0, 'frame_damaged', 'position 7')`);
     await api.pool.query(`INSERT INTO quarantine VALUES ('ab', 0, 0, 3, '\\x00', 'no number')`);
     await api.pool.query(
-      `INSERT INTO audit_runs (id, repair, state, differences, finished_at) VALUES ('1', false, 'done', '[1, 2]', now())`,
+      `INSERT INTO audit_runs (id, repair, state, differences, finished_at)
+       VALUES ('1', false, 'done', '[1, 2]', now())`,
     );
     const { body } = await api.call('GET', '/readyz', { key: undefined });
     expect(body.checks.partitions).toEqual({ ok: false, detail: 'partition 0: frame_damaged: position 7' });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WorkspaceKeys } from '../infra/workspace.ts';
 import type { Route } from '../schemas/route.ts';
 import { ROUTES } from '../schemas/routes.ts';
 import { newApiKey } from '../schemas/rules/api-key.ts';
@@ -62,13 +63,18 @@ describe('a key', () => {
   });
 
   it('stamps the first call of its workspace, once', async () => {
-    const keys = await api.addWorkspace();
-    const stamp = () =>
-      api.pool.query('SELECT first_api_call_at AS at FROM workspaces WHERE id = $1', [keys.workspaceId]);
-    await api.call('GET', METERS, { key: keys.test.secret });
-    await expect.poll(async () => (await stamp()).rows[0].at).toBeInstanceOf(Date);
-    const { rows } = await stamp();
-    await api.call('GET', METERS, { key: keys.live.secret });
-    expect((await stamp()).rows).toEqual(rows);
+    const [used, fresh] = [await api.addWorkspace(), await api.addWorkspace()];
+    const stampOf = async ({ workspaceId }: WorkspaceKeys) =>
+      (await api.pool.query('SELECT first_api_call_at AS at FROM workspaces WHERE id = $1', [workspaceId]))
+        .rows[0].at;
+    const longAgo = new Date('2020-01-01T00:00:00Z');
+    await api.pool.query('UPDATE workspaces SET first_api_call_at = $2 WHERE id = $1', [
+      used.workspaceId,
+      longAgo,
+    ]);
+    await api.call('GET', METERS, { key: used.live.secret });
+    await api.call('GET', METERS, { key: fresh.test.secret });
+    await expect.poll(() => stampOf(fresh)).toBeInstanceOf(Date);
+    expect(await stampOf(used)).toEqual(longAgo);
   });
 });

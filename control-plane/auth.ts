@@ -16,10 +16,15 @@ export interface AuthDeps {
   firstCalls: FirstCallStamp;
 }
 
-/** The environment of the key that asks. Throws Rejected: first who it is (401), then what it may do (403). */
+/**
+ * The environment of the key that asks. Throws Rejected: first who it is (401), then what it may do (403).
+ */
 export type Authorise = (ctx: Context, access: Route['access']) => Promise<string>;
 
-/** Keys are looked up for every request: one point read, and a revoked key is refused from the next request on. */
+/**
+ * Keys are looked up for every request: one point read, and a revoked key is refused from the next request
+ * on.
+ */
 export function createAuthorise({ pool, keyPepper, nowMs, firstCalls }: AuthDeps): Authorise {
   async function authenticate(ctx: Context): Promise<ApiKey> {
     const text = presentedKey(ctx.get('authorization') || undefined, ctx.get('x-api-key') || undefined);

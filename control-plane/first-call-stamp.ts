@@ -10,7 +10,10 @@ export interface FirstCallStamp {
   close(): Promise<void>;
 }
 
-/** Workspaces remembered as stamped; when it is full it starts anew, at the price of one idle statement each. */
+/**
+ * Workspaces remembered as stamped; when it is full it starts anew, at the price of one idle statement
+ * each.
+ */
 const STAMPED_MAX = 10_000;
 
 export function createFirstCallStamp(pool: Pool, log: Logger): FirstCallStamp {

@@ -4,8 +4,9 @@ import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts'
 /*
  * Idempotent POSTs (contract, §1).
  *
- * Breaks that turn it red: no lock before the look-up; JSON.parse in place of parseExact; the environment or the
- * path left out of the key; the body stored as it is; an answer kept outside the transaction of its change.
+ * Breaks that turn it red: no lock before the look-up; JSON.parse in place of parseExact; the environment
+ * or the path left out of the key; the body stored as it is; an answer kept outside the transaction of its
+ * change.
  */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';

@@ -26,9 +26,9 @@ export interface ChangeRequest {
 export type Change = (client: PoolClient) => Promise<{ status: number; body: string }>;
 
 /**
- * Runs a change in one transaction. With a key, its answer is kept 24 hours in the same transaction, sealed, since
- * it may hold a secret: the same request again gets the same answer and changes nothing. A refusal undoes
- * everything and is not kept, so a repaired request may use the key again.
+ * Runs a change in one transaction. With a key, its answer is kept 24 hours in the same transaction,
+ * sealed, since it may hold a secret: the same request again gets the same answer and changes nothing. A
+ * refusal undoes everything and is not kept, so a repaired request may use the key again.
  */
 export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answer>;
 

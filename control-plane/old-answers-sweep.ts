@@ -10,7 +10,10 @@ const EVERY_MS = 600_000;
 /** A statement's worth; what is beyond waits for the next round, or comes at once while a round was full. */
 const ROWS_MAX = 1_000;
 
-/** Removes kept answers of POSTs once they are too old to be replayed: nothing sealed is kept longer than needed. */
+/**
+ * Removes kept answers of POSTs once they are too old to be replayed: nothing sealed is kept longer than
+ * needed.
+ */
 export function startSweep(pool: Pool, log: Logger): Sweep {
   let closed = false;
   let sweeping = Promise.resolve();

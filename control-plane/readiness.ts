@@ -90,7 +90,7 @@ function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): str
 
 async function knownDifferences(pool: Pool): Promise<string | undefined> {
   const audit = await readLastAudit(pool);
-  if (!audit || audit.repair || audit.differences === 0) return undefined;
+  if (!audit || audit.differences === 0) return undefined;
   const when = timestampText(audit.finishedAt.getTime());
-  return `the audit of ${when} found ${audit.differences} differences; repair them with npm run audit -- --repair`;
+  return `the audit of ${when} left ${audit.differences} differences: npm run audit -- --repair`;
 }

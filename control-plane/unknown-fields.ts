@@ -1,6 +1,9 @@
 import type { TSchema } from 'typebox';
 
-/** Fields of a body that its schema does not name, as dotted paths; looks into objects whose fields are listed. */
+/**
+ * Fields of a body that its schema does not name, as dotted paths; looks into objects whose fields are
+ * listed.
+ */
 export function unknownFields(schema: TSchema, body: unknown): string[] {
   const { properties } = schema as { properties?: Record<string, TSchema> };
   if (!properties || typeof body !== 'object' || body === null) return [];

@@ -1,3 +1,4 @@
+import { setTimeout as pass } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { type Api, createApi } from '../bench/api.ts';
 import {
@@ -11,6 +12,7 @@ import { planRequests } from '../bench/generator.ts';
 import { type Instance, startInstance } from '../bench/instance.ts';
 import { createLedger } from '../bench/ledger.ts';
 import { makeWorld } from '../bench/make-world.ts';
+import { createRandom } from '../bench/random.ts';
 import { type SendSummary, sendAll } from '../bench/send.ts';
 
 /*
@@ -18,10 +20,14 @@ import { type SendSummary, sendAll } from '../bench/send.ts';
  * breakdown and stored event is compared with sums of the acknowledged answers that share no code with the
  * product. One instance lives through the whole file: each kill finds the data of all rounds before it.
  *
- * Breaks that turn it red: see the end of the file.
+ * Seen red with: keys not brought up to the log at start; a range marked loaded before its insert; the end of
+ * a window counted with it. An answer before its flush, or a new token for a repeated insert, shows only when
+ * a kill hits half a millisecond: that is for the long runs of many kills.
  */
 const CONNECTIONS = 6;
 const PATIENCE_MS = 45_000;
+/** So that a kill does not always find the processes at the same step. */
+const JITTER_MS = 40;
 
 let instance: Instance;
 let live: Judged;
@@ -58,14 +64,20 @@ function send({ api, ledger, world }: Judged, { seed, items, onProgress }: Round
   return sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
 }
 
-/** Sends a round and does something to the processes when a third of it is answered. */
-async function sendAndDisturb(round: Round, disturb: () => Promise<void>): Promise<SendSummary> {
-  let disturbance: Promise<void> | undefined;
+/** Sends a round and kills a process so many times meanwhile, at moments that the seed gives. */
+async function sendAndKill(round: Round, times: number, kill: () => Promise<void>): Promise<SendSummary> {
+  const random = createRandom(round.seed);
+  let begun = 0;
+  let kills = Promise.resolve();
   const onProgress = (items: number): void => {
-    if (items > round.items / 3) disturbance ??= disturb();
+    if (begun === times || items < (round.items * (begun + 1)) / (times + 1)) return;
+    begun++;
+    kills = kills.then(() => pass(random.below(JITTER_MS))).then(kill);
+    kills.catch(() => undefined); // awaited below
   };
   const summary = await send(live, { ...round, onProgress });
-  await disturbance;
+  await kills;
+  expect(begun).toBe(times);
   return summary;
 }
 
@@ -93,24 +105,24 @@ describe('the main job', () => {
     expect(await compareCounters(live)).toEqual([]);
   });
 
-  it('counts exactly when the data plane is killed in the middle', async () => {
-    const { repeated } = await sendAndDisturb({ seed: 2, items: 30_000 }, () => instance.kill('data plane'));
+  it('counts exactly when the data plane is killed again and again', async () => {
+    const { repeated } = await sendAndKill({ seed: 2, items: 30_000 }, 4, () => instance.kill('data plane'));
     expect(repeated).toBeGreaterThan(0);
     await expectExact(live);
   });
 
-  it('counts exactly when the control side is killed in the middle', async () => {
-    await sendAndDisturb({ seed: 3, items: 30_000 }, () => instance.kill('control side'));
+  it('counts exactly when the control side is killed again and again', async () => {
+    await sendAndKill({ seed: 3, items: 30_000 }, 3, () => instance.kill('control side'));
     await expectExact(live);
   });
 
-  it('counts exactly when Postgres is killed in the middle', async () => {
-    await sendAndDisturb({ seed: 4, items: 30_000 }, () => instance.kill('postgres'));
+  it('counts exactly when Postgres is killed under it', async () => {
+    await sendAndKill({ seed: 4, items: 30_000 }, 2, () => instance.kill('postgres'));
     await expectExact(live);
   });
 
-  it('counts exactly when npm start itself is killed in the middle and started again', async () => {
-    const { repeated } = await sendAndDisturb({ seed: 5, items: 30_000 }, async () => {
+  it('counts exactly when npm start itself is killed and started again', async () => {
+    const { repeated } = await sendAndKill({ seed: 5, items: 30_000 }, 2, async () => {
       await instance.kill('supervisor');
       await instance.start();
     });

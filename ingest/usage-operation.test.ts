@@ -88,4 +88,3 @@ test('the key is taken from the head, and a length that cannot fit is refused be
   const tooLong = { 'content-length': String(2 ** 20 + 1) };
   expect(headOf({ headers: tooLong }, 'single')).toMatchObject({ code: 'payload_too_large' });
 });
-  expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false });

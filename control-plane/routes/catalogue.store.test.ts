@@ -81,10 +81,11 @@ describe('a customer', () => {
 describe('a meter', () => {
   it('keeps its credit rates to the last digit', async () => {
     const rates = '{"property":"region","rates":{"eu":0.000000000001,"us":999999999999999.999999999999}}';
-    const body = `{"key":"exact","name":"e","aggregation":"sum","unit":"GB","creditRate":1.50,"creditRates":${rates}}`;
+    const fields = '"key":"exact","name":"e","aggregation":"sum","unit":"GB"';
+    const body = `{${fields},"creditRate":123456789.0000000000010,"creditRates":${rates}}`;
     const answer = await api.call('POST', METERS, { body });
-    expect(answer.text).toContain(`"creditRates":${rates}`);
-    expect(answer.body).toMatchObject({ creditRate: 1.5, source: 'api', status: 'active', unit: 'GB' });
+    expect(answer.text).toContain(`"creditRate":123456789.000000000001,"creditRates":${rates}`);
+    expect(answer.body).toMatchObject({ source: 'api', status: 'active', unit: 'GB' });
     expect((await api.call('GET', METERS)).text).toContain(`"creditRates":${rates}`);
   });
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { CHANNELS } from '../../schemas/channels.ts';
-import type { Loaded } from '../usage/freshness.ts';
+import type { Loaded } from '../usage/progress.ts';
 
 /** The last range of this log that is in the warehouse; undefined before the first. Embedded: partition 0. */
 export async function readLoadedPosition(pool: Pool, logId: string): Promise<Loaded | undefined> {

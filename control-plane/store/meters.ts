@@ -1,7 +1,10 @@
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../request-context.ts';
 
-/** A meter as it is stored; rates are decimal texts, also those inside the JSON: jsonb's numbers leave as doubles. */
+/**
+ * A meter as it is stored; rates are decimal texts, also those inside the JSON: jsonb's numbers leave as
+ * doubles.
+ */
 export interface MeterRow {
   id: string;
   key: string;

@@ -35,7 +35,10 @@ export interface BreakdownAnswer {
 
 const TIMEOUT_MS = 15_000;
 
-/** Groups of one pair's events, everything in one statement, so that all of it is of one moment. Throws Transient. */
+/**
+ * Groups of one pair's events, everything in one statement, so that all of it is of one moment. Throws
+ * Transient.
+ */
 export async function readBreakdown(
   warehouse: Warehouse,
   question: BreakdownQuestion,

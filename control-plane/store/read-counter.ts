@@ -21,7 +21,8 @@ export async function readCounter(warehouse: Warehouse, pair: Pair, span: Span):
   const rows = await warehouse.query<{ current: string }>({
     sql: `SELECT toString(${merged}) AS current FROM (
   SELECT ${ofHours} AS state FROM metergate.usage_hourly
-   WHERE ${OF_PAIR} AND hour >= toDateTime({hoursFrom:Int64}, 'UTC') AND hour < toDateTime({hoursTo:Int64}, 'UTC')
+   WHERE ${OF_PAIR} AND hour >= toDateTime({hoursFrom:Int64}, 'UTC')
+     AND hour < toDateTime({hoursTo:Int64}, 'UTC')
   ${hasEdges ? edges : ''})`,
     params: {
       ...pairParams(pair),

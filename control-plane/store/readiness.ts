@@ -28,15 +28,15 @@ export async function countQuarantined(pool: Pool): Promise<number> {
 }
 
 export interface AuditOutcome {
-  repair: boolean;
   finishedAt: Date;
+  /** That stand: after a repair what is left. */
   differences: number;
 }
 
 /** The last audit that came to its end; undefined when there was none. */
 export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefined> {
   const { rows } = await pool.query<AuditOutcome>(
-    `SELECT repair, finished_at AS "finishedAt",
+    `SELECT finished_at AS "finishedAt",
             CASE jsonb_typeof(differences) WHEN 'array' THEN jsonb_array_length(differences) ELSE 0 END
               AS differences
        FROM audit_runs WHERE state = 'done' ORDER BY finished_at DESC LIMIT 1`,

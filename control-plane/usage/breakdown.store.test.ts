@@ -18,8 +18,8 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
 /*
  * Breakdowns and lists of events over HTTP from a real Postgres and ClickHouse.
  *
- * Breaks that turn it red: FINAL left out; tags left on labels; groups sorted by label only; `other` summed for a
- * max; the default rate for a value that has its own; `>=` in the cursor's comparison.
+ * Breaks that turn it red: FINAL left out; tags left on labels; groups sorted by label only; `other` summed
+ * for a max; the default rate for a value that has its own; `>=` in the cursor's comparison.
  */
 const log = pino({ level: 'silent' });
 
@@ -116,10 +116,10 @@ describe('a breakdown', () => {
 
   it('costs what the rate of each value says, in every dimension, to the last digit', async () => {
     const rates: Record<string, string> = { eu: '0.000000000001', us: '2', '': '7.5' };
-    const creditRates = { property: 'region', rates: { eu: 1e-12, us: 2, '': 7.5 } };
-    const body = `{"key":"rated","name":"r","aggregation":"sum","creditRate":0.1,"creditRates":${JSON.stringify(
-      creditRates,
-    ).replace('1e-12', '0.000000000001')}}`;
+    const byRegion = `{"eu":${rates.eu},"us":${rates.us},"":${rates['']}}`;
+    const creditRates = `{"property":"region","rates":${byRegion}}`;
+    const fields = '"key":"rated","name":"r","aggregation":"sum","creditRate":0.1';
+    const body = `{${fields},"creditRates":${creditRates}}`;
     expect((await usage.api.call('POST', '/api/v1/meters', { body })).status).toBe(201);
     await loadNow(happenings.map((one) => usage.logged(one, 'rated')));
     const cost = (some: Happening[]) =>

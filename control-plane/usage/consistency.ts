@@ -5,7 +5,10 @@ import type { Freshness } from './freshness.ts';
 /** How long a read waits for what was acknowledged before it. Source: the contract, §3. */
 const WAIT_MS = { usual: 1_000, strong: 5_000 };
 
-/** Waits as the reader wishes; then the moment up to which everything is counted, in milliseconds since 1970. */
+/**
+ * Waits as the reader wishes; then the moment up to which everything is counted, in milliseconds since
+ * 1970.
+ */
 export async function awaitConsistency(freshness: Freshness, consistency: Consistency): Promise<number> {
   const end = await freshness.arrive();
   if (consistency === 'eventual') return freshness.asOfMs();

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDurableSamples } from './durable-samples.ts';
 
-// Breaks that turn it red: the bound left out; two close samples merged into the earlier; `<` for `<=` in loaded.
+// Breaks that turn it red: the bound left out; two close samples merged into the earlier; `<` for `<=` in
+// loaded.
 describe('durable samples', () => {
   it('say no more than one that keeps every sample, and little less', () => {
     const step = fc.record({ ms: fc.integer({ min: 0, max: 60 }), bytes: fc.integer({ min: 0, max: 5 }) });

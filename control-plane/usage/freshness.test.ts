@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { awaitConsistency } from './consistency.ts';
-import { createFreshness, type Freshness, type Loaded } from './freshness.ts';
+import { createFreshness, type Freshness } from './freshness.ts';
+import type { Loaded } from './progress.ts';
 
 /*
- * Time stands still but for `vi.advanceTimersByTimeAsync`. Breaks that turn it red: a sample's time taken after
- * its end; asOf of the latest sample whether loaded or not; no poll; a note of another log believed; waiters woken
- * by any note; no bound on waiters.
+ * Time stands still but for `vi.advanceTimersByTimeAsync`. Breaks that turn it red: a sample's time taken
+ * after its end; asOf of the latest sample whether loaded or not; no poll; a note of another log believed;
+ * waiters woken by any note; no bound on waiters.
  */
 const START_MS = Date.UTC(2026, 0, 1);
 

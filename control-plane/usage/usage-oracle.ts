@@ -1,6 +1,6 @@
 /**
- * Events of a test, and what every read must say of them, summed here in bigints of 10^-12. Shares no arithmetic
- * with the product: a fault there cannot hide here.
+ * Events of a test, and what every read must say of them, summed here in bigints of 10^-12. Shares no
+ * arithmetic with the product: a fault there cannot hide here.
  */
 import { eventId } from '../../infra/conformance/load-stores.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
@@ -18,10 +18,14 @@ export interface Happening {
 const ONE = 10n ** 12n;
 const DAY_MS = 86_400_000;
 
-/** The same for the same seed: over 70 days before `nowMs`, some on the very bounds of hours, some at one instant. */
+/**
+ * The same for the same seed: over 70 days before `nowMs`, some on the very bounds of hours, some at one
+ * instant.
+ */
 export function makeHappenings(count: number, nowMs: number, seed = 1): Happening[] {
   const random = generator(seed);
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T; // below length
+  // The index is below the length.
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   return Array.from({ length: count }, (_, index) => {
     const at = nowMs - Math.floor(random() * 70 * DAY_MS);
     const onBound = Math.floor(at / 3_600_000) * 3_600_000 - pick([0, 1]);

@@ -8,7 +8,10 @@ import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { type ApiAnswer, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
 import { type Happening, makeHappenings, unitsAsText } from './usage-oracle.ts';
 
-/** The control plane over a real log, Postgres and warehouse, with a customer and a meter of every aggregation. */
+/**
+ * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every
+ * aggregation.
+ */
 export interface UsageUnderTest {
   api: ApiUnderTest;
   nowMs: number;

@@ -10,7 +10,10 @@ export interface WindowQuery {
   to?: string;
 }
 
-/** The span that a breakdown asks for; undefined: all there is. Throws Rejected when the query contradicts itself. */
+/**
+ * The span that a breakdown asks for; undefined: all there is. Throws Rejected when the query contradicts
+ * itself.
+ */
 export function breakdownSpan(
   query: WindowQuery,
   nowMs: number,

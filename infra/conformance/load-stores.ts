@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
-import { base32 } from '../../schemas/ids.ts';
 import { createChdbWarehouse } from '../clickhouse/chdb-warehouse.ts';
 import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
@@ -13,7 +10,8 @@ import { createTestDatabase } from '../postgres/test-database.ts';
 import { openSegmentLogReader } from '../segment-log/reader.ts';
 import { openSegmentLogWriter } from '../segment-log/writer.ts';
 import { testFolder } from '../test-folder.ts';
-import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+import { TEST_NOW_MS } from './event-line.ts';
+import { frameOf, type LoggedEvent } from './load-frames.ts';
 
 /** Everything between the log and the counters, real and empty: a log, a database and a warehouse. */
 export interface LoadStores {
@@ -30,8 +28,6 @@ export interface LoadStores {
   /** What the warehouse holds: rows and distinct ids of `events`, and what the hours say. */
   counted(): Promise<Counted>;
 }
-
-export type LoggedEvent = TestEvent & { line?: string };
 
 export interface Counted {
   rows: number;
@@ -91,35 +87,6 @@ export async function openLoadStores(options: LoadStoresOptions = {}): Promise<L
       };
     },
   };
-}
-
-/** `id` of the event may be any text: its 128 bits are made of it, and the line's `use_…` of those. */
-export function frameOf(logId: Uint8Array, events: LoggedEvent[], committedAtMs: number): Uint8Array[] {
-  return encodeFrame({
-    logId,
-    committedAtMs,
-    eventCount: events.length,
-    touched: [],
-    records: events.map(recordOf),
-    recheck: [],
-    lines: events.map((event) => Buffer.from(event.line ?? eventLine({ ...event, id: eventId(event.id) }))),
-  });
-}
-
-export function eventId(name: string): string {
-  return `use_${base32(idBytes(name))}`;
-}
-
-function idBytes(name: string): Buffer {
-  return createHash('md5').update(name).digest();
-}
-
-function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }: LoggedEvent): Buffer {
-  const record = Buffer.alloc(RECORD_BYTES);
-  record.set(idBytes(id));
-  record.writeDoubleLE(occurredAtMs, 24);
-  record.writeDoubleLE(createdAtMs, 32);
-  return record;
 }
 
 async function openPool(): Promise<{ pool: Pool; postgresUrl: string }> {

@@ -84,8 +84,8 @@ export const usageRoutes = {
     access: 'usage:read',
     summary: 'Break usage down by a property or by time',
     description:
-      'Largest total first, then by value. Events without the property stand under the empty value. What is beyond ' +
-      '`limit` is folded into `other`. `total` is the aggregate of all events of the window.',
+      'Largest total first, then by value. Events without the property stand under the empty value. ' +
+      'What is beyond `limit` is folded into `other`. `total` is the aggregate of all events of the window.',
     params: PairParams,
     query: Type.Object({
       dimension: Type.String({

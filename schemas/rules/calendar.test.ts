@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { billingPeriod } from './billing-period.ts';
 import { CALENDAR_WINDOWS, calendarSpan, HOUR_MS, splitByHours } from './calendar.ts';
 
-// Breaks that turn it red: a week from Sunday; local time in place of UTC; floor and ceil swapped in the split.
+// Breaks that turn it red: a week from Sunday; local time in place of UTC; floor and ceil swapped in the
+// split.
 const moment = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) - 1 });
 
 describe('a calendar window', () => {

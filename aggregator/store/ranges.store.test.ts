@@ -1,0 +1,148 @@
+import type { Pool } from 'pg';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { CHANNELS } from '../../schemas/channels.ts';
+import { acquireLease, endLease, type Place, renewLease } from './leases.ts';
+import {
+  dropLines,
+  endOfRanges,
+  freezeRange,
+  markLoaded,
+  markSettled,
+  momentBefore,
+  pruneRanges,
+  type Range,
+  takeOverRanges,
+} from './ranges.ts';
+
+const PLACE: Place = { logId: 'aa', partition: 0 };
+
+let pool: Pool;
+let url: string;
+
+beforeEach(async () => {
+  const database = await createTestDatabase();
+  url = database.url;
+  pool = createPool({ url, name: 'test', log: pino({ level: 'silent' }) });
+  return async () => {
+    await pool.end();
+    await database.drop();
+  };
+});
+
+function range(lo: number, hi: number, epoch: number): Range {
+  return { ...PLACE, lo, hi, epoch, eventCount: 10, dropped: [], checksum: 4_294_967_295, throughMs: hi };
+}
+
+// Each goes red when its condition is taken out of the statement.
+describe('a range is frozen', () => {
+  it('where the last one ended, and nowhere else', async () => {
+    await acquireLease(pool, PLACE, 'a', 60_000);
+    expect(await freezeRange(pool, range(5, 10, 1))).toBe(false);
+    expect(await freezeRange(pool, range(0, 10, 1))).toBe(true);
+    expect(await freezeRange(pool, range(0, 20, 1))).toBe(false);
+    expect(await freezeRange(pool, range(11, 20, 1))).toBe(false);
+    expect(await freezeRange(pool, range(10, 20, 1))).toBe(true);
+    expect(await endOfRanges(pool, PLACE)).toBe(20);
+  });
+
+  it('by the epoch that holds the partition', async () => {
+    expect(await acquireLease(pool, PLACE, 'a', 60_000)).toBe(1);
+    expect(await acquireLease(pool, PLACE, 'a', 60_000)).toBe(2);
+    expect(await freezeRange(pool, range(0, 10, 1))).toBe(false);
+    expect(await freezeRange(pool, range(0, 10, 2))).toBe(true);
+  });
+
+  it('while the lease runs', async () => {
+    await acquireLease(pool, PLACE, 'a', 60_000);
+    await endLease(pool, PLACE, 1);
+    expect(await freezeRange(pool, range(0, 10, 1))).toBe(false);
+  });
+});
+
+describe('a range that was taken over', () => {
+  beforeEach(async () => {
+    await acquireLease(pool, PLACE, 'a', 60_000);
+    await freezeRange(pool, range(0, 10, 1));
+    await freezeRange(pool, range(10, 20, 1));
+    await markLoaded(pool, range(0, 10, 1));
+    await acquireLease(pool, PLACE, 'a', 60_000);
+  });
+
+  it('is given in order with all that a retry needs', async () => {
+    expect(await takeOverRanges(pool, PLACE, 2)).toEqual([
+      { ...range(0, 10, 2), state: 'loaded' },
+      { ...range(10, 20, 2), state: 'pending' },
+    ]);
+  });
+
+  it('can be marked by the new epoch only', async () => {
+    await takeOverRanges(pool, PLACE, 2);
+    expect(await markSettled(pool, range(0, 10, 1))).toBe(false);
+    expect(await markSettled(pool, range(0, 10, 2))).toBe(true);
+    expect(await dropLines(pool, range(10, 20, 1), [1])).toBe(false);
+    expect(await markLoaded(pool, range(10, 20, 1))).toBe(false);
+    expect(await dropLines(pool, range(10, 20, 2), [1])).toBe(true);
+    expect(await markLoaded(pool, range(10, 20, 2))).toBe(true);
+    expect(await dropLines(pool, range(10, 20, 2), [2])).toBe(false);
+    expect(await markSettled(pool, range(10, 20, 2))).toBe(true);
+    expect(await takeOverRanges(pool, PLACE, 2)).toEqual([]);
+  });
+
+  it('is not given to an epoch that is over', async () => {
+    expect(await takeOverRanges(pool, PLACE, 1)).toEqual([]);
+  });
+});
+
+describe('a lease', () => {
+  it('is held by one owner until it runs out, and every owner has a later epoch', async () => {
+    expect(await acquireLease(pool, PLACE, 'a', 60_000)).toBe(1);
+    expect(await acquireLease(pool, PLACE, 'b', 60_000)).toBeUndefined();
+    expect(await renewLease(pool, PLACE, 1, -1_000)).toBe(true);
+    expect(await acquireLease(pool, PLACE, 'b', 60_000)).toBe(2);
+    expect(await renewLease(pool, PLACE, 1, 60_000)).toBe(false);
+  });
+});
+
+it('a mark tells the listeners how far is loaded', async () => {
+  const listener = new Client({ connectionString: url });
+  await listener.connect();
+  const heard = new Promise((resolve) => listener.on('notification', ({ payload }) => resolve(payload)));
+  await listener.query(`LISTEN ${CHANNELS.loaded}`);
+  await acquireLease(pool, PLACE, 'a', 60_000);
+  await freezeRange(pool, range(0, 10, 1));
+  await markLoaded(pool, range(0, 10, 1));
+  expect(JSON.parse(String(await heard))).toEqual({ ...PLACE, hi: 10, throughMs: 10 });
+  await listener.end();
+});
+
+it('old ranges are forgotten, but never the last, and none with dropped or unsettled lines', async () => {
+  await acquireLease(pool, PLACE, 'a', 60_000);
+  for (const [lo, dropped] of [
+    [0, []],
+    [10, [3]],
+    [20, []],
+    [30, []],
+    [40, []],
+  ] as const) {
+    const one = { ...range(lo, lo + 10, 1), dropped: [...dropped] };
+    await freezeRange(pool, one);
+    await markLoaded(pool, one);
+    if (lo !== 20) await markSettled(pool, one);
+  }
+  await pool.query("UPDATE log_ranges SET created_at = now() - interval '31 days'");
+  expect(await pruneRanges(pool, PLACE, 30)).toBe(2);
+  const { rows } = await pool.query('SELECT lo FROM log_ranges ORDER BY lo');
+  expect(rows).toEqual([{ lo: 10 }, { lo: 20 }, { lo: 40 }]);
+});
+
+it('the moment before the last events is that of the range before them', async () => {
+  await acquireLease(pool, PLACE, 'a', 60_000);
+  for (const lo of [0, 10, 20, 30]) await freezeRange(pool, range(lo, lo + 10, 1));
+  expect(await momentBefore(pool, PLACE, 15)).toBe(30);
+  expect(await momentBefore(pool, PLACE, 20)).toBe(20);
+  expect(await momentBefore(pool, PLACE, 1_000)).toBe(0);
+});
