@@ -1,7 +1,7 @@
 export interface AggregatorOptions {
   /**
-   * Names this aggregator in the leases. Of two with one name the later takes the partition at once, so it has to
-   * be one living process's own: a fixed name where a lock already sees to that, else a random one.
+   * Names this aggregator in the leases. Of two with one name the later takes the partition at once, so it
+   * has to be one living process's own: a fixed name where a lock already sees to that, else a random one.
    */
   owner: string;
   /** How long a block gathers under load. */

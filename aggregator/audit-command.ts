@@ -1,4 +1,7 @@
-/** `npm run audit [-- --repair]`: exit 0 when nothing differs, 1 when something does, 2 when it cannot be told. */
+/**
+ * `npm run audit [-- --repair]`: exit 0 when nothing differs, 1 when something does, 2 when it cannot be
+ * told.
+ */
 import { pino } from 'pino';
 import { readEnv, toConfig } from '../infra/config.ts';
 import { dataDirAt } from '../infra/data-dir.ts';

@@ -20,8 +20,8 @@ export function emptyBlock(lo: number): Block {
 }
 
 /**
- * Adds the next frame. Throws Fatal `frame_damaged`, `frame_version_unknown` or `frame_of_other_log`: nothing of
- * ours may be passed over.
+ * Adds the next frame. Throws Fatal `frame_damaged`, `frame_version_unknown` or `frame_of_other_log`: nothing
+ * of ours may be passed over.
  */
 export function addFrame(block: Block, { position, next, bytes }: LogFrame, logId: Uint8Array): void {
   const frame = decodeFrame(bytes);
@@ -38,7 +38,9 @@ export function addFrame(block: Block, { position, next, bytes }: LogFrame, logI
 
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The very frames of a range that was frozen before. Throws Fatal `range_changed` when the log gives others. */
+/**
+ * The very frames of a range that was frozen before. Throws Fatal `range_changed` when the log gives others.
+ */
 export async function readBlock(
   reader: EventLogReader,
   partition: number,

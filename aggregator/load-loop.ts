@@ -30,8 +30,9 @@ const POLL_MS = 20;
 const PRUNE_EVERY_MS = 3_600_000;
 
 /**
- * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given up
- * with it: the next run begins with what is written in Postgres. `onHealthy` comes once the log can be read on.
+ * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given
+ * up with it: the next run begins with what is written in Postgres. `onHealthy` comes once the log can be
+ * read on.
  */
 export async function runLoadLoop(
   deps: LoadLoopDeps,
@@ -57,7 +58,9 @@ export async function runLoadLoop(
   }
 }
 
-/** Finishes what an owner before, or a run before, left unfinished. Gives the position from which to go on. */
+/**
+ * Finishes what an owner before, or a run before, left unfinished. Gives the position from which to go on.
+ */
 async function resumeAll(deps: LoadDeps, lease: Lease): Promise<number> {
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
     deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'goes on with an unsettled range');

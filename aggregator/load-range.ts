@@ -27,7 +27,9 @@ const INSERT_TIMEOUT_MS = 20_000;
 /** With less time left on the lease an insert is not begun. */
 const INSERT_TIME_MIN_MS = 1_000;
 
-/** Freezes the block, loads it and settles it. Whatever fails in between is taken up by {@link resumeRange}. */
+/**
+ * Freezes the block, loads it and settles it. Whatever fails in between is taken up by {@link resumeRange}.
+ */
 export async function loadBlock(
   deps: LoadDeps,
   lease: Lease,
@@ -43,8 +45,8 @@ export async function loadBlock(
 }
 
 /**
- * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never the
- * filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
+ * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never
+ * the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
  */
 export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<void> {
   if (range.state === 'loaded') return settleRange(deps.pool, range);
@@ -87,7 +89,10 @@ function tokenOf({ logId, partition, lo, hi }: Range): string {
   return `${logId}-${partition}-${lo}-${hi}`;
 }
 
-/** Sets the unreadable lines aside and gives all that the range leaves out. Nothing of the block was stored yet. */
+/**
+ * Sets the unreadable lines aside and gives all that the range leaves out. Nothing of the block was stored
+ * yet.
+ */
 async function quarantine(
   { pool, warehouse, log, metrics }: LoadDeps,
   range: Range,

@@ -83,11 +83,11 @@ describe('the load', () => {
 });
 
 /**
- * A process that ends at some point: its next step never comes. The one that follows counts exactly, and what the
- * first one still does when it wakes up changes nothing.
+ * A process that ends at some point: its next step never comes. The one that follows counts exactly, and what
+ * the first one still does when it wakes up changes nothing.
  *
- * Red when, by point: a range is marked before its insert; a retry gets a new token, or a range is not frozen; the
- * filter is applied to a retry; settling does not ask for the epoch.
+ * Red when, by point: a range is marked before its insert; a retry gets a new token, or a range is not
+ * frozen; the filter is applied to a retry; settling does not ask for the epoch.
  */
 const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<AggregatorDeps>]> = [
   ['before the insert', (stores, end) => ({ warehouse: withInsert(stores, () => end.here()) })],

@@ -14,46 +14,27 @@ export interface AggregatorMetrics {
 
 export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
   const registers = [registry];
-  const events = new Counter({
-    name: 'metergate_load_events_total',
-    help: 'Events loaded into the warehouse.',
-    registers,
-  });
-  const position = new Gauge({
-    name: 'metergate_load_position',
-    help: 'Everything before this position of the log is loaded.',
-    registers,
-  });
-  const lagBytes = new Gauge({
-    name: 'metergate_load_lag_bytes',
-    help: 'Durable on the log and not loaded.',
-    registers,
-  });
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const events = counter('metergate_load_events_total', 'Events loaded into the warehouse.');
+  const bytes = counter('metergate_load_bytes_total', 'Bytes of lines inserted.');
+  const doubled = counter(
+    'metergate_load_doubled_events_total',
+    'Events found twice on the log and left out.',
+  );
+  const quarantined = counter('metergate_load_quarantined_lines_total', 'Lines the warehouse cannot read.');
+  const position = gauge('metergate_load_position', 'Everything before this position of the log is loaded.');
+  const lagBytes = gauge('metergate_load_lag_bytes', 'Durable on the log and not loaded.');
   const rows = new Histogram({
     name: 'metergate_load_block_events',
     help: 'Events per block.',
     buckets: [1, 10, 100, 1_000, 10_000, 30_000, 60_000, 100_000],
     registers,
   });
-  const bytes = new Counter({
-    name: 'metergate_load_bytes_total',
-    help: 'Bytes of lines inserted.',
-    registers,
-  });
   const seconds = new Histogram({
     name: 'metergate_load_insert_seconds',
     help: 'Time of one insert into the warehouse.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
-    registers,
-  });
-  const doubled = new Counter({
-    name: 'metergate_load_doubled_events_total',
-    help: 'Events found twice on the log and left out.',
-    registers,
-  });
-  const quarantined = new Counter({
-    name: 'metergate_load_quarantined_lines_total',
-    help: 'Lines that the warehouse cannot read.',
     registers,
   });
   const failures = new Counter({

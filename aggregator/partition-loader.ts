@@ -14,8 +14,9 @@ export interface PartitionLoader {
   /** Somebody waits for what is on the log. */
   readerWaits(): void;
   /**
-   * Runs `work` between two loads: nothing is pending, everything before the position is loaded and nothing behind
-   * it. Throws Transient `partition_not_standing` while this process does not hold the partition or it is stuck.
+   * Runs `work` between two loads: nothing is pending, everything before the position is loaded and nothing
+   * behind it. Throws Transient `partition_not_standing` while this process does not hold the partition or it
+   * is stuck.
    */
   betweenLoads<T>(work: (standing: { lease: Lease; position: number }) => Promise<T>): Promise<T>;
   /** Rejects when the process should end. */
@@ -33,81 +34,90 @@ export function createPartitionLoader(
   options: AggregatorOptions,
 ): PartitionLoader {
   const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createTurns() };
-  const { pool, log, metrics, wakeup, turns } = deps;
   const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
   const state: LoopState = { closing: false, readerWaits: false, standing: undefined };
-  let backoffMs = BACKOFF_MS.first;
   // What an earlier process raised is cleared as well.
-  let alarmed = true;
-
-  async function keepLoading(): Promise<void> {
-    while (!state.closing) {
-      try {
-        if (!(await loadOnce())) await wakeup.wait(OTHER_OWNER_WAIT_MS);
-      } catch (error) {
-        await tell(expected(error));
-        await wakeup.wait(backoffMs);
-        backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most);
-      }
-    }
-  }
-
-  /** False while another process holds the partition. */
-  async function loadOnce(): Promise<boolean> {
-    const lease = await takeLease(deps, place, options);
-    if (!lease) return false;
-    try {
-      await runLoadLoop(deps, options, { lease, state, onHealthy });
-      return true;
-    } finally {
-      state.standing = undefined;
-      await lease.end();
-    }
-  }
-
-  async function onHealthy(): Promise<void> {
-    backoffMs = BACKOFF_MS.first;
-    if (alarmed) await clearAlarms(pool, place);
-    alarmed = false;
-  }
-
-  async function tell(failure: Failure): Promise<void> {
-    metrics.failed(failure.code);
-    log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
-    if (failure.code === 'lease_lost') return;
-    alarmed = true;
-    await raiseAlarm(pool, place, failure.code, failure.message).catch((err: unknown) => {
-      log.debug({ err }, 'an alarm cannot be written');
-    });
-  }
-
-  const kept = keepLoading();
+  const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first, alarmed: true });
   return {
     place,
     // Never resolves: an orderly end is no failure.
     failed: kept.then(() => new Promise<never>(() => undefined)),
     readerWaits() {
       state.readerWaits = true;
-      wakeup.wake();
+      deps.wakeup.wake();
     },
     betweenLoads: (work) =>
-      turns(() => {
+      deps.turns(() => {
         if (state.standing) return work(state.standing);
         throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
       }),
     async close() {
       state.closing = true;
-      wakeup.wake();
+      deps.wakeup.wake();
       await kept.catch(() => undefined);
     },
   };
 }
 
+interface Loading {
+  deps: LoadLoopDeps;
+  options: AggregatorOptions;
+  place: Place;
+  state: LoopState;
+  backoffMs: number;
+  /** Alarms may stand in the table. */
+  alarmed: boolean;
+}
+
+async function keepLoading(loading: Loading): Promise<void> {
+  const { state, deps } = loading;
+  while (!state.closing) {
+    try {
+      if (!(await loadOnce(loading))) await deps.wakeup.wait(OTHER_OWNER_WAIT_MS);
+    } catch (error) {
+      await tell(loading, expected(error));
+      await deps.wakeup.wait(loading.backoffMs);
+      loading.backoffMs = Math.min(loading.backoffMs * 2, BACKOFF_MS.most);
+    }
+  }
+}
+
+/** False while another process holds the partition. */
+async function loadOnce(loading: Loading): Promise<boolean> {
+  const { deps, options, place, state } = loading;
+  const lease = await takeLease(deps, place, options);
+  if (!lease) return false;
+  try {
+    await runLoadLoop(deps, options, { lease, state, onHealthy: () => clearAlarm(loading) });
+    return true;
+  } finally {
+    state.standing = undefined;
+    await lease.end();
+  }
+}
+
+async function clearAlarm(loading: Loading): Promise<void> {
+  loading.backoffMs = BACKOFF_MS.first;
+  if (loading.alarmed) await clearAlarms(loading.deps.pool, loading.place);
+  loading.alarmed = false;
+}
+
+async function tell(loading: Loading, failure: Failure): Promise<void> {
+  const { deps, place } = loading;
+  deps.metrics.failed(failure.code);
+  deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
+  if (failure.code === 'lease_lost') return;
+  loading.alarmed = true;
+  await raiseAlarm(deps.pool, place, failure.code, failure.message).catch((err: unknown) => {
+    deps.log.debug({ err }, 'an alarm cannot be written');
+  });
+}
+
 type Failure = Transient | Poison | Fatal;
 
 /**
- * Failures of every kind are tried again: a damaged frame stops its partition, with an alarm, and is never passed
- * over. What is none of ours is a mistake in the code, and ends the process.
+ * Failures of every kind are tried again: a damaged frame stops its partition, with an alarm, and is never
+ * passed over. What is none of ours is a mistake in the code, and ends the process.
  */
 function expected(error: unknown): Failure {
   const failure = asTransient(error);

@@ -4,7 +4,10 @@ import { RECORD_BYTES } from '../schemas/frame.ts';
 import { type Block, emptyBlock } from './block.ts';
 import { createRecentIds } from './recent-ids.ts';
 
-/** Few different ids, so that they repeat, all of one first word, so that they crowd in one place of the table. */
+/**
+ * Few different ids, so that they repeat, all of one first word, so that they crowd in one place of the
+ * table.
+ */
 const crowded = fc.integer({ min: 1, max: 40 }).map((number) => {
   const id = Buffer.alloc(16, 7);
   id.writeUInt32LE(number, 12);

@@ -2,11 +2,14 @@ import { RECORD_BYTES } from '../schemas/frame.ts';
 import type { Block } from './block.ts';
 
 /**
- * The ids seen lately, all 128 bits of each, to find an event that stands on the log twice. Two generations: when
- * the younger one is full the older is forgotten, so at least `generationMax` ids are known, at most twice that.
+ * The ids seen lately, all 128 bits of each, to find an event that stands on the log twice. Two generations:
+ * when the younger one is full the older is forgotten, so at least `generationMax` ids are known, at most
+ * twice that.
  */
 export interface RecentIds {
-  /** Numbers of the block's events that were seen before, in it or earlier, ascending. Remembers all others. */
+  /**
+   * Numbers of the block's events that were seen before, in it or earlier, ascending. Remembers all others.
+   */
   filter(block: Block): number[];
   /** `id`: 16 bytes. */
   remember(id: Uint8Array): void;
@@ -56,8 +59,8 @@ interface IdSet {
 }
 
 /**
- * Open addressing, at most half full. Ids are a keyed hash, so their first word is as good as any other hash. The
- * id of 128 zero bits marks an empty slot and is never found: nobody can make it come up.
+ * Open addressing, at most half full. Ids are a keyed hash, so their first word is as good as any other hash.
+ * The id of 128 zero bits marks an empty slot and is never found: nobody can make it come up.
  */
 function createIdSet(idsMax: number): IdSet {
   const slots = 2 ** Math.ceil(Math.log2(idsMax * 2));

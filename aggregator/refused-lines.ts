@@ -1,12 +1,15 @@
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { Fatal } from '../schemas/failures.ts';
 
-/** A block with more than this is no accident of a line: something is wrong with all of them, and nothing is dropped. */
+/**
+ * A block with more than this is no accident of a line: something is wrong with all of them, and nothing is
+ * dropped.
+ */
 const REFUSED_MAX = 1_000;
 
 /**
- * Finds the lines that the warehouse cannot read, as indexes into `lines`, ascending: halves are tried, and the bad
- * half halved again. Throws Fatal `too_many_refused` rather than setting a thousand events aside.
+ * Finds the lines that the warehouse cannot read, as indexes into `lines`, ascending: halves are tried, and
+ * the bad half halved again. Throws Fatal `too_many_refused` rather than setting a thousand events aside.
  */
 export async function findRefusedLines(
   warehouse: Pick<Warehouse, 'accepts'>,

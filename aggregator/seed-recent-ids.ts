@@ -15,7 +15,9 @@ export interface SeedOptions {
 const TIMEOUT_MS = 20_000;
 const ID_PREFIX = 'use_';
 
-/** What the warehouse stored last, so that a new owner of the partition knows what the one before had seen. */
+/**
+ * What the warehouse stored last, so that a new owner of the partition knows what the one before had seen.
+ */
 export async function seedRecentIds(
   { pool, warehouse }: { pool: Pool; warehouse: Warehouse },
   place: Place,

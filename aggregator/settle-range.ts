@@ -4,8 +4,8 @@ import { Transient } from '../schemas/failures.ts';
 import { markSettled, type Range } from './store/ranges.ts';
 
 /**
- * Does what follows from a loaded range, in one transaction with the mark that it was done: either both are there
- * after a crash or neither, and only the epoch that holds the range can do it.
+ * Does what follows from a loaded range, in one transaction with the mark that it was done: either both are
+ * there after a crash or neither, and only the epoch that holds the range can do it.
  */
 export async function settleRange(pool: Pool, range: Range): Promise<void> {
   await inTransaction(pool, async (client) => {

@@ -58,7 +58,7 @@ function counterFaults(
   });
 }
 
-export const WINDOWS = ['current_period', 'day', 'week', 'month', 'all', 'custom'] as const;
+const WINDOWS = ['current_period', 'day', 'week', 'month', 'all', 'custom'] as const;
 
 /** The same for every breakdown: each window by each dimension, for every pair. */
 export async function compareBreakdowns(

@@ -95,17 +95,16 @@ async function sustained(bench: Bench): Promise<object> {
   const probe = startFreshnessProbe(api, world.customers[0]?.id ?? '', `probe_${Date.now()}`);
   const startedAt = performance.now();
   const run = await measured(bench, () => load(bench, { durationMs: sustainedMs, rate }));
-  const countedAtTheEnd = (await countedEvents(bench)) - before;
   await waitUntilCounted(bench);
-  const allCountedSeconds = (performance.now() - startedAt) / 1_000;
-  const countedInAll = (await countedEvents(bench)) - before;
+  const untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
   const freshness = await probe.stop();
+  const counted = (await countedEvents(bench)) - before;
   return {
     offeredPerSecond: rate,
     ...run,
-    countedAtTheEnd,
-    countedInAll,
-    allCountedSeconds,
+    counted,
+    untilAllCountedSeconds,
+    countedPerSecond: Math.round(counted / untilAllCountedSeconds),
     fromAnswerToCountedMs: { samples: freshness.length, ...spread(freshness) },
   };
 }
@@ -133,7 +132,6 @@ async function countersUnderLoad(bench: Bench): Promise<object> {
   const { api, world } = bench;
   let over = false;
   const counters: number[] = [];
-  const before = await countedEvents(bench);
   const reading = (async () => {
     while (!over) {
       const startedAt = performance.now();
@@ -141,12 +139,13 @@ async function countersUnderLoad(bench: Bench): Promise<object> {
       counters.push(performance.now() - startedAt);
     }
   })();
+  const startedAt = performance.now();
   const run = await load(bench, { durationMs: bench.phaseMs, rate: bench.rate / 2 });
   over = true;
   await reading;
-  const counted = (await countedEvents(bench)) - before;
   await waitUntilCounted(bench);
-  return { acknowledged: run.acknowledged, countedAtTheEnd: counted, counterMs: spread(counters) };
+  const untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
+  return { acknowledged: run.acknowledged, untilAllCountedSeconds, counterMs: spread(counters) };
 }
 
 function load(bench: Bench, options: { durationMs: number; rate?: number }): Promise<LoadRunResult> {

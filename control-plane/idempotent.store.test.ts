@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts';
+import { createRunChange } from './idempotent.ts';
 
 /*
  * Idempotent POSTs (contract, §1).
@@ -95,6 +96,41 @@ describe('an idempotent POST', () => {
     ]);
     expect(rows).toHaveLength(1);
     expect(rows[0].body.includes('Sealed')).toBe(false);
+  });
+
+  it('changes nothing when its answer cannot be kept', async () => {
+    await api.pool.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END';
+      CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
+        FOR EACH ROW WHEN (new.key = 'unkept') EXECUTE FUNCTION refuse()`);
+    const body = { name: 'Unkept', email: 'unkept@example.com' };
+    const answer = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': 'unkept' } });
+    expectRefusal(answer, 'internal');
+    expect(answer.text).not.toContain('refused');
+    const { rows } = await api.pool.query(`SELECT FROM customers WHERE name = 'Unkept'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('is told that its key is in use when a rival takes too long', async () => {
+    const runChange = createRunChange(api.pool, Buffer.alloc(32), 50);
+    const request = { environment: 'e', method: 'POST', path: '/', key: 'slow', bodyText: '{}' };
+    let finish = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      void runChange(request, async () => {
+        resolve();
+        await new Promise<void>((finished) => {
+          finish = finished;
+        });
+        return { status: 201, body: 'first' };
+      });
+    });
+    await begun;
+    const rival = runChange(request, async () => ({ status: 201, body: 'second' }));
+    await expect(rival).rejects.toMatchObject({ refusal: { code: 'idempotency_key_in_use' } });
+    finish();
+    await expect
+      .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })))
+      .toMatchObject({ body: 'first', replayed: true });
   });
 
   it('is forgotten after 24 hours', async () => {

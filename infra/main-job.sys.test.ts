@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as pass } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { type Api, createApi } from '../bench/api.ts';
 import {
@@ -144,11 +146,21 @@ describe('the main job', () => {
     await expectExact(live);
   });
 
-  it('stops in order with 0, starts again, and lists every event of all rounds once', async () => {
+  it('stops with 0, starts again, lists every event once and passes the audit', async () => {
     expect(await instance.stop()).toBe(0);
     await instance.start();
     await expectExact(live);
     expect(await compareBreakdowns(live, ['custom'], ['user', '$hour'])).toEqual([]);
     expect(await compareEvents(live)).toEqual([]);
+    expect(await audit()).toMatch(/ 0 differences/);
   });
 });
+
+/** What `npm run audit` prints: rollup, stored events and log compared hour by hour. */
+async function audit(): Promise<string> {
+  const env = { ...process.env, DATA_DIR: instance.dataDir };
+  const { stdout } = await promisify(execFile)(process.execPath, ['dist/aggregator/audit-command.js'], {
+    env,
+  });
+  return stdout;
+}

@@ -81,7 +81,7 @@ test('include takes the one value `events`, and counts for batches alone', () =>
   expect([include('include=events', 'single'), include('include=x', 'single')]).toEqual([false, false]);
 });
 
-test('the key is taken from the head, and a length that cannot fit is refused before the body is read', () => {
+test('the key is taken from the head, and a length that cannot fit is refused there', () => {
   const headers = { 'idempotency-key': 'order-1', 'content-length': String(2 ** 20) };
   expect(headOf({ headers }, 'single')).toMatchObject({ idempotencyKey: 'order-1' });
   expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false });

@@ -103,7 +103,8 @@ const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) =
     ['log', 'rollup'],
     (stores) =>
       stores.rows(
-        `ALTER TABLE metergate.events UPDATE value = value + 1 WHERE id = '${eventId('event 7')}' SETTINGS mutations_sync = 1`,
+        `ALTER TABLE metergate.events UPDATE value = value + 1 WHERE id = '${eventId('event 7')}'
+         SETTINGS mutations_sync = 1`,
       ),
   ],
   [

@@ -34,9 +34,9 @@ const DIFFERENCES_MAX = 10_000;
 const HOURS_MAX = 200_000;
 
 /**
- * Compares, hour by hour: the hourly sums with the stored events, and the stored events with the log as far as the
- * log goes back. The load stands still only while the warehouse is asked; what the log holds up to there never
- * changes and is read afterwards.
+ * Compares, hour by hour: the hourly sums with the stored events, and the stored events with the log as far
+ * as the log goes back. The load stands still only while the warehouse is asked; what the log holds up to
+ * there never changes and is read afterwards.
  */
 export async function comparePlaces(deps: AuditDeps, hold: Hold, hoursMax = HOURS_MAX): Promise<Comparison> {
   const of = Math.max(1, Math.ceil((await countHours(deps.warehouse)) / hoursMax));

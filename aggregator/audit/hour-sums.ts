@@ -24,7 +24,7 @@ export function keyText({ environment, customerId, meterKey, hour }: HourKey): s
   return JSON.stringify([environment, customerId, meterKey, hour]);
 }
 
-export function keyOf(text: string): HourKey {
+function keyOf(text: string): HourKey {
   const [environment, customerId, meterKey, hour] = JSON.parse(text) as [string, string, string, number];
   return { environment, customerId, meterKey, hour };
 }
@@ -44,7 +44,9 @@ export function addTo(sums: HourSums, key: string, total: string, events: number
 export interface Difference extends Omit<HourKey, 'hour'> {
   /** ISO 8601. */
   hour: string;
-  /** `rollup`: the hourly sums are wrong against the stored events; `log`: the stored events against the log. */
+  /**
+   * `rollup`: the hourly sums are wrong against the stored events; `log`: the stored events against the log.
+   */
   kind: 'rollup' | 'log';
   expected: { total: string; events: number };
   found: { total: string; events: number };

@@ -10,7 +10,9 @@ import { HOUR_SECONDS, keyText } from './hour-sums.ts';
 export interface LogSpan {
   from: number;
   to: number;
-  /** Events created before are left out: some of them may stand in frames that are gone. 0 when none is gone. */
+  /**
+   * Events created before are left out: some of them may stand in frames that are gone. 0 when none is gone.
+   */
   sinceMs: number;
   /** Ranges that leave lines out, in order. */
   drops: Array<Pick<Range, 'lo' | 'hi' | 'dropped'>>;
@@ -59,8 +61,8 @@ function eventsOf(
 }
 
 /**
- * Frames come in order; the numbers of dropped lines count from the beginning of their range. Told where a frame
- * begins and how many lines it has, gives which of them are dropped.
+ * Frames come in order; the numbers of dropped lines count from the beginning of their range. Told where a
+ * frame begins and how many lines it has, gives which of them are dropped.
  */
 function createDropCheck(drops: LogSpan['drops']) {
   let at = 0;

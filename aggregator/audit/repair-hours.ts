@@ -12,10 +12,12 @@ const TIMEOUT_MS = 120_000;
 const INSERT_TIMEOUT_MS = 15_000;
 
 /**
- * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly sums
- * from the stored events. What a crash leaves half done is found again by the next audit, and the log still has it.
+ * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly
+ * sums from the stored events. What a crash leaves half done is found again by the next audit, and the log
+ * still has it.
  *
- * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a retry.
+ * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a
+ * retry.
  */
 export async function repairHours(
   deps: AuditDeps,

@@ -40,7 +40,8 @@ export async function withdrawAuditRun(db: Queryable, id: string): Promise<boole
 export async function beginAuditRun(db: Queryable): Promise<AuditRun | undefined> {
   const { rows } = await db.query<AuditRun>(
     `UPDATE audit_runs SET state = 'running'
-     WHERE id = (SELECT id FROM audit_runs WHERE state = 'asked' ORDER BY asked_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     WHERE id = (SELECT id FROM audit_runs WHERE state = 'asked'
+                 ORDER BY asked_at LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING id, repair`,
   );
   return rows[0];

@@ -7,7 +7,10 @@ export interface Place {
   partition: number;
 }
 
-/** Takes what nobody holds, what has run out, and what this owner held before. Undefined while another holds it. */
+/**
+ * Takes what nobody holds, what has run out, and what this owner held before. Undefined while another holds
+ * it.
+ */
 export async function acquireLease(
   db: Queryable,
   { logId, partition }: Place,

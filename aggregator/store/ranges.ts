@@ -21,8 +21,9 @@ export interface UnsettledRange extends Range {
 }
 
 /**
- * Writes the range down if this epoch still holds the partition and the range begins where the last one ended.
- * False: somebody else holds it. The lease is locked meanwhile, so that no new owner can begin in between.
+ * Writes the range down if this epoch still holds the partition and the range begins where the last one
+ * ended. False: somebody else holds it. The lease is locked meanwhile, so that no new owner can begin in
+ * between.
  */
 export async function freezeRange(db: Queryable, range: Range): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -60,8 +61,8 @@ export async function takeOverRanges(
     `UPDATE log_ranges SET epoch = $3
      WHERE log_id = $1 AND partition = $2 AND state <> 'settled'
        AND EXISTS (SELECT FROM partition_leases WHERE log_id = $1 AND partition = $2 AND epoch = $3)
-     RETURNING log_id AS "logId", partition, lo, hi, epoch, state, event_count AS "eventCount", dropped, checksum,
-               through_ms AS "throughMs"`,
+     RETURNING log_id AS "logId", partition, lo, hi, epoch, state, event_count AS "eventCount", dropped,
+               checksum, through_ms AS "throughMs"`,
     [logId, partition, epoch],
   );
   return rows.sort((a, b) => a.lo - b.lo);
@@ -113,8 +114,8 @@ export async function markSettled(db: Queryable, range: Range): Promise<boolean>
 }
 
 /**
- * Forgets old settled ranges. Never the last one, which holds the position, and never one with dropped lines: an
- * audit has to know them as long as the log holds the range.
+ * Forgets old settled ranges. Never the last one, which holds the position, and never one with dropped lines:
+ * an audit has to know them as long as the log holds the range.
  */
 export async function pruneRanges(
   db: Queryable,
@@ -131,7 +132,9 @@ export async function pruneRanges(
   return rowCount ?? 0;
 }
 
-/** The moment after which about `events` events were committed; 0 when there are not that many. Milliseconds. */
+/**
+ * The moment after which about `events` events were committed; 0 when there are not that many. Milliseconds.
+ */
 export async function momentBefore(
   db: Queryable,
   { logId, partition }: Place,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { LoggedEvent } from '../../infra/conformance/load-stores.ts';
+import type { TestEvent } from '../../infra/conformance/event-line.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function loadNow(events: LoggedEvent[]): Promise<void> {
+async function loadNow(events: TestEvent[]): Promise<void> {
   await usage.load(await usage.append(events));
 }
 
@@ -135,6 +135,19 @@ describe('a breakdown', () => {
         );
       }
     }
+  });
+
+  it('counts an event once that stands in the table twice, and lists it once', async () => {
+    await usage.makeMeter('doubled', 'count');
+    const one = usage.logged(happenings[0] as Happening, 'doubled');
+    await loadNow([one]);
+    await loadNow([{ ...one, createdAtMs: (one.createdAtMs ?? 0) + 1 }]);
+    const answer = await usage.read('doubled/breakdown?dimension=region&window=all');
+    expect(answer.body).toMatchObject({ total: 1, breakdown: [{ count: 1 }] });
+    const { data } = (await usage.read('doubled/events')).body;
+    expect(data.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual([
+      isoText(one.createdAtMs ?? 0),
+    ]);
   });
 
   it('refuses what cannot be answered', async () => {

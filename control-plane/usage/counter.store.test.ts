@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import type { LoggedEvent } from '../../infra/conformance/load-stores.ts';
+import type { TestEvent } from '../../infra/conformance/event-line.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
@@ -15,7 +15,7 @@ import { CHANNELS } from '../../schemas/channels.ts';
 import { calendarSpan, type Span } from '../../schemas/rules/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { expectRefusal } from '../api-under-test.ts';
-import { findMeter } from '../store/meters.ts';
+import { findMeter, type MeterRow } from '../store/meters.ts';
 import { readCounter } from '../store/read-counter.ts';
 import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
@@ -58,7 +58,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function loadNow(events: LoggedEvent[]): Promise<void> {
+async function meterOf(key: string): Promise<MeterRow> {
+  const meter = await findMeter(usage.api.pool, usage.environment, key);
+  if (!meter) throw new Error(`there is no meter ${key}`);
+  return meter;
+}
+
+function pair(): { environment: string; customerId: string } {
+  return { environment: usage.environment, customerId: usage.customerId };
+}
+
+async function loadNow(events: TestEvent[]): Promise<void> {
   await usage.load(await usage.append(events));
 }
 
@@ -81,8 +91,7 @@ describe('a counter', () => {
   });
 
   it.each(AGGREGATIONS)('of %s is exact over any span of milliseconds', async (aggregation) => {
-    const meter = await findMeter(usage.api.pool, usage.environment, aggregation);
-    if (!meter) throw new Error('the meter is gone');
+    const meter = await meterOf(aggregation);
     const moments = happenings.flatMap(({ occurredAtMs }) => [occurredAtMs, occurredAtMs + 1]);
     const moment = fc.oneof(
       fc.constantFrom(...moments),
@@ -91,11 +100,7 @@ describe('a counter', () => {
     await fc.assert(
       fc.asyncProperty(moment, moment, async (a, b) => {
         const span: Span = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
-        const current = await readCounter(
-          warehouse,
-          { environment: usage.environment, customerId: usage.customerId, meter },
-          span,
-        );
+        const current = await readCounter(warehouse, { ...pair(), meter }, span);
         expect(unitsOf(current)).toBe(expectedValue(within(happenings, span), aggregation));
       }),
       { numRuns: 25 },
@@ -106,6 +111,36 @@ describe('a counter', () => {
     await usage.makeMeter('empty', 'max');
     expect((await usage.read('empty')).body.current).toBe(0);
     expect((await usage.read('sum?at=2001-01-01T00:00:00Z')).body.current).toBe(0);
+  });
+
+  it('of a max below zero is not 0, over hours, edges and both', async () => {
+    await usage.makeMeter('cold', 'max');
+    const below = happenings
+      .slice(0, 50)
+      .map((one) => ({ ...one, units: one.units > 0n ? -one.units : one.units }));
+    await loadNow(below.map((one) => usage.logged(one, 'cold')));
+    const meter = await meterOf('cold');
+    const moments = below.map(({ occurredAtMs }) => occurredAtMs).sort((a, b) => a - b);
+    for (const [from, to] of [
+      [0, 49],
+      [10, 20],
+      [3, 4],
+    ] as const) {
+      const span = { fromMs: moments[from] ?? 0, toMs: moments[to] ?? 0 };
+      const expected = expectedValue(within(below, span), 'max');
+      expect(unitsOf(await readCounter(warehouse, { ...pair(), meter }, span))).toBe(expected);
+    }
+  });
+
+  it('holds nothing of another environment, whatever the names', async () => {
+    await usage.makeMeter('fenced', 'sum');
+    const one = { ...usage.logged(happenings[0] as Happening, 'fenced'), occurredAtMs: nowMs };
+    await loadNow([{ ...one, environment: 'ws_other:live' }]);
+    await loadNow([{ ...one, environment: `${usage.api.keys.workspaceId}:test` }]);
+    expect((await usage.read('fenced?consistency=strong')).body.current).toBe(0);
+    const breakdown = await usage.read('fenced/breakdown?dimension=region&window=all');
+    expect(breakdown.body).toMatchObject({ total: 0, breakdown: [] });
+    expect((await usage.read('fenced/events')).body.data).toEqual([]);
   });
 
   it('keeps twelve digits behind fifteen before', async () => {

@@ -2,7 +2,8 @@
  * Events of a test, and what every read must say of them, summed here in bigints of 10^-12. Shares no
  * arithmetic with the product: a fault there cannot hide here.
  */
-import { eventId } from '../../infra/conformance/load-stores.ts';
+import { createHash } from 'node:crypto';
+import { base32 } from '../../schemas/ids.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
@@ -49,7 +50,7 @@ export function within(happenings: Happening[], { fromMs, toMs }: Span): Happeni
 
 /** The id under which a meter's copy of it is stored. */
 export function storedId({ id }: Happening, meterKey: string): string {
-  return eventId(`${id} ${meterKey}`);
+  return `use_${base32(createHash('md5').update(`${id} ${meterKey}`).digest())}`;
 }
 
 /** In units of 10^-12; a `unique` meter counts values of `region`. */

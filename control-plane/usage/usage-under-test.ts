@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { eventLines } from '../../infra/conformance/event-line.ts';
-import { eventId, frameOf, type LoggedEvent } from '../../infra/conformance/load-stores.ts';
+import { eventLine, type TestEvent } from '../../infra/conformance/event-line.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/channels.ts';
+import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { type ApiAnswer, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
-import { type Happening, makeHappenings, unitsAsText } from './usage-oracle.ts';
+import { type Happening, makeHappenings, storedId, unitsAsText } from './usage-oracle.ts';
 
 /**
  * The control plane over a real log, Postgres and warehouse, with a customer and a meter of every
@@ -23,8 +23,8 @@ export interface UsageUnderTest {
   read(rest: string, options?: CallOptions): Promise<ApiAnswer>;
   makeMeter(key: string, aggregation: Aggregation): Promise<void>;
   /** As the ingest tier writes it. */
-  logged(happening: Happening, meterKey: string): LoggedEvent;
-  append(events: LoggedEvent[]): Promise<Appended>;
+  logged(happening: Happening, meterKey: string): TestEvent;
+  append(events: TestEvent[]): Promise<Appended>;
   /** Plays the aggregator: inserts, marks, announces. */
   load(appended: Appended): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface UsageUnderTest {
 export interface Appended {
   lo: number;
   hi: number;
-  events: LoggedEvent[];
+  events: TestEvent[];
 }
 
 export interface UsageDoors {
@@ -73,7 +73,7 @@ export async function startUsage({ warehouse, writer, reader }: UsageDoors): Pro
       meterKey,
     }),
     async append(events) {
-      const outcome = await writer.append(frameOf(writer.logId, events, Date.now()));
+      const outcome = await writer.append(frameOf(writer.logId, events));
       if (outcome.status !== 'durable') throw new Error('the disk is full');
       return { lo: outcome.position, hi: outcome.end, events };
     },
@@ -92,7 +92,7 @@ interface LoadDoors {
 }
 
 async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadDoors): Promise<void> {
-  const lines = eventLines(events.map((event) => ({ ...event, id: eventId(event.id) })));
+  const lines = Buffer.concat(linesOf(events));
   await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
   const throughMs = 1; // so early that only samples can make an asOf
   await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5)`, [
@@ -106,15 +106,33 @@ async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: Loa
   await api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.loaded, note]);
 }
 
-function loggedAs({ id, units, properties, ...times }: Happening, meterKey: string): LoggedEvent {
+function frameOf(logId: Uint8Array, events: TestEvent[]): Uint8Array[] {
+  return encodeFrame({
+    logId,
+    committedAtMs: Date.now(),
+    eventCount: events.length,
+    touched: [],
+    records: events.map(() => Buffer.alloc(RECORD_BYTES)),
+    recheck: [],
+    lines: linesOf(events),
+  });
+}
+
+function linesOf(events: TestEvent[]): Buffer[] {
+  return events.map((event) => Buffer.from(eventLine(event)));
+}
+
+function loggedAs(happening: Happening, meterKey: string): TestEvent {
+  const { units, properties, occurredAtMs, createdAtMs } = happening;
   const tags: Record<string, string> = { string: '', number: '\u0000n', boolean: '\u0000b' };
   const stored = Object.entries(properties).map(([name, value]) => [name, `${tags[typeof value]}${value}`]);
   return {
-    id: `${id} ${meterKey}`,
+    id: storedId(happening, meterKey),
     value: unitsAsText(units),
     uniqueValue: meterKey === 'unique' && 'region' in properties ? `=${properties.region}` : '',
     properties: Object.fromEntries(stored.sort()),
-    ...times,
+    occurredAtMs,
+    createdAtMs,
   };
 }
 

@@ -42,7 +42,7 @@ export const ENVIRONMENT = 'ws_aaaaaaaaaaaaaaaaaaaaaaaaaa:live';
 export const REQUEST_ID = 'req_of_this_test';
 export const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');
 export const CUSTOMER = 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa';
-export const METER = 'api_calls';
+const METER = 'api_calls';
 
 /** An event that nothing is wrong with. */
 export const SOUND = { customerId: CUSTOMER, meterId: METER, value: 1 };

@@ -2,8 +2,8 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { ExactNumber } from '../rules/exact-json.ts';
 
-export const ID_CHARS_MAX = 128;
-export const NAME_CHARS_MAX = 200;
+const ID_CHARS_MAX = 128;
+const NAME_CHARS_MAX = 200;
 
 /** Exact, at most 15 integer and 12 fraction digits where a client sends it. */
 export const Decimal = Type.Unsafe<ExactNumber>({ type: 'number' });

@@ -26,7 +26,7 @@ const counterFields = {
   meterId: Type.String({ description: "The meter's key." }),
 };
 
-export const UsageCounter = Type.Object({
+const UsageCounter = Type.Object({
   ...counterFields,
   current: Decimal,
   limit: Type.Optional(Decimal),
@@ -35,11 +35,10 @@ export const UsageCounter = Type.Object({
   unit: Type.Optional(Type.String()),
   asOf: Timestamp,
 });
-export type UsageCounter = Static<typeof UsageCounter>;
 
 const BreakdownAmount = { total: Decimal, count: Type.Integer(), creditCost: Decimal };
 
-export const UsageBreakdown = Type.Object({
+const UsageBreakdown = Type.Object({
   ...counterFields,
   dimension: Type.String(),
   window: Type.Enum([...BREAKDOWN_WINDOWS, 'custom']),
@@ -52,9 +51,8 @@ export const UsageBreakdown = Type.Object({
   unit: Type.Optional(Type.String()),
   asOf: Timestamp,
 });
-export type UsageBreakdown = Static<typeof UsageBreakdown>;
 
-export const UsageEventList = Type.Object({
+const UsageEventList = Type.Object({
   data: Type.Array(UsageEvent),
   nextCursor: Type.Optional(Type.String({ description: 'Missing on the last page.' })),
   asOf: Timestamp,
