@@ -16,6 +16,8 @@ export default defineConfig({
           // Per project, since a project does not inherit it: a hanging test must name itself in time.
           testTimeout: 20_000,
           hookTimeout: 30_000,
+          // More than cores: many tests wait for a clock, and the whole run has four minutes.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
@@ -30,6 +32,7 @@ export default defineConfig({
           globalSetup: ['infra/postgres/test-server.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

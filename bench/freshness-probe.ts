@@ -10,8 +10,8 @@ export interface FreshnessProbe {
 
 const SEND_EVERY_MS = 50;
 /**
- * A read under load costs the server up to 18 ms of CPU: ten a second took a fifth of a core from the load. The
- * price is that times are up to this much too long.
+ * A read under load costs the server up to 18 ms of CPU: ten a second took a fifth of a core from the load.
+ * The price is that the times are up to this much too long.
  */
 const READ_EVERY_MS = 250;
 const DRAIN_MS = 30_000;

@@ -33,7 +33,7 @@ export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
 export function refuse(ctx: Context, refusal: Refusal): void {
   ctx.status = ERROR_STATUS[refusal.code];
   if (ctx.status === 503) ctx.set('Retry-After', '1');
-  ctx.type = 'application/json';
+  ctx.set('Content-Type', 'application/json');
   ctx.body = errorBody(refusal, String(ctx.state.requestId));
 }
 

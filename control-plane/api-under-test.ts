@@ -181,7 +181,7 @@ async function callApi(
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
   });
   const text = await answer.body.text();
-  const isJson = String(answer.headers['content-type']).startsWith('application/json');
+  const isJson = answer.headers['content-type'] === 'application/json';
   const seen = {
     status: answer.statusCode,
     headers: answer.headers,

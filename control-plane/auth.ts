@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import type { Pool } from 'pg';
+import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
 import { hashApiKey } from '../infra/secrets.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Route } from '../schemas/route.ts';
 import { parseApiKey } from '../schemas/rules/api-key.ts';
 import { presentedKey } from '../schemas/rules/presented-key.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';
-import type { FirstCallStamp } from './first-call-stamp.ts';
 import { type ApiKey, findApiKey } from './store/find-api-key.ts';
 
 export interface AuthDeps {

@@ -1,8 +1,8 @@
 import type Koa from 'koa';
+import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import { CHANNELS, type LoadedNote } from '../schemas/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
-import { createFirstCallStamp } from './first-call-stamp.ts';
 import { createReadGauges } from './metrics.ts';
 import { startSweep } from './old-answers-sweep.ts';
 import { notifyReaderWaits, readLoadedPosition } from './store/loaded-position.ts';

@@ -40,7 +40,7 @@ function servePage(page: PublicPages[keyof PublicPages]): Serve {
   return async (ctx) => {
     const { status, mediaType, body } = await page();
     ctx.status = status;
-    ctx.type = mediaType;
+    ctx.set('Content-Type', mediaType);
     ctx.body = body;
   };
 }
@@ -69,7 +69,7 @@ function serveKeyed(route: Route, handler: Handler<Route>, deps: OperationDeps):
           );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
     ctx.status = status;
-    ctx.type = 'application/json';
+    ctx.set('Content-Type', 'application/json');
     ctx.body = body;
   };
 }

@@ -18,8 +18,8 @@ export interface LagLimits {
   secondsMax: number;
 }
 
-/** A minute of silence, or half an hour of 80,000 events/s in one go, is no longer ordinary. */
-const LAG_LIMITS: LagLimits = { bytesMax: 16 * 1024 ** 3, secondsMax: 60 };
+/** 4 GiB are some 18 million events, minutes of loading at full speed. */
+const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
 /** The data plane asks with three seconds' patience. */
 const CHECK_TIMEOUT_MS = 2_000;
 const ALARMS_SHOWN = 20;

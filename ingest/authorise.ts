@@ -1,5 +1,6 @@
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
+import { presentedKey } from '../schemas/rules/presented-key.ts';
 import type { KeyCache, StoredKey } from './key-cache.ts';
 
 /**
@@ -10,28 +11,14 @@ export function authoriseUsage(
   exchange: Exchange,
   keys: KeyCache,
 ): StoredKey | Refusal | Promise<StoredKey | Refusal> {
-  const text = keyText(exchange);
+  const { headers } = exchange;
+  const text = presentedKey(headers.get('authorization'), headers.get('x-api-key'));
   if (typeof text !== 'string') return text;
   const found = keys.authenticate(text);
   return found instanceof Promise ? found.then(checkScope) : checkScope(found);
 }
 
 const SCOPE = 'usage:write';
-
-function keyText({ headers }: Exchange): string | Refusal {
-  const authorization = headers.get('authorization');
-  const bearer = authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-  const header = headers.get('x-api-key')?.trim();
-  if (authorization !== undefined && bearer === undefined) {
-    return unauthenticated('The Authorization header must read `Bearer <API key>`.');
-  }
-  if (bearer && header && bearer !== header) {
-    return unauthenticated('Authorization and X-API-Key carry different keys; send one.');
-  }
-  return (
-    bearer || header || unauthenticated('Send an API key: `Authorization: Bearer <API key>` or `X-API-Key`.')
-  );
-}
 
 function checkScope(found: StoredKey | Refusal): StoredKey | Refusal {
   if ('code' in found) return found;
@@ -40,8 +27,4 @@ function checkScope(found: StoredKey | Refusal): StoredKey | Refusal {
   }
   if (found.scopes.includes(SCOPE) || found.scopes.includes('*')) return found;
   return { code: 'insufficient_scope', message: `This operation needs the scope ${SCOPE}.` };
-}
-
-function unauthenticated(message: string): Refusal {
-  return { code: 'unauthenticated', message };
 }

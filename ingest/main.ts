@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type DataDir, prepareDataDir } from '../infra/data-dir.ts';
 import { createDiskGuard } from '../infra/disk-guard.ts';
+import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
 import { chooseFront } from '../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
@@ -118,8 +119,15 @@ async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
 
   const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
   const { keyPepper } = deriveSecrets(secret);
+  const firstCalls = createFirstCallStamp(pool, log);
+  closer.add('first calls', { close: () => firstCalls.close() });
   const keys = createKeyCache({
-    load: (text) => findApiKey(pool, hashApiKey(text, keyPepper)),
+    load: async (text) => {
+      const key = await findApiKey(pool, hashApiKey(text, keyPepper));
+      // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
+      if (key && !key.revoked) firstCalls.saw(key.environment);
+      return key;
+    },
     clock: systemClock,
   });
   const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX });

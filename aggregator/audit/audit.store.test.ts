@@ -123,7 +123,8 @@ describe('a repair', () => {
       events(0, 200).map((event, at) => ({ ...event, uniqueValue: `=${at % 7}` })),
     );
     const before = await stores.rows(STATES);
-    // Twice: a rebuilt hour is the same block as before, and must not be taken for a retry of it.
+    // Twice: what is put back is the same block as the first time, and must not be taken for a retry of it.
+    // Red when its token does not name the run.
     for (let round = 0; round < 2; round++) {
       await damage(stores);
       const found = await audit(stores);

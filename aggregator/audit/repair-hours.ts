@@ -105,7 +105,10 @@ async function deleteHour(warehouse: Warehouse, key: HourKey): Promise<void> {
   );
 }
 
-/** As the view does. Without deduplication: an hour that was rebuilt once must not be taken for a retry. */
+/**
+ * As the view does. Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and an hour that is
+ * rebuilt twice is no retry.
+ */
 async function insertHour(warehouse: Warehouse, key: HourKey): Promise<void> {
   await run(
     warehouse,

@@ -160,7 +160,7 @@ function queryTests(createHarness: CreateHarness): void {
           expect(found).toEqual([{ text: one, texts: more, count: String(count) }]);
         },
       ),
-      { numRuns: 50, examples: [["'\\' OR 1=1 --\0", ["','", '\\', "\n\t'"], -1]] },
+      { numRuns: 25, examples: [["'\\' OR 1=1 --\0", ["','", '\\', "\n\t'"], -1]] },
     );
   });
 

@@ -72,6 +72,7 @@ CREATE TABLE idempotent_answers (
   created_at    timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (environment, method, path, key)
 );
+CREATE INDEX idempotent_answers_oldest ON idempotent_answers (created_at);
 
 -- One-off facts of this installation: 'identity_key' (32 bytes, made once, never rotated).
 CREATE TABLE installation (
