@@ -117,19 +117,7 @@ async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
   const guard = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
   closer.add('disk guard', { close: () => guard.close() });
 
-  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
-  const { keyPepper } = deriveSecrets(secret);
-  const firstCalls = createFirstCallStamp(pool, log);
-  closer.add('first calls', { close: () => firstCalls.close() });
-  const keys = createKeyCache({
-    load: async (text) => {
-      const key = await findApiKey(pool, hashApiKey(text, keyPepper));
-      // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
-      if (key && !key.revoked) firstCalls.saw(key.environment);
-      return key;
-    },
-    clock: systemClock,
-  });
+  const keys = openKeyCache(dataPlane);
   const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX });
   closer.add('listener', listenForChanges(whereabouts, { keys, registry, log }));
 
@@ -165,6 +153,22 @@ async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
     }),
     obstacles: () => (guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
   };
+}
+
+function openKeyCache({ config, paths, pool, log, closer }: DataPlane): KeyCache {
+  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
+  const { keyPepper } = deriveSecrets(secret);
+  const firstCalls = createFirstCallStamp(pool, log);
+  closer.add('first calls', { close: () => firstCalls.close() });
+  return createKeyCache({
+    load: async (text) => {
+      const key = await findApiKey(pool, hashApiKey(text, keyPepper));
+      // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
+      if (key && !key.revoked) firstCalls.saw(key.environment);
+      return key;
+    },
+    clock: systemClock,
+  });
 }
 
 /** The control side makes it at the very first start; until then nothing can be identified. */
