@@ -1,5 +1,8 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** One more than cores: many tests wait for a clock, and the whole run has four minutes on two cores. */
+const WORKERS = availableParallelism() + 1;
 const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 
 /** A test's kind is in its file's name; the kinds run one after the other, cheapest first. */
@@ -16,8 +19,7 @@ export default defineConfig({
           // Per project, since a project does not inherit it: a hanging test must name itself in time.
           testTimeout: 20_000,
           hookTimeout: 30_000,
-          // More than cores: many tests wait for a clock, and the whole run has four minutes.
-          maxWorkers: 3,
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },
       },
@@ -29,10 +31,10 @@ export default defineConfig({
           // A chdb folder binds its process, and the library holds one folder at a time: a fork per file.
           pool: 'forks',
           isolate: true,
+          maxWorkers: WORKERS,
           globalSetup: ['infra/postgres/test-server.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -20,7 +20,13 @@ import { startSupervisor } from './supervisor.ts';
 /** Together under the 15 s that a stop may take, with a second for Postgres where it was left behind. */
 const CHILDREN: ChildSpec[] = [
   { name: 'ingest', program: siblingModule('../ingest/main'), stopTimeoutMs: 7_000 },
-  { name: 'control', program: siblingModule('./control-side'), stopTimeoutMs: 7_000 },
+  {
+    name: 'control',
+    program: siblingModule('./control-side'),
+    // A statement of chdb holds a thread of libuv's pool; three lanes would leave one of the usual four.
+    env: { UV_THREADPOOL_SIZE: '8' },
+    stopTimeoutMs: 7_000,
+  },
 ];
 const KEEPER_EVERY_MS = 500;
 

@@ -8,6 +8,8 @@ import type { ReadyMessage } from './role-process.ts';
 export interface ChildSpec {
   name: string;
   program: string;
+  /** On top of our own environment. */
+  env?: Record<string, string>;
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number;
 }
@@ -43,7 +45,8 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
   let failures = 0;
 
   function run(): void {
-    const child = fork(spec.program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const env = { ...process.env, ...spec.env };
+    const child = fork(spec.program, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     let readyAt = Number.POSITIVE_INFINITY;
     running = child;
     child.on('message', (message) => {

@@ -106,8 +106,8 @@ async function deleteHour(warehouse: Warehouse, key: HourKey): Promise<void> {
 }
 
 /**
- * As the view does. Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and an hour that is
- * rebuilt twice is no retry.
+ * As the view does. Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and an hour that
+ * is rebuilt twice is no retry.
  */
 async function insertHour(warehouse: Warehouse, key: HourKey): Promise<void> {
   await run(
