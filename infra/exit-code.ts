@@ -10,6 +10,6 @@ export function isFinal(exitCode: number | null): exitCode is 2 | 3 {
 
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof Fatal)) return EXIT.failed;
-  if (error.code === 'bad_configuration') return EXIT.badConfiguration;
+  if (error.code === 'bad_configuration' || error.code === 'listen_failed') return EXIT.badConfiguration;
   return error.code === 'data_dir_in_use' ? EXIT.dataDirInUse : EXIT.failed;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Closer, createCloser } from './closer.ts';
 import { type Config, readEnv, toConfig } from './config.ts';
-import { EXIT, exitCodeOf } from './exit-code.ts';
+import { EXIT, exitCodeOf, isFinal } from './exit-code.ts';
 import { createLogger } from './logger.ts';
 import { onStopSignals } from './stop-signals.ts';
 
@@ -44,7 +44,7 @@ export async function runRole(
   }
 
   function fail(error: unknown): void {
-    if (!ending) log.fatal({ err: error }, 'this process has to stop');
+    if (!ending) tell(error, log);
     void end(exitCodeOf(error));
   }
 
@@ -61,6 +61,12 @@ export async function runRole(
   } catch (error) {
     fail(error);
   }
+}
+
+/** What the operator has to mend is said in one plain sentence; anything else with all that is known. */
+function tell(error: unknown, log: Logger): void {
+  if (error instanceof Error && isFinal(exitCodeOf(error))) process.stderr.write(`${error.message}\n`);
+  else log.fatal({ err: error }, 'this process has to stop');
 }
 
 function configOrExit(): Config {

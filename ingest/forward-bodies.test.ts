@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type CreateFront, sha256 } from '../infra/conformance/front-under-test.ts';
 import { openConnection, requestHead, until } from '../infra/conformance/raw-connection.ts';
@@ -18,6 +19,21 @@ function bodies(createFront: CreateFront): void {
       const response = await fetch(url, { method: 'POST', body: sent, duplex: 'half' } as RequestInit);
       expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(body));
     }
+  });
+
+  // Red when a reader who comes after an empty first chunk leaves the socket stopped.
+  it('forwards a body that comes some time after its headers', async () => {
+    const upstream = await startUpstream((req, res) => void req.pipe(res));
+    const { port } = await startDoor(createFront, { target: () => upstream });
+    const rounds = Array.from({ length: 20 }, async (_, round) => {
+      const client = await openConnection(port);
+      client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 5']));
+      // The time between the two is what is tested, not a wait for something.
+      await delay(round);
+      client.send('hello');
+      expect((await client.receives('hello')).startsWith('HTTP/1.1 200')).toBe(true);
+    });
+    await Promise.all(rounds);
   });
 
   // Red when the result of exchange.write is ignored.

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
@@ -48,6 +49,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const url = target();
     const path = forwardableTarget(exchange);
     if (inFlight >= inFlightMax) refuse(exchange, 'overloaded', OVERLOADED);
+    else if (!METHODS.includes(exchange.method)) refuse(exchange, 'method_not_allowed', NO_METHOD);
     else if (url === undefined) refuse(exchange, 'unavailable', UNAVAILABLE);
     else if (path === undefined) refuse(exchange, 'invalid_request', NOT_FORWARDABLE);
     else send(exchange, url, path);
@@ -71,6 +73,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
 const OVERLOADED = 'Too many requests are under way. Try again in a second.';
 const UNAVAILABLE = 'The control plane cannot be reached at the moment. Try again in a second.';
+const NO_METHOD = 'No path takes this method.';
 const NOT_FORWARDABLE =
   'The method, the path or a header of this request holds characters that HTTP does not allow.';
 

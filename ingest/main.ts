@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { Config } from '../infra/config.ts';
 import { type DataDir, prepareDataDir } from '../infra/data-dir.ts';
 import { createDiskGuard } from '../infra/disk-guard.ts';
 import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
@@ -12,8 +13,9 @@ import { chooseFront } from '../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
 import { createMetrics } from '../infra/metrics.ts';
+import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
-import type { Exchange } from '../infra/ports/http-front.ts';
+import type { Exchange, HttpFront } from '../infra/ports/http-front.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { isUnavailable } from '../infra/postgres/unavailable.ts';
@@ -25,6 +27,7 @@ import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../infra/segment-log/writer.ts';
 import { CHANNELS, type ChangeNote } from '../schemas/channels.ts';
 import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
+import { Fatal } from '../schemas/failures.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
 import { createPlainEngine } from './engine/plain-engine.ts';
@@ -51,6 +54,7 @@ type Accept = (exchange: Exchange, operation: UsageOperation) => void;
 const POOL_CONNECTIONS_MAX = 4;
 const REGISTRY_ENTRIES_MAX = 200_000;
 const IDENTITY_RETRY_MS = 100;
+const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };
 /** Well under what the supervisor grants. */
 const DRAIN_MS = 3_000;
 
@@ -88,7 +92,7 @@ async function serve(dataPlane: DataPlane): Promise<{ port: number }> {
     { ...FRONT_LIMITS, connectionsMax: config.ingest.connectionsMax },
     log,
   );
-  const port = await front.listen(config.host, config.port);
+  const port = await listen(front, config);
   log.info({ port }, 'the data plane listens');
 
   const path = await openUsagePath(dataPlane);
@@ -97,6 +101,16 @@ async function serve(dataPlane: DataPlane): Promise<{ port: number }> {
   accept = path.accept;
   obstacles = path.obstacles;
   return { port };
+}
+
+/** A port that is still held by what runs no more comes free in a moment; one that another holds does not. */
+async function listen(front: HttpFront, { host, port }: Config): Promise<number> {
+  const listening = await poll(() => front.listen(host, port).catch(() => undefined), LISTEN_PATIENCE);
+  if (listening !== undefined) return listening;
+  throw new Fatal(
+    'listen_failed',
+    `${host}:${port} is taken or not ours: set HOST and PORT to a free address.`,
+  );
 }
 
 interface UsagePath {

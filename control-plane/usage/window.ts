@@ -8,6 +8,8 @@ export interface WindowQuery {
   window?: BreakdownWindow;
   from?: string;
   to?: string;
+  /** A moment whose window is asked for, in place of now. */
+  at?: string;
 }
 
 /**
@@ -19,6 +21,7 @@ export function breakdownSpan(
   nowMs: number,
 ): { window: BreakdownWindow | 'custom'; span: Span | undefined } {
   const { window, from, to } = query;
+  const atMs = (query.at === undefined ? undefined : timestampMs(query.at)) ?? nowMs;
   if (from !== undefined || to !== undefined) {
     if (window !== undefined) throw invalid('window', 'goes without `from` and `to`');
     if (from === undefined) throw invalid('from', 'is required with `to`');
@@ -27,9 +30,9 @@ export function breakdownSpan(
   }
   if (window === 'all') return { window, span: undefined };
   if (window === undefined || window === 'current_period') {
-    return { window: 'current_period', span: billingPeriod(nowMs) };
+    return { window: 'current_period', span: billingPeriod(atMs) };
   }
-  return { window, span: calendarSpan(window, nowMs) };
+  return { window, span: calendarSpan(window, atMs) };
 }
 
 /** No usage occurs outside. */

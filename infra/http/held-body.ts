@@ -48,6 +48,8 @@ export class HeldBody {
     this.onEnd = onEnd;
     this.resting = false;
     if (this.complete || this.held.length > 0) queueMicrotask(() => this.deliver());
+    // uWebSockets.js gives an empty chunk with the head alone: that stopped the source, and nothing is held.
+    else this.letGoOn();
   }
 
   pause(): void {

@@ -94,6 +94,7 @@ export const usageRoutes = {
       window: Type.Optional(Type.Enum([...BREAKDOWN_WINDOWS])),
       from: Type.Optional(Timestamp),
       to: Type.Optional(Timestamp),
+      at: Type.Optional(Timestamp),
       limit: pageLimit,
       consistency: Type.Optional(Consistency),
     }),
