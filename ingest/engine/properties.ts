@@ -32,7 +32,7 @@ export function canonicalProperties(raw: unknown): CanonicalProperties | Refusal
     const member = memberName(key);
     const value = storedValue(raw[key]);
     if (value === undefined || member === undefined) return propertyFault(key);
-    json += `${json === '' ? '{' : ','}${member}${quote(value)}`;
+    json += `${json === '' ? '{' : ','}${member}${storedJson(value)}`;
     values.push(value);
   }
   return { keys, values, json: `${json}}` };
@@ -69,6 +69,11 @@ function memberName(key: string): string | undefined {
   const name = `${quote(key)}:`;
   memberNames.set(key, name);
   return name;
+}
+
+/** A tag is the only U+0000, and nothing behind it needs an escape: JSON.stringify would cost 5 × as much. */
+function storedJson(stored: string): string {
+  return stored.charCodeAt(0) === 0 ? `"\\u0000${stored.slice(1)}"` : quote(stored);
 }
 
 function storedValue(value: unknown): string | undefined {
