@@ -10,6 +10,8 @@ export interface ChildSpec {
   program: string;
   /** On top of our own environment. */
   env?: Record<string, string>;
+  /** Options of Node itself. */
+  nodeOptions?: string[];
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number;
 }
@@ -46,7 +48,8 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
 
   function run(): void {
     const env = { ...process.env, ...spec.env };
-    const child = fork(spec.program, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const execArgv = spec.nodeOptions ?? [];
+    const child = fork(spec.program, { env, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     let readyAt = Number.POSITIVE_INFINITY;
     running = child;
     child.on('message', (message) => {
