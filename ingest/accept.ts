@@ -41,12 +41,13 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const read = await readBody(exchange, admission, BODY_BYTES_MAX);
     if (read === 'aborted') return;
     if ('code' in read) return refuse(exchange, read);
+    const whole = head.gzip ? await inflate(read, admission, BODY_BYTES_MAX) : read;
+    if ('code' in whole) return refuse(exchange, whole);
     try {
-      const body = head.gzip ? await inflate(read.body, BODY_BYTES_MAX) : read.body;
-      if ('code' in body) return refuse(exchange, body);
-      await store(exchange, { ...head, environment: key.environment, body, requestId: exchange.requestId });
+      const { requestId } = exchange;
+      await store(exchange, { ...head, environment: key.environment, body: whole.body, requestId });
     } finally {
-      read.release();
+      whole.release();
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/channels.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
@@ -49,11 +50,12 @@ const STALE_AFTER_MS = 9_000;
 /** While Postgres is away a key that was good goes on this long (architecture, §5). */
 const AWAY_MS_MAX = 600_000;
 const RETRY_AFTER_MS = 1_000;
+/** A Postgres that hangs answers after 5–8 s: a request with a key that was good does not wait for that. */
+const RECHECK_PATIENCE_MS = 300;
 
 export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   const memory = createMemory(clock);
   const firstLoads = createFirstLoads(load, memory);
-
   const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
 
   async function firstLoad(text: string): Promise<StoredKey | Refusal> {
@@ -75,9 +77,10 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
 
   async function rechecked(text: string, entry: Entry): Promise<StoredKey | Refusal> {
     try {
-      const key = await recheck(text, entry);
+      const key = await inTime(recheck(text, entry), RECHECK_PATIENCE_MS);
       return key ? judge(key) : UNKNOWN_KEY;
     } catch (error) {
+      entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
       const age = clock.monotonicMs() - entry.checkedAtMs;
       if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;
       return judge(entry.key);
@@ -109,6 +112,21 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
     },
     clear,
   };
+}
+
+/** Rejects with Transient `keys_slow` when it takes longer; what was begun goes on. */
+async function inTime<T>(begun: Promise<T>, timeoutMs: number): Promise<T> {
+  const timer = new AbortController();
+  const late = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Transient('keys_slow', 'Keys cannot be looked up in time.');
+  });
+  begun.catch(() => undefined); // when it comes too late nobody waits for it any more
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([begun, late]);
+  } finally {
+    timer.abort();
+  }
 }
 
 function judgeAt(key: StoredKey, nowMs: number): StoredKey | Refusal {

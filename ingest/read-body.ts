@@ -4,10 +4,14 @@ import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import type { Admission } from './admission.ts';
 
-/**
- * A body whose bytes are counted as in flight until `release`; why there is none; or the client went away.
- */
-export type BodyOutcome = { body: Buffer; release: () => void } | Refusal | 'aborted';
+/** A body whose bytes are counted as in flight until `release`, which is called once. */
+export interface ReadBody {
+  body: Buffer;
+  release(): void;
+}
+
+/** A body, why there is none, or that the client went away. */
+export type BodyOutcome = ReadBody | Refusal | 'aborted';
 
 /** Collects a request's whole body, at most `bytesMax`, within what admission allows. */
 export function readBody(exchange: Exchange, admission: Admission, bytesMax: number): Promise<BodyOutcome> {
@@ -40,11 +44,24 @@ export function readBody(exchange: Exchange, admission: Admission, bytesMax: num
   });
 }
 
-/** The body as it was before `Content-Encoding`: gzip, or nothing. The inflated size is bounded as well. */
-export async function inflate(body: Buffer, bytesMax: number): Promise<Buffer | Refusal> {
+/**
+ * The body as it was before `Content-Encoding: gzip`, at most `bytesMax`; takes over the release of the one
+ * that was read. Room for it is taken before it is made: a kilobyte of gzip may become 1 MiB.
+ */
+export async function inflate(
+  read: ReadBody,
+  admission: Admission,
+  bytesMax: number,
+): Promise<ReadBody | Refusal> {
+  const packed = read.body;
+  read.release();
+  if (!admission.take(bytesMax)) return OVERLOADED;
   try {
-    return await gunzipAsync(body, { maxOutputLength: bytesMax });
+    const body = await gunzipAsync(packed, { maxOutputLength: bytesMax });
+    admission.give(bytesMax - body.length);
+    return { body, release: () => admission.give(body.length) };
   } catch (error) {
+    admission.give(bytesMax);
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
     return { code: 'invalid_json', message: 'The body is not valid gzip.' };
   }

@@ -88,3 +88,11 @@ test('the key is taken from the head, and a length that cannot fit is refused th
   const tooLong = { 'content-length': String(2 ** 20 + 1) };
   expect(headOf({ headers: tooLong }, 'single')).toMatchObject({ code: 'payload_too_large' });
 });
+
+/** Red when such a key is taken: one front trims what the other keeps, and two keys become one. */
+test('a key in the header that is not visible ASCII is refused', () => {
+  for (const key of ['a\u00e9b', '\u65e5', 'a\u0080']) {
+    const refusal = { code: 'idempotency_key_invalid', param: 'Idempotency-Key' };
+    expect(headOf({ headers: { 'idempotency-key': key } }, 'single')).toMatchObject(refusal);
+  }
+});

@@ -39,6 +39,7 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
     return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
   }
   const idempotencyKey = headers.get('idempotency-key');
+  if (idempotencyKey !== undefined && !VISIBLE_ASCII.test(idempotencyKey)) return KEY_NOT_ASCII;
   return {
     kind: lines ? 'ndjson' : operation,
     includeEvents: operation === 'batch' && include === 'events',
@@ -46,6 +47,17 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
     gzip: encoding === 'gzip',
   };
 }
+
+/**
+ * uWebSockets.js trims other bytes at the ends of a header's value and nobody can tell: two keys would become
+ * one, the second event a replay of the first. Refusing what is seen shows the rule to most who break it.
+ */
+const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
+const KEY_NOT_ASCII: Refusal = {
+  code: 'idempotency_key_invalid',
+  message: 'An Idempotency-Key header is visible ASCII; send other keys as idempotencyKey in a batch.',
+  param: 'Idempotency-Key',
+};
 
 function unsupported(message: string): Refusal {
   return { code: 'unsupported_media_type', message };

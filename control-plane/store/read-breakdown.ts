@@ -69,11 +69,14 @@ export async function readBreakdown(
   };
 }
 
-const TIME_LABELS: Record<string, string> = {
-  $hour: `formatDateTime(toStartOfHour(occurred_at), '%Y-%m-%dT%H:00:00.000Z', 'UTC')`,
-  $day: `formatDateTime(occurred_at, '%Y-%m-%d', 'UTC')`,
-  $month: `formatDateTime(occurred_at, '%Y-%m', 'UTC')`,
-};
+/** A map: a client's property may be called like something that every object has. */
+const TIME_LABELS = new Map(
+  Object.entries({
+    $hour: `formatDateTime(toStartOfHour(occurred_at), '%Y-%m-%dT%H:00:00.000Z', 'UTC')`,
+    $day: `formatDateTime(occurred_at, '%Y-%m-%d', 'UTC')`,
+    $month: `formatDateTime(occurred_at, '%Y-%m', 'UTC')`,
+  }),
+);
 
 /** What has no rate of its own stands under this label, which no client's text can be. */
 const UNRATED = 'char(0)';
@@ -87,7 +90,7 @@ function breakdownSql({ pair: { meter }, dimension, span }: BreakdownQuestion): 
     : `tuple(emptyArrayString(), emptyArrayUInt64())`;
   return `
 WITH grouped AS (
-  SELECT ${TIME_LABELS[dimension] ?? labelOf('dimension')} AS label,
+  SELECT ${TIME_LABELS.get(dimension) ?? labelOf('dimension')} AS label,
          count() AS events, ${ofEvents} AS state, ${byRate} AS by_rate
     FROM metergate.events FINAL
    WHERE ${OF_PAIR} ${span ? `AND ${occurredWithin('from', 'to')}` : ''}

@@ -104,6 +104,16 @@ describe('a breakdown', () => {
     }
   });
 
+  // Red when the built-in dimensions are looked up in a plain object: 500, and a function's text in the SQL.
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'takes %s for a property',
+    async (name) => {
+      const answer = await usage.read(`sum/breakdown?dimension=${name}&window=all`);
+      expect(answer.status).toBe(200);
+      expect(answer.body.breakdown).toMatchObject([{ value: '', count: happenings.length }]);
+    },
+  );
+
   it.each(AGGREGATIONS)('of %s folds what is beyond the limit into other', async (aggregation) => {
     const answer = await usage.read(`${aggregation}/breakdown?dimension=$day&window=all&limit=3`);
     expect(answer.body.breakdown).toHaveLength(3);

@@ -34,7 +34,8 @@ export function createProgress({ durableEnd, clock }: ProgressDeps): Progress {
   let durable = 0;
 
   function asOfMs(): number {
-    return Math.max(samples.latestLoadedMs() ?? 0, loaded?.throughMs ?? 0);
+    // Never later than now: a frame may have been written while the clock stood ahead.
+    return Math.min(clock.nowMs(), Math.max(samples.latestLoadedMs() ?? 0, loaded?.throughMs ?? 0));
   }
 
   return {
