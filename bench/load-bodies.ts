@@ -17,12 +17,13 @@ export interface LoadBodyOptions {
   run: string;
   seed: number;
   nowMs: number;
+  /** How far back occurredAt lies at most. */
+  spreadMs: number;
 }
 
 const EVENTS = 500;
 const KEY_DIGITS = 10;
 const ZERO = 48;
-const DAY_MS = 86_400_000;
 const USERS = 1_000;
 
 /** Building costs microseconds per event, once; renewing costs nanoseconds: the load is not the limit. */
@@ -44,12 +45,12 @@ export function createLoadBody(options: LoadBodyOptions, counter: { next: number
   };
 }
 
-function loadItems({ world, seed, nowMs }: LoadBodyOptions, quotedKey: string): string[] {
+function loadItems({ world, seed, nowMs, spreadMs }: LoadBodyOptions, quotedKey: string): string[] {
   const random = createRandom(seed);
   const declared = world.meters.filter((meter) => meter.declared);
   return Array.from({ length: EVENTS }, () => {
     const customer = random.pick(world.customers);
-    const occurredAt = new Date(nowMs - random.below(40 * DAY_MS)).toISOString();
+    const occurredAt = new Date(nowMs - random.below(spreadMs)).toISOString();
     const user = `"user":"user-${random.below(USERS)}"`;
     const properties = `{${user},"size":${random.below(64)},"cached":${random.chance(0.5)}}`;
     return [

@@ -9,7 +9,13 @@ const world: World = {
   customers: CUSTOMERS.map((customer, at) => ({ ...customer, id: `cus_${at}` })),
   meters: METERS.map((meter, at) => ({ ...meter, id: `meter_${at}` })),
 };
-const options = { world, host: 'localhost', key: 'sk_test_x', nowMs: Date.UTC(2026, 10, 21) };
+const options = {
+  world,
+  host: 'localhost',
+  key: 'sk_test_x',
+  nowMs: Date.UTC(2026, 10, 21),
+  spreadMs: 1_000,
+};
 
 interface SentBatch {
   events: Array<{ idempotencyKey: string }>;

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: what the embedded Metergate does on this machine, with the load on the same cores. Prints
  * and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N` sets the
- * events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases.
+ * events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases. Events occurred in
+ * the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a backfill.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -23,13 +24,17 @@ interface Bench {
   phaseMs: number;
   sustainedMs: number;
   rate: number;
+  spreadMs: number;
 }
 
 const OPTIONS = {
   quick: { type: 'boolean' },
   rate: { type: 'string' },
+  'spread-days': { type: 'string' },
   phase: { type: 'string', multiple: true },
 } as const;
+const DAY_MS = 86_400_000;
+const LIVE_SPREAD_MS = 600_000;
 const CONNECTIONS = 6;
 const DRAIN_PATIENCE_MS = 120_000;
 
@@ -45,6 +50,7 @@ async function main(): Promise<void> {
       phaseMs: values.quick ? 4_000 : 15_000,
       sustainedMs: values.quick ? 8_000 : 60_000,
       rate: Number(values.rate ?? 80_000),
+      spreadMs: Number(values['spread-days'] ?? 0) * DAY_MS || LIVE_SPREAD_MS,
     };
     const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
     const phases = all.filter(({ name }) => values.phase?.includes(name) ?? true);
@@ -149,11 +155,12 @@ async function countersUnderLoad(bench: Bench): Promise<object> {
 }
 
 function load(bench: Bench, options: { durationMs: number; rate?: number }): Promise<LoadRunResult> {
-  const { instance, world } = bench;
+  const { instance, world, spreadMs } = bench;
   const { host, port } = new URL(instance.origin);
   const key = instance.keys().live.secret;
   const connections = CONNECTIONS;
-  return runLoad({ ...options, world, host, port: Number(port), key, connections, nowMs: Date.now() });
+  const to = { host, port: Number(port), key, connections };
+  return runLoad({ ...options, ...to, world, nowMs: Date.now(), spreadMs });
 }
 
 /** Adds rates, latencies and what each process cost per acknowledged event. */
@@ -217,7 +224,7 @@ function spread(samples: number[]): object {
   };
 }
 
-function store(figures: Record<string, unknown>, { rate, phaseMs, sustainedMs }: Bench): void {
+function store(figures: Record<string, unknown>, { rate, spreadMs, phaseMs, sustainedMs }: Bench): void {
   const machine = {
     cpu: cpus()[0]?.model,
     cores: cpus().length,
@@ -230,6 +237,7 @@ function store(figures: Record<string, unknown>, { rate, phaseMs, sustainedMs }:
     node: process.version,
     machine,
     rate,
+    spreadMs,
     phaseMs,
     sustainedMs,
     ...figures,
