@@ -55,7 +55,7 @@ test('it is ready once, when every child is, with what each said', async () => {
   const { onReady } = supervise([child('early', READY), late]);
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   const [messages] = onReady.mock.calls[0] ?? [];
-  expect([...messages.keys()]).toEqual(['early', 'late']);
+  expect([...messages.keys()].sort()).toEqual(['early', 'late']);
   expect(messages.get('early')).toEqual({ type: 'ready', port: 7 });
 });
 
