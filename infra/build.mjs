@@ -7,6 +7,7 @@ import {
   cpSync,
   existsSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -58,10 +59,9 @@ export function build() {
 function buildWebAssembly() {
   for (const path of sources().filter((source) => source.endsWith('asconfig.json'))) {
     const folder = dirname(path);
+    const { outFile } = JSON.parse(readFileSync(path, 'utf8')).options;
     const newest = Math.max(...filesIn(folder).map(modifiedAt));
-    const made = readdirSync(dirname(folder)).filter((name) => name.endsWith('.wasm'));
-    const oldest = Math.min(...made.map((name) => modifiedAt(join(dirname(folder), name))));
-    if (made.length === 0 || oldest < newest) run(TOOLS.asc, '--config', path);
+    if (modifiedAt(join(folder, outFile)) < newest) run(TOOLS.asc, '--config', path);
   }
 }
 

@@ -30,7 +30,8 @@ import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
-import { createPlainEngine } from './engine/plain-engine.ts';
+import { createCreatedAt } from './engine/created-at.ts';
+import { createFastEngine } from './engine/fast-engine.ts';
 import { createForwarder } from './forward.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createIdentity } from './identity.ts';
@@ -148,10 +149,10 @@ async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
   });
   closer.add('commits', { drain: () => groupCommit.drain() });
   groupCommit.failed.catch(dataPlane.fail);
-  const engine = createPlainEngine({
+  const engine = createFastEngine({
     registry,
     store,
-    clock: systemClock,
+    createdAtMs: createCreatedAt(systemClock),
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });

@@ -44,7 +44,7 @@ function isSource(path: string): boolean {
 }
 
 function isTest(path: string): boolean {
-  return /\.test\.ts$/.test(path) || /^infra\/conformance\//.test(path);
+  return /(\.test|-under-test)\.ts$/.test(path) || /^infra\/conformance\//.test(path);
 }
 
 function nameBreaches(path: string): string[] {

@@ -40,12 +40,14 @@ export function batchAnswer(decided: Decided, request: UsageRequest): Answer {
 }
 
 function resultJson(item: Item): string {
-  if (item.refusal) {
-    const { code, message } = item.refusal;
-    return `"status":"error","error":${JSON.stringify({ code, message })}`;
-  }
+  if (item.refusal) return refusedResult(item.refusal);
   const status = item.outcome === OUTCOME.created ? 'created' : 'duplicate';
   return `"status":"${status}","eventId":"${eventId(item)}"`;
+}
+
+/** What a result says of an item that is refused. */
+export function refusedResult({ code, message }: Refusal): string {
+  return `"status":"error","error":${JSON.stringify({ code, message })}`;
 }
 
 /** The stored event. A replay carries the same customer, meter, value and properties as the first. */

@@ -15,6 +15,13 @@ export const UNAVAILABLE: Refusal = {
   message: 'This customer or meter cannot be looked up just now; send the event again.',
 };
 
+/** A key that is known with another fingerprint. */
+export const REUSED: Refusal = {
+  code: 'idempotency_key_reused',
+  message: 'This idempotency key was used for another event; send a new event under a new key.',
+  param: 'idempotencyKey',
+};
+
 /** Why a new event of this state is refused. A replay is not asked: its event was accepted already. */
 export function judgeState(
   { customer, pair }: Item,

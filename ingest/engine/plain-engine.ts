@@ -1,4 +1,3 @@
-import type { Clock } from '../../infra/ports/clock.ts';
 import type { Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
 import {
   type Claim,
@@ -6,22 +5,22 @@ import {
   OUTCOME,
   type Outcome,
 } from '../../infra/ports/idempotency-store.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
 import type { UsageRegistry } from '../registry-entries.ts';
 import { batchAnswer, refusedAnswer, singleAnswer } from './answers.ts';
 import { type CheckedItem, checkItem } from './check-item.ts';
 import { type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
 import { framePart } from './frame-part.ts';
-import { type EventLimits, judgeState, UNAVAILABLE } from './judge-state.ts';
+import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from './judge-state.ts';
 import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 import { resolveNames } from './resolve-names.ts';
 import { createIdentifier } from './siphash.ts';
 
-export interface PlainEngineDeps {
+export interface EngineDeps {
   registry: UsageRegistry;
   /** Its `claim` must answer at once. */
   store: IdempotencyStore;
-  clock: Clock;
+  /** When an event was created; see created-at.ts. */
+  createdAtMs(): number;
   limits: EventLimits;
   /** 32 bytes for an environment, derived from the identity key. */
   identityOf(environment: string): Uint8Array;
@@ -29,13 +28,11 @@ export interface PlainEngineDeps {
 
 /**
  * The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its
- * objects.
+ * objects. It takes every request; what is common in form is taken by the fast door before it.
  */
-export function createPlainEngine(deps: PlainEngineDeps): Engine<Reading> {
+export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
   const identifier = createIdentifier();
   let keyed: string | undefined;
-  // createdAt never goes back, whatever the clock does: audits cut the log by it.
-  let lastMs = 0;
 
   function read(request: UsageRequest): Reading | Promise<Reading> {
     const parsed = parse(request);
@@ -56,8 +53,7 @@ export function createPlainEngine(deps: PlainEngineDeps): Engine<Reading> {
 
   function claimKeys(items: Item[], environment: string) {
     useKeyOf(environment);
-    const nowMs = Math.max(lastMs, deps.clock.nowMs());
-    lastMs = nowMs;
+    const nowMs = deps.createdAtMs();
     const records = new Uint32Array(items.length * RECORD_WORDS);
     const times = new Float64Array(records.buffer);
     const readOnly = new Uint8Array(items.length);
@@ -88,12 +84,6 @@ export function createPlainEngine(deps: PlainEngineDeps): Engine<Reading> {
 
   return { read, decide };
 }
-
-const REUSED: Refusal = {
-  code: 'idempotency_key_reused',
-  message: 'This idempotency key was used for another event; send a new event under a new key.',
-  param: 'idempotencyKey',
-};
 
 function parse(request: UsageRequest) {
   if (request.kind === 'single') return parseSingle(request.body);

@@ -1,6 +1,8 @@
 // AssemblyScript, compiled to ../siphash.wasm. SipHash-2-4 (Aumasson, Bernstein) with 64 and 128 bits of
 // output, and the texts made of them: in wasm since 64-bit rounds cost 10 × as much in JavaScript numbers.
 
+import { putDecimal } from './bytes';
+
 // Two pages: [0, 64) keys, [64, 192) output, [1024, 131072) input.
 export const KEYS: i32 = 0; //        32 B: key of the id, then key of the fingerprint
 export const OUTPUT: i32 = 64; //     id (16 B), fingerprint (8 B), then at 96 the text
@@ -81,8 +83,8 @@ export function siphash128(key: i32, at: i32, length: i32, out: i32): void {
   store<u64>(out + 8, finish());
 }
 
-/** Lower-case base32 of 16 bytes: 26 characters. */
-function base32(from: i32, to: i32): void {
+/** Lower-case base32 of 16 bytes: 26 characters. Returns their end. */
+export function base32(from: i32, to: i32): i32 {
   let held: u32 = 0;
   let bits = 0;
   for (let index = 0; index < 16; index++) {
@@ -94,6 +96,7 @@ function base32(from: i32, to: i32): void {
     }
   }
   store<u8>(to, digit((held << (5 - bits)) & 31));
+  return to + 1;
 }
 
 function digit(value: u32): u8 {
@@ -114,15 +117,5 @@ export function identify(bytes: i32): i32 {
   store<u8>(TEXT + 30, 34);
   store<u8>(TEXT + 31, 44);
   store<u8>(TEXT + 32, 34);
-  return 33 + decimal(load<u64>(OUTPUT + 16), TEXT + 33);
-}
-
-function decimal(value: u64, to: i32): i32 {
-  let digits = 1;
-  for (let rest = value / 10; rest > 0; rest /= 10) digits++;
-  for (let at = to + digits - 1; at >= to; at--) {
-    store<u8>(at, <u8>(48 + (value % 10)));
-    value /= 10;
-  }
-  return digits;
+  return putDecimal(load<u64>(OUTPUT + 16), TEXT + 33) - TEXT;
 }

@@ -1,0 +1,95 @@
+import { put, putByte, putDecimal } from './bytes';
+import {
+  CREATED,
+  ITEM_BYTES,
+  ITEMS,
+  OUTCOMES,
+  OUTPUT,
+  PAIR_AT,
+  PAIR_CREATED,
+  PAIR_FROM,
+  PAIR_TEXT,
+  PAIR_TO,
+  PROPERTIES_AT,
+  PROPERTIES_BYTES,
+  RECORD_BYTES,
+  RECORD_CREATED,
+  RECORD_FINGERPRINT,
+  RECORD_OCCURRED,
+  RECORDS,
+  TEXT_FINGERPRINT_BYTES,
+  TEXT_HEAD_BYTES,
+  TEXT_JSON_BYTES,
+  TEXT_MEMBER_BYTES,
+  VALUE_AT,
+  VALUE_BYTES,
+} from './places';
+import { closingQuote, valueOf } from './properties';
+import { base32 } from './siphash';
+
+const QUOTE: u8 = 34;
+const COMMA: u8 = 44;
+
+/**
+ * Writes the lines of the created events to OUTPUT and returns their length; moves their records to the front
+ * and gathers what each pair is touched by.
+ */
+export function lines(count: i32): i32 {
+  let to = OUTPUT;
+  let kept = RECORDS;
+  for (let index = 0; index < count; index++) {
+    if (load<u8>(OUTCOMES + index) != CREATED) continue;
+    const item = ITEMS + index * ITEM_BYTES;
+    const record = RECORDS + index * RECORD_BYTES;
+    to = line(item, record, to);
+    touch(load<i32>(item + PAIR_AT), load<f64>(record + RECORD_OCCURRED));
+    if (kept != record) put(record, RECORD_BYTES, kept);
+    kept += RECORD_BYTES;
+  }
+  return to - OUTPUT;
+}
+
+/** EVENT_COLUMNS of schemas/event-row.ts. */
+function line(item: i32, record: i32, to: i32): i32 {
+  const texts = load<i32>(load<i32>(item + PAIR_AT) + PAIR_TEXT);
+  const json = texts + TEXT_HEAD_BYTES + load<i32>(texts + TEXT_FINGERPRINT_BYTES);
+  to = putByte(91, to);
+  to = put(json, load<i32>(texts + TEXT_JSON_BYTES), to);
+  store<u64>(to, 0x5f657375222c); // ,"use_
+  to = base32(record, to + 6);
+  store<u32>(to, 0x222c22); // ","
+  to = putDecimal(load<u64>(record + RECORD_FINGERPRINT), to + 3);
+  store<u16>(to, 0x2c22); // ",
+  to = put(load<i32>(item + VALUE_AT), load<i32>(item + VALUE_BYTES), to + 2);
+  to = uniqueValue(item, texts, putByte(COMMA, to));
+  to = putByte(COMMA, to);
+  to = put(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
+  to = putDecimal(<u64>load<f64>(record + RECORD_OCCURRED), putByte(COMMA, to));
+  to = putDecimal(<u64>load<f64>(record + RECORD_CREATED), putByte(COMMA, to));
+  store<u16>(to, 0x0a5d); // ] and a line feed
+  return to + 2;
+}
+
+/** The counted property with '=' before it; nothing for other meters and for events that do not have it. */
+function uniqueValue(item: i32, texts: i32, to: i32): i32 {
+  to = putByte(QUOTE, to);
+  const keyBytes = load<i32>(texts + TEXT_MEMBER_BYTES);
+  if (keyBytes > 0) {
+    const key =
+      texts +
+      TEXT_HEAD_BYTES +
+      load<i32>(texts + TEXT_FINGERPRINT_BYTES) +
+      load<i32>(texts + TEXT_JSON_BYTES);
+    const properties = load<i32>(item + PROPERTIES_AT);
+    const value = valueOf(properties, load<i32>(item + PROPERTIES_BYTES), key, keyBytes);
+    if (value != 0) to = put(value, closingQuote(value) - value, putByte(61, to));
+  }
+  return putByte(QUOTE, to);
+}
+
+function touch(pair: i32, occurredAtMs: f64): void {
+  const isFirst = load<i32>(pair + PAIR_CREATED) == 0;
+  store<i32>(pair + PAIR_CREATED, 1);
+  if (isFirst || occurredAtMs < load<f64>(pair + PAIR_FROM)) store<f64>(pair + PAIR_FROM, occurredAtMs);
+  if (isFirst || occurredAtMs > load<f64>(pair + PAIR_TO)) store<f64>(pair + PAIR_TO, occurredAtMs);
+}

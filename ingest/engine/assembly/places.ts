@@ -1,0 +1,62 @@
+// Where everything stands in the fast door's one memory of 24 MiB. What is never touched is never resident.
+
+export const KEYS: i32 = 0; //                  32 B: key of the id, then key of the fingerprint
+export const HASHED: i32 = 0x1_0000; //         a fingerprint's text: 33 KB at most (32 × 64 + 256, tagged)
+export const ITEMS: i32 = 0x4_0000; //          500 × ITEM_BYTES
+export const RECORDS: i32 = 0x4_8000; //        500 × 40 B as in schemas/frame.ts
+export const OUTCOMES: i32 = 0x5_0000; //       500 × 1 B, written by the key table
+export const READ_ONLY: i32 = 0x5_0400; //      500 × 1 B, always 0
+export const MEMBERS: i32 = 0x5_1000; //        32 × MEMBER_BYTES: the properties of the item at hand
+export const REUSED: i32 = 0x5_2000; //         what an item is told whose key was used for another event
+export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
+export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
+export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
+export const TEXTS: i32 = 0x40_0000; //         canonical properties: 2.5 × the body at most
+export const OUTPUT: i32 = 0x80_0000; //        answer, then lines: under 5 MiB each
+export const PAIR_TEXTS: i32 = 0x100_0000; //   texts of known pairs, filled from outside
+export const PAIR_TEXTS_END: i32 = 0x180_0000;
+
+export const ITEMS_MAX: i32 = 500;
+
+// An item, as offsets of its texts.
+export const ITEM_BYTES: i32 = 64;
+export const KEY_AT: i32 = 0;
+export const KEY_BYTES: i32 = 4;
+export const CUSTOMER_AT: i32 = 8;
+export const CUSTOMER_BYTES: i32 = 12;
+export const METER_AT: i32 = 16;
+export const METER_BYTES: i32 = 20;
+export const VALUE_AT: i32 = 24;
+export const VALUE_BYTES: i32 = 28;
+export const PROPERTIES_AT: i32 = 32;
+export const PROPERTIES_BYTES: i32 = 36;
+export const OCCURRED_AT: i32 = 40; //          f64 milliseconds; NaN where the client sent none
+export const PAIR_AT: i32 = 48; //              its pair in PAIRS
+
+// Two names as they were sent. Outside they become a pair of the registry, whose texts are at PAIR_TEXT.
+export const PAIR_BYTES: i32 = 40;
+export const PAIR_CUSTOMER_AT: i32 = 0;
+export const PAIR_CUSTOMER_BYTES: i32 = 4;
+export const PAIR_METER_AT: i32 = 8;
+export const PAIR_METER_BYTES: i32 = 12;
+export const PAIR_TEXT: i32 = 16;
+export const PAIR_CREATED: i32 = 20;
+export const PAIR_FROM: i32 = 24; //            f64: occurredAt of its created events
+export const PAIR_TO: i32 = 32;
+
+// The texts of a known pair: three lengths, then the texts one after the other.
+export const TEXT_FINGERPRINT_BYTES: i32 = 0;
+export const TEXT_JSON_BYTES: i32 = 4;
+export const TEXT_MEMBER_BYTES: i32 = 8;
+export const TEXT_HEAD_BYTES: i32 = 12;
+
+export const MEMBER_BYTES: i32 = 20;
+
+// A record's words.
+export const RECORD_BYTES: i32 = 40;
+export const RECORD_FINGERPRINT: i32 = 16;
+export const RECORD_OCCURRED: i32 = 24;
+export const RECORD_CREATED: i32 = 32;
+
+export const CREATED: u8 = 1;
+export const DUPLICATE: u8 = 2;

@@ -1,0 +1,77 @@
+import { isDigit } from './cursor';
+
+const DASH: u8 = 45;
+const COLON: u8 = 58;
+const DOT: u8 = 46;
+const NO_NUMBER: i32 = -1_000_000;
+/** What is no timestamp of this form, or lies before 1970. */
+export const NO_TIME: f64 = -1;
+
+/** `2026-01-01T00:00:00Z`, with or without a fraction, as milliseconds. Other forms are not ours. */
+export function timestampMs(at: i32, bytes: i32): f64 {
+  if (bytes < 20 || bytes > 40 || !hasShape(at)) return NO_TIME;
+  const year = digits(at, 4);
+  const month = digits(at + 5, 2);
+  const day = digits(at + 8, 2);
+  const hour = digits(at + 11, 2);
+  const minute = digits(at + 14, 2);
+  const second = digits(at + 17, 2);
+  if (year < 1970 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return NO_TIME;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return NO_TIME;
+  const ms = fractionMs(at + 19, at + bytes - 1);
+  if (ms < 0) return NO_TIME;
+  const hours = <f64>(daysSince1970(year, month, day) * 24 + hour);
+  return (hours * 60 + <f64>minute) * 60_000 + <f64>(second * 1000 + ms);
+}
+
+function hasShape(at: i32): bool {
+  return (
+    load<u8>(at + 4) == DASH &&
+    load<u8>(at + 7) == DASH &&
+    load<u8>(at + 10) == 84 &&
+    load<u8>(at + 13) == COLON &&
+    load<u8>(at + 16) == COLON
+  );
+}
+
+/** Far below 0 when any of them is no digit. */
+function digits(at: i32, count: i32): i32 {
+  let value = 0;
+  for (let end = at + count; at < end; at++) {
+    const byte = load<u8>(at);
+    if (!isDigit(byte)) return NO_NUMBER;
+    value = value * 10 + <i32>(byte - 48);
+  }
+  return value;
+}
+
+/** From the point to the `Z`, which has to stand at `end`. Digits beyond milliseconds are cut off. */
+function fractionMs(at: i32, end: i32): i32 {
+  if (load<u8>(end) != 90) return -1;
+  if (at == end) return 0;
+  if (load<u8>(at) != DOT || at + 1 == end) return -1;
+  let ms = 0;
+  let weight = 100;
+  for (at++; at < end; at++) {
+    const byte = load<u8>(at);
+    if (!isDigit(byte)) return -1;
+    ms += <i32>(byte - 48) * weight;
+    weight /= 10;
+  }
+  return ms;
+}
+
+function daysIn(year: i32, month: i32): i32 {
+  if (month == 2) return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+  return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+/** As in schemas/rules/timestamp.ts. */
+function daysSince1970(year: i32, month: i32, day: i32): i32 {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = shifted / 400;
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  const dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}

@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { EngineHarness } from '../../infra/conformance/engine-harness.ts';
+import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
+import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { encodeFrame } from '../../schemas/frame.ts';
+import { createIdentity } from '../identity.ts';
+import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
+import { createCreatedAt } from './created-at.ts';
+import type { EngineDeps } from './plain-engine.ts';
+
+/** An engine over a real log and key table in a folder of its own; the names of its world stand in memory. */
+export async function createEngineHarness(create: (deps: EngineDeps) => Engine): Promise<EngineHarness> {
+  const directory = await mkdtemp(join(tmpdir(), 'metergate-test-'));
+  const identity = createIdentity(Buffer.alloc(32, 7));
+  const log = pino({ level: 'silent' });
+  const opening = { directory: join(directory, 'log'), identityCheck: identity.check, log };
+  const writer = await openSegmentLogWriter(opening);
+  const logReader = await openSegmentLogReader(opening);
+  const store = await openKeyTable({ ...opening, directory: join(directory, 'keys'), logReader });
+  const tables = createTables();
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const { registry } = tables;
+  return {
+    ...tables,
+    engine: create({
+      registry,
+      store,
+      createdAtMs: createCreatedAt(clock),
+      limits: LIMITS,
+      identityOf: identity.keyOf,
+    }),
+    setNow: (ms) => {
+      nowMs = ms;
+    },
+    commit: async ({ claim, records, lines, eventCount, touched }: CommitPart) => {
+      const head = { logId: writer.logId, committedAtMs: nowMs, eventCount, recheck: [] };
+      const frame = encodeFrame({ ...head, touched, records: [records], lines: [lines] });
+      const outcome = await writer.append(frame);
+      if (outcome.status === 'durable') await store.confirm([claim], outcome.end);
+    },
+    close: async () => {
+      await store.close();
+      await logReader.close();
+      await writer.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const LIMITS = { ageMsMax: 400 * 86_400_000, aheadMsMax: 300_000 };
+
+type Tables = Pick<EngineHarness, 'putCustomer' | 'putMeter' | 'setAway'> & { registry: UsageRegistry };
+
+/** Customers and meters as Postgres would have them, and what of them memory knows so far. */
+function createTables(): Tables {
+  const stored = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
+  const known = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
+  let away = false;
+  const fill = <Entry>(from: Map<string, Entry>, to: Map<string, Entry>, names: Set<string>) => {
+    if (away) throw new Transient('database_unavailable', 'Postgres is away.');
+    const found = new Map([...from].filter(([name]) => names.has(name)));
+    for (const [name, entry] of found) to.set(name, entry);
+    return found;
+  };
+  const put = <Entry>(table: 'customers' | 'meters', names: Array<string | undefined>, entry: Entry) => {
+    known.customers.clear();
+    known.meters.clear();
+    for (const name of names)
+      if (name !== undefined) (stored[table] as Map<string, unknown>).set(name, entry);
+  };
+  const putMeter: Tables['putMeter'] = ({ key, id, property, archived = false }) => {
+    const aggregation = property === undefined ? 'sum' : 'unique';
+    put('meters', [key, id], { key, aggregation, property, archived });
+  };
+  return {
+    putCustomer: ({ id, externalId, archived = false }) =>
+      put('customers', [id, externalId], { id, archived, pairs: new Map() }),
+    putMeter,
+    setAway: (value) => {
+      away = value;
+    },
+    registry: {
+      findCustomer: (_, name) => known.customers.get(name),
+      findMeter: (_, name) => known.meters.get(name),
+      fillCustomers: async (_, names) => fill(stored.customers, known.customers, names),
+      fillMeters: async (_, names) => {
+        for (const key of names)
+          if (!away && !stored.meters.has(key) && !key.startsWith('meter_')) putMeter({ key });
+        return fill(stored.meters, known.meters, names);
+      },
+      pairOf: (environment, customer, meter) => {
+        const known = customer.pairs.get(meter.key);
+        if (known?.meter === meter) return known;
+        const names = [environment, customer.id, meter.key];
+        const json = names.map((text) => JSON.stringify(text)).join(',');
+        const pair = { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
+        customer.pairs.set(meter.key, pair);
+        return pair;
+      },
+    },
+  };
+}
