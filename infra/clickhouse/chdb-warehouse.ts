@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { Session } from 'chdb';
 import type { Logger } from 'pino';
 import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
@@ -15,10 +16,13 @@ export interface ChdbWarehouseOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
+/** The engine's own, given with the first connection: merging gives way to loading, reading and answering. */
+const ENGINE_ARGUMENTS = ['--os_threads_nice_value_merge_mutate=10'];
 
 /** ClickHouse's own engine in this process. Every lane has a connection to the same folder. */
 export function createChdbWarehouse({ directory, log }: ChdbWarehouseOptions): Warehouse {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
   const open = (lane: keyof typeof LANE_SETTINGS) =>
     createChdbLane({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
   const lanes = { load: open('load'), counters: open('counters'), long: open('long') };
@@ -53,8 +57,9 @@ export function createChdbWarehouse({ directory, log }: ChdbWarehouseOptions): W
         });
       }),
     async close() {
-      // The load last: with the last connection the engine stops.
       for (const lane of [lanes.long, lanes.counters, lanes.load]) await lane.close();
+      // Last: with the last connection the engine stops.
+      engine.close();
     },
   };
   return createWarehouseOver(transport);
