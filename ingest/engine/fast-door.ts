@@ -7,6 +7,7 @@ interface FastDoorModule extends Places {
   readBatch(bytes: number): number;
   readLines(bytes: number): number;
   pairCount(): number;
+  isTimely(count: number, oldestMs: number, newestMs: number): number;
   identify(count: number, nowMs: number, oldestMs: number, newestMs: number): number;
   answer(count: number, created: number, duplicate: number, reusedBytes: number): number;
   lines(count: number): number;
@@ -19,32 +20,38 @@ const PLACES = [
   'OUTCOMES',
   'OUTPUT',
   'PAIRS',
+  'PAIR_BYTES',
+  'PAIR_CREATED',
+  'PAIR_FROM',
+  'PAIR_TEXT',
   'PAIR_TEXTS',
   'PAIR_TEXTS_END',
+  'PAIR_TO',
   'READ_ONLY',
   'RECORDS',
   'REUSED',
 ] as const;
 
-/** The two names of a pair as a request has them; words of assembly/places.ts. */
-const PAIR_WORDS = 10;
-const PAIR_TEXT_WORD = 4;
-
 export type FastDoor = ReturnType<typeof createFastDoor>;
 
-/** What crosses between JavaScript and the memory of the fast door. */
-export function createFastDoor() {
-  const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));
-  const wasm = new WebAssembly.Instance(compiled).exports as unknown as FastDoorModule;
-  const memory = Buffer.from(wasm.memory.buffer);
-  const at = Object.fromEntries(PLACES.map((name) => [name, wasm[name].value])) as Record<
-    (typeof PLACES)[number],
-    number
-  >;
-  const words = new Int32Array(wasm.memory.buffer);
-  const numbers = new Float64Array(wasm.memory.buffer);
-  const pairWord = (index: number) => at.PAIRS / 4 + index * PAIR_WORDS;
+/**
+ * What crosses between JavaScript and the memory of the fast door.
+ *
+ * @param reused how the result of a key that was used for another event goes on behind that key.
+ */
+export function createFastDoor(reused = '') {
+  const { wasm, memory, at } = openModule();
+  const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
   const texts = createPairTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
+
+  const reusedBytes = memory.write(reused, at.REUSED);
+  const output = (bytes: number) => Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + bytes));
+
+  /** A place and a length stand there. */
+  function textAt(place: number): string {
+    const from = memory.readInt32LE(place);
+    return memory.toString('latin1', from, from + memory.readInt32LE(place + 4));
+  }
 
   return {
     wasm,
@@ -58,20 +65,20 @@ export function createFastDoor() {
     useKey: (key: Uint8Array) => memory.set(key, at.KEYS),
     /** Customer and meter of a pair as they were sent. */
     namesOf(index: number): [string, string] {
-      const [customer = 0, customerBytes = 0, meter = 0, meterBytes = 0] = words.subarray(pairWord(index));
-      return [
-        memory.toString('latin1', customer, customer + customerBytes),
-        memory.toString('latin1', meter, meter + meterBytes),
-      ];
+      const pair = pairAt(index);
+      return [textAt(pair), textAt(pair + 8)];
     },
     setText(index: number, place: number): void {
-      words[pairWord(index) + PAIR_TEXT_WORD] = place;
+      memory.writeInt32LE(place, pairAt(index) + at.PAIR_TEXT);
     },
     /** The span of occurredAt of a pair's created events; undefined when it has none. */
     touchedSpan(index: number): { occurredFromMs: number; occurredToMs: number } | undefined {
-      const word = pairWord(index);
-      if (words[word + 5] === 0) return undefined;
-      return { occurredFromMs: numbers[word / 2 + 3] ?? 0, occurredToMs: numbers[word / 2 + 4] ?? 0 };
+      const pair = pairAt(index);
+      if (memory.readInt32LE(pair + at.PAIR_CREATED) === 0) return undefined;
+      return {
+        occurredFromMs: memory.readDoubleLE(pair + at.PAIR_FROM),
+        occurredToMs: memory.readDoubleLE(pair + at.PAIR_TO),
+      };
     },
     /** What the key table judges, and where it leaves its outcomes. */
     claimBatch: (count: number) => ({
@@ -80,9 +87,18 @@ export function createFastDoor() {
       readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
       outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
     }),
-    setReused: (text: string) => memory.write(text, at.REUSED),
-    /** Copies: the memory belongs to the next request. */
-    output: (bytes: number) => Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + bytes)),
+    // Copies, all three: the memory belongs to the next request.
+    answer: (count: number, created: number, duplicate: number) =>
+      output(wasm.answer(count, created, duplicate, reusedBytes)),
+    lines: (count: number) => output(wasm.lines(count)),
     records: (bytes: number) => Buffer.from(memory.subarray(at.RECORDS, at.RECORDS + bytes)),
   };
+}
+
+function openModule() {
+  const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));
+  const wasm = new WebAssembly.Instance(compiled).exports as unknown as FastDoorModule;
+  const places = PLACES.map((name) => [name, wasm[name].value]);
+  const at = Object.fromEntries(places) as Record<(typeof PLACES)[number], number>;
+  return { wasm, memory: Buffer.from(wasm.memory.buffer), at };
 }

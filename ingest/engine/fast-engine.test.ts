@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { engineConformance } from '../../infra/conformance/engine.ts';
 import type { EngineHarness } from '../../infra/conformance/engine-harness.ts';
 import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/conformance/engine-session.ts';
-import type { UsageRequest } from '../../infra/ports/engine.ts';
+import type { CommitPart, UsageRequest } from '../../infra/ports/engine.ts';
 import { createEngineHarness } from './engine-under-test.ts';
 import { createFastDoor } from './fast-door.ts';
 import { createFastEngine } from './fast-engine.ts';
@@ -138,6 +138,49 @@ describe('the two doors', () => {
     expect(taken / sent).toBeGreaterThan(0.4);
   });
 
+  /**
+   * Red when the texts of pairs may end where the memory ends: a copy reads up to seven bytes more. With
+   * these lengths the 65,536th pair ended there, and its keys were claimed by then.
+   */
+  test('every pair of a full memory is written, the last one too', async () => {
+    const [, fast] = await twoEngines();
+    const customers = Array.from({ length: 65_536 }, (_, at) => `cus_${String(at).padStart(26, 'a')}`);
+    fast.putMeter({ key: 'tokens' });
+    for (const id of customers) fast.putCustomer({ id });
+    for (let from = 0; from < customers.length; from += 256) {
+      const items = customers.slice(from, from + 256).map((id) => soundItem(id, id, 'tokens'));
+      const request = { kind: 'batch' as const, body: Buffer.from(`{"events":[${items.join(',')}]}`) };
+      // First the plain engine's, which looks up the names; then the fast one's.
+      await fast.engine.read(requestOf(request));
+      const made = await exchange(fast, request);
+      expect(made).toMatchObject({ status: 200, eventCount: 256 });
+    }
+  });
+
+  /** Red when the keys stay claimed: a retry is acknowledged as a duplicate of what was never written. */
+  test.each([
+    ['plain', true],
+    ['fast', false],
+  ])('keys that the %s engine claimed are free again when it cannot write', async (_, includeEvents) => {
+    const [, { engine, commit }] = await twoEngines();
+    const batch = (value: number) => ({
+      ...requestOf({
+        kind: 'batch',
+        body: Buffer.from(`{"events":[${soundItem('k').replace('1}', `${value}}`)}]}`),
+      }),
+      includeEvents,
+    });
+    await engine.read(batch(1));
+    const reading = await engine.read(batch(1));
+    vi.spyOn(Buffer, 'from').mockImplementationOnce(() => {
+      throw new RangeError('out of memory');
+    });
+    expect(() => engine.decide(reading)).toThrow(RangeError);
+    const retried = engine.decide(await engine.read(batch(2)));
+    expect(retried.answer.body.toString()).toContain('"created":1');
+    await commit(retried.commit as CommitPart);
+  });
+
   /** Red when a reading is decided from a memory that holds another one by now. */
   test('a reading that was overtaken by another is decided as if it came alone', async () => {
     const [plain, fast] = await twoEngines();
@@ -176,8 +219,8 @@ async function twoEngines(): Promise<[EngineHarness, EngineHarness]> {
   return [...engines];
 }
 
-function soundItem(key: string): string {
-  return `{"idempotencyKey":"${key}","customerId":"${CUSTOMER}","meterId":"api_calls","value":1}`;
+function soundItem(key: string, customer: string = CUSTOMER, meter = 'api_calls'): string {
+  return `{"idempotencyKey":"${key}","customerId":"${customer}","meterId":"${meter}","value":1}`;
 }
 
 function requestOf(request: Pick<UsageRequest, 'kind' | 'body'>): UsageRequest {

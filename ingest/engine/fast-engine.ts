@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
-import { type Claim, OUTCOME } from '../../infra/ports/idempotency-store.ts';
+import { type Claim, type ClaimBatch, OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { Pair } from '../registry-entries.ts';
 import { refusedResult } from './answers.ts';
+import { claimKeys } from './claim-keys.ts';
 import type { Reading } from './decided.ts';
-import { createFastDoor } from './fast-door.ts';
+import { createFastDoor, type FastDoor } from './fast-door.ts';
 import { REUSED } from './judge-state.ts';
 import { findKnownPairs, touchedSpans } from './known-pairs.ts';
 import { createPlainEngine, type EngineDeps } from './plain-engine.ts';
@@ -23,13 +24,12 @@ interface FastReading {
 
 /**
  * Two doors, one back. The fast one takes batches that can be read in one way only, whose names are all known
- * and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either writes
- * is the same, byte by byte: the plain engine is the oracle of its tests.
+ * and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either answers
+ * and stores is the same, byte by byte: the plain engine is the oracle of its tests.
  */
 export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
   const plain = createPlainEngine(deps);
-  const door = createFastDoor();
-  const reusedBytes = door.setReused(`",${refusedResult(REUSED)}}`);
+  const door = createFastDoor(`",${refusedResult(REUSED)}}`);
   let turn = 0;
 
   function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
@@ -42,8 +42,15 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     if (!isCommon || !isUtf8(body)) return undefined;
     turn++;
     const count = door.read(body, kind);
-    const pairs = count > 0 ? findKnownPairs(door, deps.registry, environment) : undefined;
+    if (count <= 0 || !isTimely(count)) return undefined;
+    const pairs = findKnownPairs(door, deps.registry, environment);
     return pairs && { request, count, pairs, turn };
+  }
+
+  /** What lies outside the limits of time is refused item by item, or was stored before: not here. */
+  function isTimely(count: number): boolean {
+    const nowMs = deps.createdAtMs();
+    return door.wasm.isTimely(count, nowMs - deps.limits.ageMsMax, nowMs + deps.limits.aheadMsMax) === 1;
   }
 
   function decide(reading: FastReading | Reading): Decision {
@@ -52,7 +59,7 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     return readIn === turn && identify(count, request.environment) ? claim(reading) : decidePlainly(request);
   }
 
-  /** False when an event lies outside the limits of time. */
+  /** False when an event lies outside the limits of time by now. */
   function identify(count: number, environment: string): boolean {
     const { ageMsMax, aheadMsMax } = deps.limits;
     const nowMs = deps.createdAtMs();
@@ -70,19 +77,23 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
 
   function claim({ count, pairs }: FastReading): Decision {
     const batch = door.claimBatch(count);
-    const claim = deps.store.claim(batch) as Claim;
-    let duplicate = 0;
-    for (const outcome of batch.outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
-    const { created, waits } = claim;
-    // The answer first: the lines take the same place, and move the records.
-    const body = door.output(door.wasm.answer(count, created, duplicate, reusedBytes));
-    const answer = { status: 200, replayed: false, body };
-    if (created === 0 && !waits) return { answer };
-    const lines = door.output(door.wasm.lines(count));
-    const records = door.records(created * RECORD_BYTES);
-    const touched = touchedSpans(door, pairs);
-    return { answer, commit: { claim, eventCount: created, records, lines, touched } };
+    return claimKeys(deps.store, batch, (claim) => write(door, claim, batch, pairs));
   }
 
   return { read, decide };
+}
+
+/** What was claimed, as an answer and as a part of the next frame. */
+function write(door: FastDoor, claim: Claim, { count, outcomes }: ClaimBatch, pairs: Pair[]): Decision {
+  const { created, waits } = claim;
+  let duplicate = 0;
+  for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
+  // The answer first: the lines take the same place, and move the records.
+  const body = door.answer(count, created, duplicate);
+  const answer = { status: 200, replayed: false, body };
+  if (created === 0 && !waits) return { answer };
+  const lines = door.lines(count);
+  const records = door.records(created * RECORD_BYTES);
+  const touched = touchedSpans(door, pairs);
+  return { answer, commit: { claim, eventCount: created, records, lines, touched } };
 }

@@ -1,6 +1,6 @@
 import type { Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
 import {
-  type Claim,
+  type ClaimBatch,
   type IdempotencyStore,
   OUTCOME,
   type Outcome,
@@ -8,6 +8,7 @@ import {
 import type { UsageRegistry } from '../registry-entries.ts';
 import { batchAnswer, refusedAnswer, singleAnswer } from './answers.ts';
 import { type CheckedItem, checkItem } from './check-item.ts';
+import { claimKeys } from './claim-keys.ts';
 import { type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
 import { framePart } from './frame-part.ts';
 import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from './judge-state.ts';
@@ -45,13 +46,18 @@ export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
   function decide(reading: Reading): Decision {
     const { request, items } = reading;
     if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
-    const { claim, ...decided } = claimKeys(items, request.environment);
-    const answer = request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
-    if (claim.created === 0 && !claim.waits) return { answer };
-    return { answer, commit: { claim, ...framePart(decided) } };
+    const { times, ...batch } = identify(items, request.environment);
+    return claimKeys(deps.store, batch, (claim) => {
+      applyOutcomes(items, batch.outcomes);
+      const decided = { items, records: batch.records, times };
+      const answer =
+        request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
+      if (claim.created === 0 && !claim.waits) return { answer };
+      return { answer, commit: { claim, ...framePart(decided) } };
+    });
   }
 
-  function claimKeys(items: Item[], environment: string) {
+  function identify(items: Item[], environment: string): ClaimBatch & { times: Float64Array } {
     useKeyOf(environment);
     const nowMs = deps.createdAtMs();
     const records = new Uint32Array(items.length * RECORD_WORDS);
@@ -70,10 +76,7 @@ export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
       item.refusal = judgeState(item, occurredAtMs, nowMs, deps.limits);
       if (item.refusal) readOnly[item.at] = 1;
     }
-    const outcomes = new Uint8Array(count);
-    const claim = deps.store.claim({ count, records, readOnly, outcomes }) as Claim;
-    applyOutcomes(items, outcomes);
-    return { claim, items, records, times };
+    return { count, records, times, readOnly, outcomes: new Uint8Array(count) };
   }
 
   function useKeyOf(environment: string): void {

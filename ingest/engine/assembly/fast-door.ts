@@ -8,7 +8,7 @@ import { forgetPairs } from './pairs';
 import { BODY, ITEM_BYTES, ITEMS, ITEMS_MAX } from './places';
 
 export { answer } from './answer';
-export { identify } from './identify';
+export { identify, isTimely } from './identify';
 export { lines } from './lines';
 export { pairCount } from './pairs';
 export {
@@ -16,8 +16,13 @@ export {
   KEYS,
   OUTCOMES,
   OUTPUT,
+  PAIR_BYTES,
+  PAIR_CREATED,
+  PAIR_FROM,
+  PAIR_TEXT,
   PAIR_TEXTS,
   PAIR_TEXTS_END,
+  PAIR_TO,
   PAIRS,
   READ_ONLY,
   RECORDS,

@@ -23,6 +23,15 @@ import {
 } from './places';
 import { siphash64, siphash128 } from './siphash';
 
+/** Whether every time that was sent lies within the limits. */
+export function isTimely(count: i32, oldestMs: f64, newestMs: f64): bool {
+  for (let index = 0; index < count; index++) {
+    const occurredAt = load<f64>(ITEMS + index * ITEM_BYTES + OCCURRED_AT);
+    if (occurredAt < oldestMs || occurredAt > newestMs) return false;
+  }
+  return true;
+}
+
 /**
  * Makes a record of every item. An event that names no time occurred now. False when one lies outside the
  * limits: why, is the plain engine's to say.

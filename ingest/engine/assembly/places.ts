@@ -1,7 +1,7 @@
 // Where everything stands in the fast door's one memory of 24 MiB. What is never touched is never resident.
 
 export const KEYS: i32 = 0; //                  32 B: key of the id, then key of the fingerprint
-export const HASHED: i32 = 0x1_0000; //         a fingerprint's text: 33 KB at most (32 × 64 + 256, tagged)
+export const HASHED: i32 = 0x1_0000; //         a fingerprint's text: 12 KB at most
 export const ITEMS: i32 = 0x4_0000; //          500 × ITEM_BYTES
 export const RECORDS: i32 = 0x4_8000; //        500 × 40 B as in schemas/frame.ts
 export const OUTCOMES: i32 = 0x5_0000; //       500 × 1 B, written by the key table
@@ -14,7 +14,8 @@ export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
 export const TEXTS: i32 = 0x40_0000; //         canonical properties: 2.5 × the body at most
 export const OUTPUT: i32 = 0x80_0000; //        answer, then lines: under 5 MiB each
 export const PAIR_TEXTS: i32 = 0x100_0000; //   texts of known pairs, filled from outside
-export const PAIR_TEXTS_END: i32 = 0x180_0000;
+/** A page before the memory ends: copies read up to seven bytes behind what they copy. */
+export const PAIR_TEXTS_END: i32 = 0x17f_0000;
 
 export const ITEMS_MAX: i32 = 500;
 
