@@ -66,6 +66,11 @@ describe('the order of checks', () => {
     const key = api.keys.live.publishable;
     expectRefusal(await api.call('POST', CUSTOMERS, { ...bad, key, headers }), 'publishable_key_not_allowed');
     expectRefusal(await api.call('POST', CUSTOMERS, { body: '{', headers }), 'unsupported_media_type');
+    // Not the same as none: the usage endpoints refuse it too.
+    for (const type of [';', '; charset=utf-8']) {
+      const empty = { body: '{', headers: { 'content-type': type } };
+      expectRefusal(await api.call('POST', CUSTOMERS, empty), 'unsupported_media_type');
+    }
   });
 
   it('names the size before the JSON, the JSON before the fields', async () => {
@@ -80,6 +85,16 @@ describe('the order of checks', () => {
     );
     expectRefusal(await api.call('POST', CUSTOMERS, { body: '[]' }), 'invalid_request');
     expectRefusal(await api.call('POST', CUSTOMERS, { body: '' }), 'invalid_json');
+  });
+
+  // Red when the connection is closed with the answer: the data plane, still sending, is reset and says 503.
+  it('goes on on the connection of a body that was announced too long', async () => {
+    const length = 2 ** 20 + 1;
+    const head = `POST ${CUSTOMERS} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.keys.live.secret}\r\n`;
+    const body = `Content-Length: ${length}\r\n\r\n${' '.repeat(length)}`;
+    const answers = await exchange(`${head}${body}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 'alive');
+    expect(answers).toContain('payload_too_large');
+    expect(answers).toContain('alive');
   });
 
   it('refuses a body that grows beyond the limit without a length announced', async () => {
@@ -210,13 +225,13 @@ describe('the pages of an operator', () => {
 });
 
 /** Sends bytes on a connection of their own and gives the whole answer. */
-function exchange(bytes: string): Promise<string> {
+function exchange(bytes: string, until = 'requestId'): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(Number(new URL(api.origin).port), '127.0.0.1', () => socket.write(bytes));
     socket.on('data', (chunk) => {
       answer += chunk.toString();
-      if (answer.includes('requestId')) socket.destroy();
+      if (answer.includes(until)) socket.destroy();
     });
     socket.on('close', () => resolve(answer));
     socket.on('error', (error) => (answer === '' ? reject(error) : undefined));

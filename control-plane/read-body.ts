@@ -11,7 +11,7 @@ export async function readBodyText(ctx: Context, timeoutMs = BODY_TIMEOUT_MS): P
   checkMediaType(ctx);
   const bytesMax = USAGE_LIMITS.bodyBytesMax;
   const announced = Number(ctx.get('content-length') || 0);
-  if (announced > bytesMax) throw tooLarge(ctx, bytesMax);
+  if (announced > bytesMax) throw tooLarge(bytesMax);
   const body = await collect(ctx, bytesMax, timeoutMs);
   try {
     return UTF_8.decode(body);
@@ -23,8 +23,8 @@ export async function readBodyText(ctx: Context, timeoutMs = BODY_TIMEOUT_MS): P
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function checkMediaType(ctx: Context): void {
-  const mediaType = ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (mediaType !== '' && mediaType !== 'application/json') {
+  const { 'content-type': type = 'application/json' } = ctx.headers;
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') {
     throw new Rejected('unsupported_media_type', 'Send application/json.');
   }
   const encoding = ctx.get('content-encoding').trim().toLowerCase();
@@ -41,7 +41,7 @@ async function collect(ctx: Context, bytesMax: number, timeoutMs: number): Promi
     req.destroy();
   }, timeoutMs);
   try {
-    return await boundedBytes(req, bytesMax, () => tooLarge(ctx, bytesMax));
+    return await boundedBytes(req, bytesMax, () => tooLarge(bytesMax));
   } catch (error) {
     if (isLate) throw new Rejected('invalid_request', 'The body took too long to arrive.');
     throw error;
@@ -70,8 +70,10 @@ function boundedBytes(request: IncomingMessage, bytesMax: number, onTooMany: () 
   });
 }
 
-/** What is left of the body is not read: the connection ends with the answer. */
-function tooLarge(ctx: Context, bytesMax: number): Rejected {
-  ctx.set('Connection', 'close');
+/**
+ * What is left of the body is thrown away as it comes: closed with the answer, the connection would be reset
+ * under whoever still sends, and the answer lost.
+ */
+function tooLarge(bytesMax: number): Rejected {
   return new Rejected('payload_too_large', `A body has at most ${bytesMax} bytes.`);
 }

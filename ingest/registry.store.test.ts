@@ -125,6 +125,13 @@ test('an unknown key becomes an automatic sum meter, an unknown id does not', as
   expect(await automaticMeters(environment)).toHaveLength(2);
 });
 
+/** Red when they are made: a client that tidies its paths, as browsers do, could never read them. */
+test('a key that no path can carry becomes no meter', async () => {
+  const environment = await createEnvironment();
+  const found = await registryOf().fillMeters(environment, names('.', '..', '...'));
+  expect([...found.keys()]).toEqual(['...']);
+});
+
 test('a strict workspace makes no meters, an unknown one neither', async () => {
   const environment = await createEnvironment({ strict: true });
   await insertMeter(environment, 'known');

@@ -90,6 +90,10 @@ test('the key is taken from the head, and a length that cannot fit is refused th
 });
 
 /** Red when such a key is taken: one front trims what the other keeps, and two keys become one. */
+test('a batch, whose items have keys of their own, is not asked for the one in the header', () => {
+  expect(headOf({ headers: { 'idempotency-key': 'ä' } }, 'batch')).toMatchObject({ kind: 'batch' });
+});
+
 test('a key in the header that is not visible ASCII is refused', () => {
   for (const key of ['a\u00e9b', '\u65e5', 'a\u0080']) {
     const refusal = { code: 'idempotency_key_invalid', param: 'Idempotency-Key' };

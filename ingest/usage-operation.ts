@@ -38,7 +38,8 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
   if (operation === 'batch' && include !== null && include !== 'events') {
     return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
   }
-  const idempotencyKey = headers.get('idempotency-key');
+  // The items of a batch have keys of their own.
+  const idempotencyKey = operation === 'single' ? headers.get('idempotency-key') : undefined;
   if (idempotencyKey !== undefined && !VISIBLE_ASCII.test(idempotencyKey)) return KEY_NOT_ASCII;
   return {
     kind: lines ? 'ndjson' : operation,

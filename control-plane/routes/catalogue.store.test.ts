@@ -70,6 +70,23 @@ describe('a customer', () => {
     );
   });
 
+  // Red when metadata is taken from JSON.parse: a double rounds it, and 1e400 was kept as null.
+  it('keeps the numbers in its metadata to the last digit, and takes none beyond the limits', async () => {
+    const withMetadata = (metadata: string) => {
+      return api.call('POST', CUSTOMERS, {
+        body: JSON.stringify({ ...newCustomer(), metadata: 0 }).replace(
+          '"metadata":0',
+          `"metadata":${metadata}`,
+        ),
+      });
+    };
+    const exact = '{"a":123456789.000000000001,"b":999999999999999,"__proto__":-0.10}';
+    expect((await withMetadata(exact)).text).toContain(`"metadata":${exact.replace('-0.10', '-0.1')}`);
+    for (const number of ['1e400', '1e-13', '1000000000000000']) {
+      expectRefusal(await withMetadata(`{"a":${number}}`), 'value_invalid', 'metadata.a');
+    }
+  });
+
   it('may be called anything that is text: quotes, SQL, other scripts, prototype names', async () => {
     for (const name of [`'; DROP TABLE customers; --`, '客户 💡', '__proto__', '\u202e', ' x ']) {
       const body = { ...newCustomer(), name, metadata: { constructor: name } };

@@ -1,10 +1,10 @@
 import { Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import type { Meter, NewMeter } from '../../schemas/resources/meters.ts';
-import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
-import { exactNumber, numberText, parseExact } from '../../schemas/rules/exact-json.ts';
+import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
 import { timestampText } from '../../schemas/rules/timestamp.ts';
 import { pageOf, sliceOf } from '../page.ts';
+import { readDecimal } from '../read-decimal.ts';
 import type { Handlers } from '../request-context.ts';
 import { countMeters, insertMeter, listMeters, type MeterRow } from '../store/meters.ts';
 import { notifyChange } from '../store/notify-change.ts';
@@ -49,19 +49,12 @@ function checkKind({ aggregation, property, creditRate, creditRates }: NewMeter)
 function ratesOf(bodyText: string): Pick<MeterRow, 'creditRate' | 'creditRates'> {
   const { creditRate, creditRates } = parseExact(bodyText) as Partial<NewMeter>;
   const rates = Object.entries(creditRates?.rates ?? {}).map(([value, rate]) => {
-    return [value, rateText(rate, `creditRates.rates.${value}`)];
+    return [value, readDecimal(rate, `creditRates.rates.${value}`)];
   });
   return {
-    creditRate: creditRate === undefined ? null : rateText(creditRate, 'creditRate'),
+    creditRate: creditRate === undefined ? null : readDecimal(creditRate, 'creditRate'),
     creditRates: creditRates ? { property: creditRates.property, rates: Object.fromEntries(rates) } : null,
   };
-}
-
-function rateText(rate: unknown, param: string): string {
-  const text = canonicalDecimal(numberText(rate) ?? '');
-  if (text !== undefined) return text;
-  const message = `\`${param}\` has at most 15 integer and 12 fraction digits.`;
-  throw new Rejected('value_invalid', message, { param });
 }
 
 function invalid(param: string, reason: string): Rejected {

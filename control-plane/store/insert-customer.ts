@@ -1,6 +1,8 @@
 import type { Customer, NewCustomer } from '../../schemas/resources/customers.ts';
+import { exactJson } from '../../schemas/rules/exact-json.ts';
 import type { Database } from '../request-context.ts';
 
+/** Numbers of the metadata are marked text (schemas/rules/exact-json.ts). */
 export interface NewCustomerRow extends NewCustomer {
   id: string;
   environment: string;
@@ -16,7 +18,7 @@ export async function insertCustomer(
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (environment, external_id) DO NOTHING
      RETURNING status, created_at AS "createdAt"`,
-    [row.id, row.environment, row.externalId, row.name, row.email, row.metadata],
+    [row.id, row.environment, row.externalId, row.name, row.email, row.metadata && exactJson(row.metadata)],
   );
   return rows[0];
 }

@@ -21,6 +21,19 @@ export function addHeader(headers: Map<string, string>, name: string, value: str
   headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
 }
 
+/**
+ * False where two readers may take different bytes for the end of the body: such a connection is closed
+ * (RFC 9112, 6.3). Two lengths are one joined value here, and so no number.
+ */
+export function isPlainlyFramed(headers: ReadonlyMap<string, string>): boolean {
+  const length = headers.get('content-length');
+  if (length !== undefined && !LENGTH.test(length)) return false;
+  const coding = headers.get('transfer-encoding');
+  return coding === undefined || coding.toLowerCase() === 'chunked';
+}
+
+const LENGTH = /^\d{1,15}$/;
+
 /** Bytes a header line takes beside name and value: a colon, a space and the line's end. */
 export const HEADER_LINE_BYTES = 4;
 /** The same for the request line: two spaces, `HTTP/1.1` and the line's end. */

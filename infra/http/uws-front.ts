@@ -7,7 +7,13 @@ import { createConnectionCount } from './connection-count.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, refuseHeaders } from './handle-safely.ts';
-import { addHeader, HEADER_LINE_BYTES, REQUEST_LINE_BYTES, type ReadHead } from './request-head.ts';
+import {
+  addHeader,
+  HEADER_LINE_BYTES,
+  isPlainlyFramed,
+  REQUEST_LINE_BYTES,
+  type ReadHead,
+} from './request-head.ts';
 import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { loadUws } from './uws-binary.ts';
 import { UwsExchange } from './uws-exchange.ts';
@@ -20,7 +26,8 @@ import { UwsExchange } from './uws-exchange.ts';
  * 16 KB/s are closed after 10 s in steps of 4 s (12 s seen). HTTP/1.0 and absolute targets get a bare 505,
  * bad chunks a bare 400. A request that is sent before the answer to an earlier one on the same connection
  * was given closes the connection: answers are never mixed up. Bytes beyond ASCII at either end of a header
- * value are cut off, as if they were spaces.
+ * value are cut off, as if they were spaces. A chunk size may have a blank in front, and what stands where a
+ * chunk's line end belongs is passed over unseen: a proxy in front has to frame bodies itself.
  */
 export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const uws = loadUws();
@@ -36,7 +43,9 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
     const { head, headerBytes } = readHead(req, requestIds);
     const exchange = new UwsExchange(res, head, underway);
     underway.begins();
-    if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
+    // Closed without a word: the parser goes on with what follows a request that was answered.
+    if (!isPlainlyFramed(head.headers)) exchange.breakOff();
+    else if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
     else handleSafely(handler, exchange, log);
     exchange.awaitBody();
   });

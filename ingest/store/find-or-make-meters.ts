@@ -15,7 +15,7 @@ export async function findOrMakeMeters(
   names: string[],
 ): Promise<Map<string, Meter>> {
   const found = await selectMeters(pool, environment, names).catch(throwTransient);
-  const unknown = names.filter((name) => !found.has(name) && !name.startsWith('meter_')).sort();
+  const unknown = names.filter((name) => !found.has(name) && !NOBODYS_KEY.test(name)).sort();
   if (unknown.length === 0) return found;
   await inTransaction(pool, (client) => insertAutomaticMeters(client, environment, unknown)).catch(
     throwTransient,
@@ -25,6 +25,9 @@ export async function findOrMakeMeters(
   }
   return found;
 }
+
+/** What a meter of the API may not be called either: an id, and what clients that tidy their paths drop. */
+const NOBODYS_KEY = /^(meter_|\.{1,2}$)/;
 
 interface MeterRow {
   id: string;

@@ -39,6 +39,6 @@ export const customerRoutes = {
     body: NewCustomer,
     status: 201,
     response: Customer,
-    errors: ['already_exists'],
+    errors: ['already_exists', 'value_invalid'],
   }),
 };
