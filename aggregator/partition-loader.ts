@@ -26,7 +26,8 @@ export interface PartitionLoader {
 }
 
 const OTHER_OWNER_WAIT_MS = 1_000;
-const BACKOFF_MS = { first: 100, most: 10_000 };
+/** A reader that waits cuts a pause short: after seconds of that the next one is the longest already. */
+const BACKOFF_MS = { first: 100, most: 2_000 };
 
 export function createPartitionLoader(
   given: Omit<LoadLoopDeps, 'wakeup' | 'turns'>,

@@ -36,6 +36,12 @@ const CHILDREN: ChildSpec[] = [
   },
 ];
 const KEEPER_EVERY_MS = 500;
+/**
+ * For the children and then a Postgres that was left behind, of the 15 s that a stop may take: one that hangs
+ * costs the control side its whole time and then has to be ended by force.
+ */
+const STOP_MS = 12_000;
+const LEFT_POSTGRES_MS = { least: 1_000, most: 10_000 };
 
 try {
   process.exitCode = await runAllInOne(toConfig(readEnv()));
@@ -49,26 +55,47 @@ async function runAllInOne(config: Config): Promise<number> {
   const paths = prepareDataDir(config.dataDir);
   const keeper = npmProcess();
   const release = await acquireLock(paths.lock('data-dir'), { waitMs: 0, ...(keeper ? { keeper } : {}) });
+  const stopping = createStopClock();
   try {
     if (config.webhookAllowPrivate) {
       log.info('webhooks may go to private addresses: WEBHOOK_ALLOW_PRIVATE, or HOST is a loopback address');
     }
-    return await supervise(config, log, keeper);
+    return await supervise(config, log, { keeper, stopping });
   } finally {
-    await stopLeftPostgres(paths, log);
+    await stopLeftPostgres(paths, log, stopping.leftMs());
     release();
   }
 }
 
-async function supervise(config: Config, log: Logger, keeper: ProcessIdentity | undefined): Promise<number> {
+/** How much of a stop's time is left, since it began. */
+function createStopClock(): { begin(): void; leftMs(): number } {
+  let beganAt: number | undefined;
+  return {
+    begin() {
+      beganAt ??= performance.now();
+    },
+    leftMs: () => STOP_MS - (performance.now() - (beganAt ?? performance.now())),
+  };
+}
+
+interface SupervisedBy {
+  keeper: ProcessIdentity | undefined;
+  stopping: { begin(): void };
+}
+
+async function supervise(config: Config, log: Logger, { keeper, stopping }: SupervisedBy): Promise<number> {
   const supervisor = startSupervisor({
     children: CHILDREN,
     log,
     onReady: (messages) => process.stdout.write(`Metergate ready on ${servedUrl(config, messages)}\n`),
   });
-  onStopSignals(supervisor.stop, supervisor.force);
+  const stop = (): void => {
+    stopping.begin();
+    supervisor.stop();
+  };
+  onStopSignals(stop, supervisor.force);
   const watch = setInterval(() => {
-    if (keeper && !isLiving(keeper)) supervisor.stop();
+    if (keeper && !isLiving(keeper)) stop();
   }, KEEPER_EVERY_MS);
   const exitCode = await supervisor.done;
   clearInterval(watch);
@@ -76,9 +103,10 @@ async function supervise(config: Config, log: Logger, keeper: ProcessIdentity | 
 }
 
 /** The control side stops its own Postgres; where it was killed before it could, nobody else would. */
-async function stopLeftPostgres(paths: DataDir, log: Logger): Promise<void> {
+async function stopLeftPostgres({ postgres }: DataDir, log: Logger, leftMs: number): Promise<void> {
+  const { least, most } = LEFT_POSTGRES_MS;
   try {
-    if (existsSync(paths.postgres)) await stopEmbeddedPostgres(paths.postgres);
+    if (existsSync(postgres)) await stopEmbeddedPostgres(postgres, Math.max(least, Math.min(most, leftMs)));
   } catch (err) {
     log.error({ err }, 'Postgres could not be stopped');
   }

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/channels.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
 import { parseApiKey } from '../schemas/rules/api-key.ts';
+import { createLookUps, inTime, type LookUp } from './look-ups.ts';
 
 /** A key as the store knows it. */
 export interface StoredKey {
@@ -50,12 +50,12 @@ const STALE_AFTER_MS = 9_000;
 /** While Postgres is away a key that was good goes on this long (architecture, §5). */
 const AWAY_MS_MAX = 600_000;
 const RETRY_AFTER_MS = 1_000;
-/** A Postgres that hangs answers after 5–8 s: a request with a key that was good does not wait for that. */
+/** A Postgres that hangs answers after 12 s: a request with a key that was good does not wait for that. */
 const RECHECK_PATIENCE_MS = 300;
 
 export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   const memory = createMemory(clock);
-  const firstLoads = createFirstLoads(load, memory);
+  const firstLoads = createFirstLoads(load, memory, createLookUps(clock));
   const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
 
   async function firstLoad(text: string): Promise<StoredKey | Refusal> {
@@ -114,21 +114,6 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   };
 }
 
-/** Rejects with Transient `keys_slow` when it takes longer; what was begun goes on. */
-async function inTime<T>(begun: Promise<T>, timeoutMs: number): Promise<T> {
-  const timer = new AbortController();
-  const late = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Transient('keys_slow', 'Keys cannot be looked up in time.');
-  });
-  begun.catch(() => undefined); // when it comes too late nobody waits for it any more
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([begun, late]);
-  } finally {
-    timer.abort();
-  }
-}
-
 function judgeAt(key: StoredKey, nowMs: number): StoredKey | Refusal {
   if (key.revoked) return KEY_REVOKED;
   return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_EXPIRED : key;
@@ -158,7 +143,7 @@ function createMemory(clock: Clock) {
 }
 
 /** One look-up at a time for each new key. Who asks after a note must not be told what was true before it. */
-function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory) {
+function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: LookUp) {
   const loads = new Map<string, Promise<StoredKey | undefined>>();
 
   function start(text: string): Promise<StoredKey | undefined> {
@@ -173,7 +158,7 @@ function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory) {
   }
 
   return {
-    load: (text: string) => loads.get(text) ?? start(text),
+    load: (text: string) => lookUp(() => loads.get(text) ?? start(text)),
     clear: () => loads.clear(),
   };
 }

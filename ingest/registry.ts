@@ -1,5 +1,7 @@
 import type pg from 'pg';
+import { systemClock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/channels.ts';
+import { createLookUps } from './look-ups.ts';
 import type { Customer, Meter, Pair, UsageRegistry } from './registry-entries.ts';
 import { findCustomers } from './store/find-customers.ts';
 import { findOrMakeMeters } from './store/find-or-make-meters.ts';
@@ -21,28 +23,32 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
   const shelves = createShelves(options.entriesMax);
   // Grows with every note: a look-up that was under way meanwhile is used once, but not kept.
   let generation = 0;
+  const lookUp = createLookUps(systemClock);
+
+  async function fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>> {
+    const asked = generation;
+    const found = await findCustomers(pool, environment, [...names]);
+    if (asked !== generation) return found;
+    const { customers } = shelves.make(environment, found.size);
+    for (const [name, customer] of found) customers.set(name, customer);
+    return found;
+  }
+
+  async function fillMeters(environment: string, names: Set<string>): Promise<Map<string, Meter>> {
+    const asked = generation;
+    const found = await findOrMakeMeters(pool, environment, [...names]);
+    if (asked !== generation) return found;
+    const { meters } = shelves.make(environment, found.size);
+    for (const [name, meter] of found) meters.set(name, meter);
+    return found;
+  }
 
   return {
     findCustomer: (environment, name) => shelves.find(environment)?.customers.get(name),
     findMeter: (environment, name) => shelves.find(environment)?.meters.get(name),
 
-    async fillCustomers(environment, names) {
-      const asked = generation;
-      const found = await findCustomers(pool, environment, [...names]);
-      if (asked !== generation) return found;
-      const { customers } = shelves.make(environment, found.size);
-      for (const [name, customer] of found) customers.set(name, customer);
-      return found;
-    },
-
-    async fillMeters(environment, names) {
-      const asked = generation;
-      const found = await findOrMakeMeters(pool, environment, [...names]);
-      if (asked !== generation) return found;
-      const { meters } = shelves.make(environment, found.size);
-      for (const [name, meter] of found) meters.set(name, meter);
-      return found;
-    },
+    fillCustomers: (environment, names) => lookUp(() => fillCustomers(environment, names)),
+    fillMeters: (environment, names) => lookUp(() => fillMeters(environment, names)),
 
     pairOf(environment, customer, meter) {
       const known = customer.pairs.get(meter.key);

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
-import { syncDirectory } from '../durable-file.ts';
+import { syncDirectory, writeDurably } from '../durable-file.ts';
 import { launchAs, type ServerAccount } from './server-account.ts';
 
 export const SERVER_USER = 'metergate';
@@ -37,7 +37,8 @@ export async function prepareCluster(
 async function makeCluster(directory: string, initdb: string, account: ServerAccount): Promise<void> {
   const password = randomBytes(24).toString('hex');
   const passwordFile = `${directory}-password`;
-  await writeFile(passwordFile, password, { mode: 0o600 });
+  // Durably: initdb syncs its own files, and nobody would know an empty file's password.
+  writeDurably(passwordFile, password);
   give(passwordFile, account);
   // The builtin provider sorts by code point and knows Unicode's cases, the same on every machine, without
   // ICU.
@@ -45,6 +46,7 @@ async function makeCluster(directory: string, initdb: string, account: ServerAcc
   const access = [`--username=${SERVER_USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   await run(initdb, ['-D', directory, ...locale, ...access], account);
   await rename(passwordFile, join(directory, PASSWORD_FILE));
+  syncDirectory(directory);
 }
 
 async function run(program: string, args: string[], account: ServerAccount): Promise<void> {

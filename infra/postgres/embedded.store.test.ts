@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { isAlive, signal, workingDirectoryOf } from '../process-identity.ts';
+import { isAlive, parentOf, signal, workingDirectoryOf } from '../process-identity.ts';
 import { testFolder } from '../test-folder.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 
@@ -114,6 +114,24 @@ test('commits are durable, other passwords are refused, and a stop leaves no pro
   expect(existsSync(join(directory, 'postmaster.pid'))).toBe(false);
   const pids = readdirSync('/proc').map(Number).filter(Boolean);
   expect(pids.filter((pid) => workingDirectoryOf(pid) === directory)).toEqual([]);
+});
+
+/** Red when only the postmaster is ended by force: backends that hang hold the cluster's memory for ever. */
+test('a server that hangs is ended in the time given, with all its processes', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const { pid, url } = await start(directory);
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const family = readdirSync('/proc')
+    .map(Number)
+    .filter((one) => one === pid || parentOf(one) === pid);
+  for (const one of family) signal(one, 'SIGSTOP');
+  const startedAt = performance.now();
+  await stopEmbeddedPostgres(directory, 500);
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect(family.length).toBeGreaterThan(2);
+  expect(family.filter(isAlive)).toEqual([]);
 });
 
 /** Of the server's own account. A shell that becomes another program never asks after the child it had. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
@@ -17,7 +18,7 @@ export interface EmbeddedPostgres {
   readonly pid: number;
   /** True when the server had outlived the process that started it. */
   readonly adopted: boolean;
-  /** Fast shutdown, by force after 9 s. Also the way to be rid of one that was adopted. */
+  /** Fast shutdown, by force after 9 of 10 s. Also the way to be rid of one that was adopted. */
   stop(): Promise<void>;
   /** Called once when the server ends without having been asked; at once when it has. */
   onExit(listener: () => void): void;
@@ -87,10 +88,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   throw new Fatal('postgres_start_failed', `Postgres does not start; its own words are in ${directory}.log.`);
 }
 
-/** Ends the server that runs on a folder, whoever started it. Nothing to do when there is none. */
-export async function stopEmbeddedPostgres(directory: string): Promise<void> {
+/**
+ * Ends the server that runs on a folder, whoever started it, by force when the time is over: backends that
+ * hang do not notice that it is gone. Nothing to do when there is none.
+ */
+export async function stopEmbeddedPostgres(directory: string, timeoutMs?: number): Promise<void> {
   const postmaster = findPostmaster(directory);
-  if (postmaster) await stopPostmaster(postmaster);
+  if (!postmaster) return;
+  await stopPostmaster(postmaster, timeoutMs);
+  if (existsSync(join(directory, 'postmaster.pid'))) await clearLeftovers(directory);
 }
 
 interface RunningServer {

@@ -47,7 +47,10 @@ export function createListener(deps: ListenerDeps, handlers: ListenerHandlers): 
   async function keepListening(): Promise<void> {
     let backoffMs = BACKOFF_MS.first;
     while (!closing.signal.aborted) {
-      const session = await openSession(deps.url, handlers.channels, heartbeatMs).catch((error: unknown) => {
+      const session = await openSession(deps.url, handlers.channels, {
+        answerWithinMs: heartbeatMs,
+        closing: closing.signal,
+      }).catch((error: unknown) => {
         log.debug({ err: error }, 'cannot listen on Postgres');
         return undefined;
       });
@@ -84,9 +87,13 @@ export function createListener(deps: ListenerDeps, handlers: ListenerHandlers): 
 async function openSession(
   url: () => string | undefined,
   channels: ListenerHandlers['channels'],
-  answerWithinMs: number,
+  { answerWithinMs, closing }: { answerWithinMs: number; closing: AbortSignal },
 ): Promise<Session> {
   const socket = new Socket();
+  // A question to a server that hangs ends with its socket.
+  const cutOff = () => void socket.destroy();
+  closing.addEventListener('abort', cutOff);
+  socket.once('close', () => closing.removeEventListener('abort', cutOff));
   const lost = new AbortController();
   const client = new Client({
     connectionString: url() || NOWHERE_URL,

@@ -69,7 +69,8 @@ function refuseNewer(applied: number, known: Migration[]): void {
   if (applied <= newest) return;
   throw new Fatal(
     'database_newer',
-    `The database is at migration ${applied}, this release knows ${newest}: start a release that is as new.`,
+    `The database is at migration ${applied} (its table migrations), this release knows ${newest}: ` +
+      'start a release that is as new.',
   );
 }
 

@@ -1,4 +1,5 @@
-import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg';
+import { Socket } from 'node:net';
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import type { Logger } from 'pino';
 
 export interface PoolOptions {
@@ -16,6 +17,8 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 /** How long after the server should have given up a statement we give up the server. */
 const SILENCE_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
+/** For statements under way and the server's goodbye when the pool ends: one that hangs gives neither. */
+const GOODBYE_MS = 1_000;
 const INT8 = 20;
 /** Where nobody answers (tcpmux): without any URL the driver would look for a server by the PG… variables. */
 export const NOWHERE_URL = 'postgres://127.0.0.1:1/none';
@@ -23,8 +26,10 @@ export const NOWHERE_URL = 'postgres://127.0.0.1:1/none';
 /** Connections with every wait timed. `numeric` stays text; bigint is a number where one is exact. */
 export function createPool(options: PoolOptions): Pool {
   const { url, name, log, max = 10, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const pool = new Pool({
+  const sockets = new Set<Socket>();
+  const pool = new EndingPool(sockets, {
     Client: clientTo(typeof url === 'string' ? () => url : url),
+    stream: () => openSocket(sockets),
     application_name: `metergate-${name}`,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -39,6 +44,34 @@ export function createPool(options: PoolOptions): Pool {
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'));
   return pool;
+}
+
+/** A pool whose end takes no longer than its goodbye. */
+class EndingPool extends Pool {
+  readonly #sockets: Set<Socket>;
+
+  constructor(sockets: Set<Socket>, config: PoolConfig) {
+    super(config);
+    this.#sockets = sockets;
+  }
+
+  override async end(): Promise<void> {
+    const late = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, GOODBYE_MS);
+    try {
+      await super.end();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+}
+
+function openSocket(sockets: Set<Socket>): Socket {
+  const socket = new Socket();
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+  return socket;
 }
 
 /** The pool makes its connections by this class: the only place where a URL can still change. */

@@ -14,12 +14,14 @@ export interface Postmaster extends ProcessIdentity {
   port: number;
 }
 
-/** Fast, then immediate, then by force: together well under the 15 s that a stop may take. */
+/** Fast, then immediate, then by force: shares of the time that a stop is given. */
 const STOP_STEPS = [
-  { signal: 'SIGINT', timeoutMs: 6_000 },
-  { signal: 'SIGQUIT', timeoutMs: 3_000 },
-  { signal: 'SIGKILL', timeoutMs: 2_000 },
+  { signal: 'SIGINT', share: 0.6 },
+  { signal: 'SIGQUIT', share: 0.3 },
+  { signal: 'SIGKILL', share: 0.1 },
 ] as const;
+/** Well under the 15 s that a stop may take. */
+const STOP_TIMEOUT_MS = 10_000;
 
 /**
  * The living postmaster that the folder's postmaster.pid names. The file of a dead one is left to Postgres;
@@ -39,11 +41,14 @@ export function findPostmaster(directory: string): Postmaster | undefined {
   return { ...identityOf(pid), port: port ?? 0 };
 }
 
-export async function stopPostmaster(postmaster: ProcessIdentity): Promise<void> {
+export async function stopPostmaster(
+  postmaster: ProcessIdentity,
+  timeoutMs = STOP_TIMEOUT_MS,
+): Promise<void> {
   for (const step of STOP_STEPS) {
     if (!isLiving(postmaster)) return;
     signal(postmaster.pid, step.signal);
-    await hasEnded(postmaster, step.timeoutMs);
+    await hasEnded(postmaster, step.share * timeoutMs);
   }
 }
 
