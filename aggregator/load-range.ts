@@ -40,7 +40,7 @@ export async function loadBlock(
   const { lo, hi, eventCount, checksum, throughMs } = block;
   const range: Range = { logId, partition, epoch, lo, hi, eventCount, dropped, checksum, throughMs };
   if (!(await freezeRange(deps.pool, range))) throw fenced();
-  await insertRange(deps, lease, range, block);
+  await insertRange(deps, { lease, range, wasSent: false }, block);
   await finishRange(deps, range);
 }
 
@@ -51,7 +51,7 @@ export async function loadBlock(
 export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<void> {
   if (range.state === 'loaded') return settleRange(deps.pool, range);
   const block = await readBlock(deps.reader, range.partition, range);
-  await insertRange(deps, lease, range, block);
+  await insertRange(deps, { lease, range, wasSent: true }, block);
   await finishRange(deps, range);
 }
 
@@ -62,26 +62,33 @@ async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<v
   await settleRange(pool, range);
 }
 
-async function insertRange(deps: LoadDeps, lease: Lease, range: Range, block: Block): Promise<void> {
+interface Sending {
+  lease: Lease;
+  range: Range;
+  /** Whether an earlier sending may have been cut off in the middle. */
+  wasSent: boolean;
+}
+
+async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Promise<void> {
+  const { range } = sending;
   try {
-    await insertLines(deps, lease, range, linesWithout(block, range.dropped));
+    await insertLines(deps, sending, linesWithout(block, range.dropped));
   } catch (error) {
     if (!(error instanceof Poison)) throw error;
     const dropped = await quarantine(deps, range, block, error);
-    await insertLines(deps, lease, range, linesWithout(block, dropped));
+    await insertLines(deps, sending, linesWithout(block, dropped));
   }
 }
 
 async function insertLines(
   { warehouse, clock, metrics }: LoadDeps,
-  lease: Lease,
-  range: Range,
+  { lease, range, wasSent }: Sending,
   lines: Buffer,
 ): Promise<void> {
   if (lines.length === 0) return;
   const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
   const startedAtMs = clock.monotonicMs();
-  await warehouse.insertEvents({ token: tokenOf(range), lines, timeoutMs });
+  await warehouse.insertEvents({ token: tokenOf(range), lines, timeoutMs, wasSent });
   metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import { CHANNELS } from '../schemas/channels.ts';
@@ -107,6 +107,16 @@ const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<Aggr
     }),
   ],
   [
+    'in the middle of the insert, with its token noted and its part gone',
+    (stores, end) => ({
+      warehouse: withInsert(stores, async (insert) => {
+        await insert();
+        await stores.rows('ALTER TABLE metergate.events DELETE WHERE true SETTINGS mutations_sync = 1');
+        await end.here();
+      }),
+    }),
+  ],
+  [
     'after the mark, before it is settled',
     ({ pool }, end) => {
       const faulty = { query: pool.query.bind(pool), connect: () => end.here().then(() => pool.connect()) };
@@ -121,6 +131,8 @@ describe('a process that ends', () => {
     await stores.append(events(0, 30));
     const end = createEnd();
     const first = start(stores, faults(stores, end));
+    // Also when the test fails before: closing would wait for it.
+    onTestFinished(end.release);
     await end.reached;
     start(stores);
     const settled = await stores.append(events(30, 50));

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
+import { holdLog } from '../store/log-trims.ts';
 import type { AuditDeps, Standing } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpan } from './log-span.ts';
@@ -14,7 +16,7 @@ const INSERT_TIMEOUT_MS = 15_000;
 /**
  * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly
  * sums from the stored events. What a crash leaves half done is found again by the next audit, and the log
- * still has it.
+ * still has it: it is held until an audit finds every event of it.
  *
  * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a
  * retry.
@@ -27,6 +29,8 @@ export async function repairHours(
 ): Promise<void> {
   const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
   if (wrongEvents.size > 0) {
+    // Before it is known what the log still has: nothing of that may go until all of it was put back.
+    await holdLog(deps.pool, lease, runId);
     const span = await findLogSpan(deps, lease, position);
     for (const key of wrongEvents.values()) {
       lease.remainingMs(INSERT_TIMEOUT_MS);
@@ -112,14 +116,8 @@ async function deleteHour(warehouse: Warehouse, key: HourKey): Promise<void> {
 async function insertHour(warehouse: Warehouse, key: HourKey): Promise<void> {
   await run(
     warehouse,
-    `INSERT INTO metergate.usage_hourly
-       (environment, customer_id, meter_key, hour, total, events, largest, latest, uniques)
-     SETTINGS insert_deduplicate = 0
-     SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin, sum(value), count(),
-            max(value), argMaxState(value, (occurred_at, created_at, id)),
-            uniqExactStateIf(unique_value, unique_value != '')
-     FROM metergate.events FINAL WHERE ${EVENTS_OF_HOUR}
-     GROUP BY environment, customer_id, meter_key, begin`,
+    `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
+     SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE ${EVENTS_OF_HOUR} GROUP BY ${HOURLY_GROUP}`,
     hourParams(key),
   );
 }

@@ -1,34 +1,63 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Fatal } from '../../schemas/failures.ts';
+import type { MigrateOptions } from '../ports/warehouse.ts';
 import { readFailure } from './driver-errors.ts';
 import type { Transport } from './transport.ts';
 
 interface Migration {
   number: number;
+  needsStandstill: boolean;
   statements: string[];
 }
 
-const DIRECTORY = new URL('../migrations/clickhouse/', import.meta.url);
+const OF_THIS_RELEASE = new URL('../migrations/clickhouse/', import.meta.url);
+/** The first line of a file that changes a view: what its rules are stands in the folder's README. */
+const NEEDS_STANDSTILL = /^-- standstill\b/;
 const TIMEOUT_MS = 60_000;
 const END_OF_STATEMENT = /;[ \t]*$/m;
 
 /**
  * Brings the warehouse up to this release. ClickHouse has no transactions: every statement is written so that
- * it may run again (IF NOT EXISTS), and a number is noted when all of its statements ran. Throws Fatal
- * `warehouse_newer` when a later release was here.
+ * it may run again. A number is noted as begun before its first statement, so that an earlier release refuses
+ * what a crash left half done, and as applied after its last. Throws Fatal `warehouse_newer` when a later
+ * release was here.
  */
-export async function migrateWarehouse(transport: Transport): Promise<void> {
-  try {
+export async function migrateWarehouse(
+  transport: Transport,
+  { atStandstill = (work) => work(), directory = OF_THIS_RELEASE }: MigrateOptions = {},
+): Promise<void> {
+  const applyOnce = (migration: Migration) => asked(() => applyIfMissing(transport, migration));
+  const known = await readMigrations(directory);
+  const missing = await asked(async () => {
     await createMigrationsTable(transport);
-    const known = await readMigrations();
-    const applied = await lastApplied(transport);
-    refuseNewer(applied, known.at(-1)?.number ?? 0);
-    for (const migration of known) {
-      if (migration.number > applied) await apply(transport, migration);
-    }
+    await refuseNewer(transport, known.at(-1)?.number ?? 0);
+    const applied = await appliedNumbers(transport);
+    return known.filter(({ number }) => !applied.has(number));
+  });
+  for (const migration of missing) {
+    if (migration.needsStandstill) await atStandstill(() => applyOnce(migration));
+    else await applyOnce(migration);
+  }
+}
+
+async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     throw readFailure(error);
   }
+}
+
+/** The numbered files `NNNN_what.sql`, in order. */
+async function readMigrations(directory: URL): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, directory), 'utf8');
+      const statements = text.split(END_OF_STATEMENT).filter((statement) => statement.trim() !== '');
+      return { number: Number(name.slice(0, 4)), needsStandstill: NEEDS_STANDSTILL.test(text), statements };
+    }),
+  );
 }
 
 async function createMigrationsTable(transport: Transport): Promise<void> {
@@ -37,35 +66,39 @@ async function createMigrationsTable(transport: Transport): Promise<void> {
     `CREATE TABLE IF NOT EXISTS metergate.migrations (number UInt32, applied_at DateTime('UTC') DEFAULT now())
      ENGINE = MergeTree ORDER BY number SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
-}
-
-/** The numbered files `NNNN_what.sql`, in order. */
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(DIRECTORY)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(new URL(name, DIRECTORY), 'utf8');
-      const statements = text.split(END_OF_STATEMENT).filter((statement) => statement.trim() !== '');
-      return { number: Number(name.slice(0, 4)), statements };
-    }),
+  // The first release noted only what was applied.
+  await transport.command(
+    `ALTER TABLE metergate.migrations
+     ADD COLUMN IF NOT EXISTS state LowCardinality(String) DEFAULT 'applied'`,
   );
 }
 
-async function lastApplied(transport: Transport): Promise<number> {
+async function refuseNewer(transport: Transport, newest: number): Promise<void> {
   const sql = 'SELECT max(number) AS last FROM metergate.migrations';
   const [row] = await transport.rows<{ last: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
-  return row?.last ?? 0;
-}
-
-function refuseNewer(applied: number, newest: number): void {
-  if (applied <= newest) return;
+  const last = row?.last ?? 0;
+  if (last <= newest) return;
   throw new Fatal(
     'warehouse_newer',
-    `The warehouse is at migration ${applied}, this release knows ${newest}: start a release that is as new.`,
+    `The warehouse is at migration ${last} (its table metergate.migrations), this release knows ${newest}: ` +
+      'start a release that is as new.',
   );
 }
 
-async function apply(transport: Transport, { number, statements }: Migration): Promise<void> {
+async function appliedNumbers(transport: Transport): Promise<Set<number>> {
+  const sql = "SELECT DISTINCT number FROM metergate.migrations WHERE state = 'applied'";
+  const rows = await transport.rows<{ number: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  return new Set(rows.map(({ number }) => number));
+}
+
+/** Looks again: a rival may have been at it while this one waited for the load to stand still. */
+async function applyIfMissing(transport: Transport, { number, statements }: Migration): Promise<void> {
+  if ((await appliedNumbers(transport)).has(number)) return;
+  await note(transport, number, 'begun');
   for (const statement of statements) await transport.command(statement);
-  await transport.command(`INSERT INTO metergate.migrations (number) VALUES (${number})`);
+  await note(transport, number, 'applied');
+}
+
+async function note(transport: Transport, number: number, state: 'begun' | 'applied'): Promise<void> {
+  await transport.command(`INSERT INTO metergate.migrations (number, state) VALUES (${number}, '${state}')`);
 }

@@ -1,5 +1,6 @@
 import type { Statement, Warehouse } from '../ports/warehouse.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
+import { makeWhole } from './make-whole.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import type { Transport } from './transport.ts';
 
@@ -17,11 +18,12 @@ export function createWarehouseOver(transport: Transport): Warehouse {
 
   return {
     query,
-    migrate: () => migrateWarehouse(transport),
+    migrate: (options) => migrateWarehouse(transport, options),
     close: () => transport.close(),
-    async insertEvents(block) {
+    async insertEvents({ wasSent = false, ...block }) {
       try {
         await transport.insert({ table: 'metergate.events', ...block });
+        if (wasSent) await makeWhole(transport, block);
       } catch (error) {
         throw insertFailure(error);
       }

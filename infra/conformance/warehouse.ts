@@ -5,6 +5,7 @@ import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import type { Statement, Warehouse } from '../ports/warehouse.ts';
 import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+import { sentAgainTests } from './warehouse-sent-again.ts';
 
 /** One warehouse. Each call opens it anew, after the one before was closed; the first finds it empty. */
 export interface WarehouseHarness {
@@ -15,6 +16,7 @@ export interface WarehouseHarness {
 export function warehouseConformance(name: string, createHarness: () => Promise<WarehouseHarness>): void {
   describe(`${name} as a Warehouse`, () => {
     describe('a block', () => blockTests(createHarness));
+    describe('a block of a killed insert', () => sentAgainTests(() => openMigrated(createHarness)));
     describe('a refused block', () => refusalTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));

@@ -2,12 +2,17 @@
  * ClickHouse, in process or as a server. One SQL dialect; the statements live with those who need them.
  */
 export interface Warehouse {
-  /** Creates what is missing, in order. Runs twice without harm. Throws Fatal `warehouse_newer`. */
-  migrate(): Promise<void>;
+  /**
+   * Brings it up to this release, in order. Any number of processes may do it at once, and again after a
+   * crash at any step. Throws Fatal `warehouse_newer` when a later release was here, and what
+   * `atStandstill` throws.
+   */
+  migrate(options?: MigrateOptions): Promise<void>;
 
   /**
    * Loads one block of lines (schemas/event-row.ts) into `events` and every view behind it, once per token:
    * the same bytes under the same token may be sent any number of times. Returns after the rows are on disk.
+   * A block that `wasSent` is made whole: what a crash left of it, or left out, is looked for.
    *
    * Throws Poison `block_refused` when a line cannot be read: nothing of the block was stored. Throws
    * Transient `warehouse_unavailable` when the outcome is unknown: send the same bytes again.
@@ -27,10 +32,25 @@ export interface Warehouse {
   close(): Promise<void>;
 }
 
+export interface MigrateOptions {
+  /** For migrations that change a view. Left out they run at once: nobody loads this warehouse yet. */
+  atStandstill?: Standstill;
+  /** Of the numbered files; those of this release when left out. */
+  directory?: URL;
+}
+
+/**
+ * Does the work while the load stands still: no range is pending, so no block will be sent again, and nobody
+ * can begin a range before the work is done.
+ */
+export type Standstill = (work: () => Promise<void>) => Promise<void>;
+
 export interface EventBlock {
   token: string;
   lines: Buffer;
   timeoutMs: number;
+  /** An earlier sending may have been cut off in the middle. */
+  wasSent?: boolean;
 }
 
 export interface Statement {

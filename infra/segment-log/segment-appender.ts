@@ -30,6 +30,8 @@ export async function createSegment(place: SegmentPlace, openFile: OpenFile): Pr
   } catch (error) {
     await file.close();
     await unlink(place.path);
+    // Durably: the log may go on in the segment before, beyond where this one would begin.
+    syncDirectory(dirname(place.path));
     throw error;
   }
 }

@@ -1,0 +1,72 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import {
+  createEnd,
+  events,
+  exactly,
+  ranges,
+  settledUpTo,
+  start,
+  withInsert,
+} from './aggregator-under-test.ts';
+import { takeLease } from './lease.ts';
+import { createStandstill } from './stand-still.ts';
+
+const log = pino({ level: 'silent' });
+
+// Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
+it('a view is changed when what a crash left pending is loaded, and the load goes on from there', async () => {
+  const stores = await openLoadStores();
+  await stores.append(events(0, 10));
+  const end = createEnd();
+  start(stores, { warehouse: withInsert(stores, (insert) => insert().then(end.here)) });
+  onTestFinished(end.release);
+  await end.reached;
+  expect(await states(stores)).toEqual(['pending']);
+
+  await standstillOf(stores)(async () => expect(await states(stores)).toEqual(['settled']));
+  end.release();
+  const last = await stores.append(events(10, 20));
+  start(stores);
+  await settledUpTo(stores, last);
+  expect(await stores.counted()).toEqual(exactly(20));
+});
+
+// Red when the lease is not asked for: the other one's block comes while there is no view.
+it('a view is not changed while another process loads', async () => {
+  const stores = await openLoadStores();
+  const place = { logId: Buffer.from(stores.reader.logId).toString('hex'), partition: 0 };
+  const other = await takeLease({ ...stores, clock: systemClock, log }, place, {
+    owner: 'b',
+    leaseMs: 30_000,
+  });
+  onTestFinished(() => other?.end());
+  const work = vi.fn(async () => undefined);
+  await expect(standstillOf(stores)(work)).rejects.toMatchObject({
+    name: 'Transient',
+    code: 'partition_held',
+  });
+  expect(work).not.toHaveBeenCalled();
+
+  await other?.end();
+  await standstillOf(stores)(work);
+  expect(work).toHaveBeenCalledOnce();
+});
+
+it('what fails while the load stands still leaves the partition to whoever comes next', async () => {
+  const stores = await openLoadStores();
+  const failing = standstillOf(stores)(() => Promise.reject(new Error('no view')));
+  await expect(failing).rejects.toThrow('no view');
+  start(stores, {}, { owner: 'b' });
+  await settledUpTo(stores, await stores.append(events(0, 10)));
+});
+
+function standstillOf(stores: LoadStores) {
+  return createStandstill({ ...stores, clock: systemClock, log }, { owner: 'test' });
+}
+
+async function states(stores: LoadStores): Promise<string[]> {
+  return (await ranges(stores)).map(({ state }) => state);
+}

@@ -1,0 +1,41 @@
+import { Registry } from 'prom-client';
+import type { Standstill } from '../infra/ports/warehouse.ts';
+import { Transient } from '../schemas/failures.ts';
+import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
+import { takeLease } from './lease.ts';
+import { type LoadDeps, resumeRange } from './load-range.ts';
+import { createAggregatorMetrics } from './metrics.ts';
+import { takeOverRanges } from './store/ranges.ts';
+
+/** The embedded log has one. */
+const PARTITION = 0;
+
+/**
+ * The load's part in changing a view: its partition is held, and what a crash left pending is sent again
+ * first, under the view and the tokens that it was sent under before. Throws Transient `partition_held`
+ * while another process loads, and what {@link resumeRange} throws.
+ */
+export function createStandstill(
+  given: Omit<LoadDeps, 'metrics'>,
+  { owner }: Pick<AggregatorOptions, 'owner'>,
+): Standstill {
+  // Of its own: the load registers those of the process when it starts.
+  const deps: LoadDeps = { ...given, metrics: createAggregatorMetrics(new Registry()) };
+  const place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition: PARTITION };
+  return async (work) => {
+    const lease = await takeLease(deps, place, { owner, leaseMs: AGGREGATOR_DEFAULTS.leaseMs });
+    if (!lease) throw new Transient('partition_held', 'Another process loads; the warehouse has to wait.');
+    try {
+      for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
+        deps.log.info(
+          { lo: range.lo, hi: range.hi, state: range.state },
+          'ends a range before a view changes',
+        );
+        await resumeRange(deps, lease, range);
+      }
+      await work();
+    } finally {
+      await lease.end();
+    }
+  };
+}

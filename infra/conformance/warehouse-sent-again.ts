@@ -1,0 +1,129 @@
+import { expect, it } from 'vitest';
+import type { EventBlock, Warehouse } from '../ports/warehouse.ts';
+import { eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+
+const TIMEOUT_MS = 10_000;
+const HOUR_MS = 3_600_000;
+/** The block begins with the 41st event; those before it are another's. */
+const MONTH = `toYYYYMM(occurred_at) = 202610 AND toUnixTimestamp64Milli(created_at) >= ${TEST_NOW_MS + 40}`;
+const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
+
+/**
+ * A killed insert leaves some of its parts: those of one month and not of another, of `events` and not of the
+ * rollup. ClickHouse notes the token of a part before the part is in its place, so one of them may be gone
+ * for ever while its token says that it is there. That state is made here by deleting rows, which keeps
+ * tokens.
+ */
+export function sentAgainTests(open: () => Promise<Warehouse>): void {
+  it.each<[string, string[]]>([
+    ['all of it', []],
+    ['all but a month of the events', [`ALTER TABLE metergate.events DELETE WHERE ${MONTH}`]],
+    ['all but a month of the hours', [`ALTER TABLE metergate.usage_hourly DELETE WHERE ${ROLLUP_MONTH}`]],
+    [
+      'nothing of a month',
+      [
+        `ALTER TABLE metergate.events DELETE WHERE ${MONTH}`,
+        `ALTER TABLE metergate.usage_hourly DELETE WHERE ${ROLLUP_MONTH}`,
+      ],
+    ],
+    [
+      'a month of the hours twice',
+      [
+        `INSERT INTO metergate.usage_hourly SETTINGS insert_deduplicate = 0
+         SELECT * FROM metergate.usage_hourly WHERE ${ROLLUP_MONTH}`,
+      ],
+    ],
+  ])('that left %s behind is whole when it is sent again', async (_, faults) => {
+    const warehouse = await open();
+    await warehouse.insertEvents({
+      token: 'before',
+      lines: eventLines(events(0, 40)),
+      timeoutMs: TIMEOUT_MS,
+    });
+    const block: EventBlock = { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS };
+    await warehouse.insertEvents(block);
+    await spoil(warehouse, faults);
+    await warehouse.insertEvents({ ...block, wasSent: true });
+    await warehouse.insertEvents({ ...block, wasSent: true });
+    expect(await sums(warehouse)).toEqual(OF_90_EVENTS);
+    expect(await wrongHours(warehouse)).toEqual([]);
+    expect(await tables(warehouse)).toEqual(['event_lines', 'events', 'migrations', 'usage_hourly']);
+  });
+
+  it('that never arrived is stored', async () => {
+    const warehouse = await open();
+    const block = { token: 'a', lines: eventLines(events(0, 20)), timeoutMs: TIMEOUT_MS, wasSent: true };
+    await warehouse.insertEvents(block);
+    expect(await sums(warehouse)).toMatchObject({ stored: '20', distinct: '20', hourly: '20' });
+  });
+}
+
+/** Over two months and two customers, several in an hour, times going back. */
+function events(from: number, to: number): TestEvent[] {
+  return Array.from({ length: to - from }, (_, index) => {
+    const at = from + index;
+    return {
+      id: `use_${at}`,
+      customerId: `cus_${at % 2}`,
+      value: `${at}.5`,
+      uniqueValue: `=user ${at % 7}`,
+      occurredAtMs: TEST_NOW_MS - (at % 20) * 47 * HOUR_MS,
+      createdAtMs: TEST_NOW_MS + at,
+    };
+  });
+}
+
+/** Deletes and doubles as they stand; each ends when it is done. */
+async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> {
+  for (const statement of statements) {
+    const sql = statement.startsWith('ALTER') ? `${statement} SETTINGS mutations_sync = 1` : statement;
+    await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  }
+}
+
+type Sums = Record<'stored' | 'distinct' | 'total' | 'hourly' | 'hourlyTotal' | 'uniques', string>;
+
+/** 0.5 + 1.5 + … + 89.5. */
+const OF_90_EVENTS: Sums = {
+  stored: '90',
+  distinct: '90',
+  total: '4050',
+  hourly: '90',
+  hourlyTotal: '4050',
+  uniques: '7',
+};
+
+async function sums(warehouse: Warehouse): Promise<Sums> {
+  const sql = `SELECT toString((SELECT count() FROM metergate.events)) AS stored,
+                 toString((SELECT uniqExact(id) FROM metergate.events)) AS distinct,
+                 toString((SELECT sum(value) FROM metergate.events FINAL)) AS total,
+                 toString(sum(h.events)) AS hourly, toString(sum(h.total)) AS hourlyTotal,
+                 toString(uniqExactMerge(h.uniques)) AS uniques
+               FROM metergate.usage_hourly AS h`;
+  const [row] = await warehouse.query<Sums>({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+  if (!row) throw new Error('an aggregate without a row');
+  return row;
+}
+
+/** Hours that say something else than their events, in sums or in states. */
+function wrongHours(warehouse: Warehouse): Promise<unknown[]> {
+  const sql = `
+    SELECT * FROM (
+      SELECT customer_id, toStartOfHour(occurred_at) AS hour, count() AS n, max(value) AS most,
+             argMax(value, (occurred_at, created_at, id)) AS last, uniqExact(unique_value) AS users
+      FROM metergate.events FINAL GROUP BY customer_id, hour
+    ) AS e FULL JOIN (
+      SELECT customer_id, hour, sum(events) AS n, max(largest) AS most, argMaxMerge(latest) AS last,
+             uniqExactMerge(uniques) AS users
+      FROM metergate.usage_hourly GROUP BY customer_id, hour
+    ) AS h USING (customer_id, hour)
+    WHERE (e.n, e.most, e.last, e.users) != (h.n, h.most, h.last, h.users)`;
+  return warehouse.query({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+}
+
+async function tables(warehouse: Warehouse): Promise<string[]> {
+  const sql = `SELECT name FROM system.tables
+               WHERE database = 'metergate' AND engine != 'MaterializedView' ORDER BY name`;
+  const found = await warehouse.query<{ name: string }>({ sql, lane: 'counters', timeoutMs: TIMEOUT_MS });
+  return found.map(({ name }) => name);
+}
