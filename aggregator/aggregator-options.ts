@@ -16,7 +16,6 @@ export interface AggregatorOptions {
   generationMax: number;
   /** About how many of the latest events the filter learns at a start. */
   seedMax: number;
-  keepRangesDays: number;
 }
 
 export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
@@ -27,5 +26,4 @@ export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
   bytesMax: 28 * 1024 * 1024,
   generationMax: 1_000_000,
   seedMax: 100_000,
-  keepRangesDays: 30,
 };

@@ -87,6 +87,7 @@ function logOf(counts: number[], customerId = 'cus_a'): EventLogReader {
   });
   return {
     logId: LOG_ID,
+    start: async () => 0,
     durableEnd: async () => frames.at(-1)?.next ?? 0,
     read: async (_, from) => frames.filter(({ position }) => position >= from),
     close: async () => undefined,

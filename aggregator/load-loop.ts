@@ -5,7 +5,7 @@ import { type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
 import { raiseAlarm } from './store/alarms.ts';
-import { endOfRanges, pruneRanges, takeOverRanges } from './store/ranges.ts';
+import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from './store/ranges.ts';
 import type { Turns } from './turns.ts';
 import type { Wakeup } from './wakeup.ts';
 
@@ -27,7 +27,9 @@ export interface LoopState {
 
 /** How often the log is looked at while nothing is to be done. */
 const POLL_MS = 20;
-const PRUNE_EVERY_MS = 3_600_000;
+const PRUNE_EVERY_MS = 60_000;
+/** A batch takes milliseconds, and a load waits for it. Far more than a minute adds: two ranges a second. */
+const PRUNE = { rowsMax: 1_000, batchesMax: 10 };
 
 /**
  * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given
@@ -53,8 +55,15 @@ export async function runLoadLoop(
     state.readerWaits = false;
     await turns(() => loadNext(deps, { lease, state, gatherer, recentIds }));
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
-    await pruneRanges(deps.pool, lease, options.keepRangesDays);
+    await prune(deps, lease);
     prunedAtMs = loadedAtMs;
+  }
+}
+
+async function prune({ pool }: LoadDeps, lease: Lease): Promise<void> {
+  const limits = { keep: LATEST_RANGES, rowsMax: PRUNE.rowsMax };
+  for (let batch = 0; batch < PRUNE.batchesMax; batch++) {
+    if ((await pruneRanges(pool, lease, limits)) < PRUNE.rowsMax) return;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/channels.ts';
+import { keptMonthsFromMs } from '../schemas/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
 import { startAuditor } from './audit/auditor.ts';
 import { createAggregatorMetrics } from './metrics.ts';
@@ -19,6 +20,8 @@ export interface AggregatorDeps {
   log: Logger;
   metrics: Registry;
   disk: { isLow(): boolean };
+  /** Stored events are kept so long; left out: for ever. */
+  eventsRetentionDays?: number;
 }
 
 export interface Aggregator {
@@ -43,7 +46,7 @@ export function startAggregator(
     ...AGGREGATOR_DEFAULTS,
     ...options,
   });
-  const auditor = startAuditor(deps, loader.betweenLoads);
+  const auditor = startAuditor({ ...deps, keptFromMs: () => keptFromMs(deps) }, loader.betweenLoads);
   return {
     channels: {
       [CHANNELS.readerWaits]: () => loader.readerWaits(),
@@ -56,4 +59,12 @@ export function startAggregator(
       await loader.close();
     },
   };
+}
+
+/** A month that goes within the day may go from one table sooner than from the other. */
+const GOING_MS = 86_400_000;
+
+function keptFromMs({ clock, eventsRetentionDays }: AggregatorDeps): number {
+  if (eventsRetentionDays === undefined) return 0;
+  return keptMonthsFromMs(clock.nowMs() + GOING_MS, eventsRetentionDays);
 }

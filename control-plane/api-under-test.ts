@@ -130,6 +130,7 @@ const nothing = async () => undefined;
 const AWAY: Warehouse = { migrate: away, insertEvents: away, accepts: away, query: away, close: nothing };
 const EMPTY_LOG: EventLogReader = {
   logId: Buffer.alloc(16),
+  start: async () => 0,
   durableEnd: async () => 0,
   read: async () => [],
   close: nothing,

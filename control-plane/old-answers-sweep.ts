@@ -7,16 +7,16 @@ export interface Sweep {
 }
 
 const EVERY_MS = 600_000;
-/** A statement's worth; what is beyond waits for the next round, or comes at once while a round was full. */
+/** A statement's worth, milliseconds; the next comes at once while there are so many. */
 const ROWS_MAX = 1_000;
 
 /**
- * Removes kept answers of POSTs once they are too old to be replayed: nothing sealed is kept longer than
- * needed.
+ * Removes kept answers of POSTs once they are too old to be replayed, from the start on: nothing sealed is
+ * kept longer than needed.
  */
 export function startSweep(pool: Pool, log: Logger): Sweep {
   let closed = false;
-  let sweeping = Promise.resolve();
+  let sweeping = sweep();
 
   async function sweep(): Promise<void> {
     try {

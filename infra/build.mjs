@@ -20,6 +20,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
+/** Written by what is run, not read by any build. */
+const RESULTS = join(ROOT, 'bench', 'results');
 const ROOMS = ['schemas', 'infra', 'ingest', 'aggregator', 'control-plane', 'delivery', 'bench'];
 /** Files that compiled code reads from beside itself. */
 const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css']);
@@ -77,7 +79,8 @@ function sources() {
 function filesIn(folder) {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries.filter((entry) => entry.isFile() && entry.parentPath !== RESULTS);
+  return files.map((entry) => join(entry.parentPath, entry.name));
 }
 
 function modifiedAt(path) {

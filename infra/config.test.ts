@@ -29,6 +29,7 @@ describe('toConfig', () => {
         eventAgeMsMax: 400 * 86_400_000,
         eventAheadMsMax: 300_000,
       },
+      log: { keepMs: 7 * 86_400_000, segmentBytesMax: 67_108_864 },
       loadLingerMs: 500,
     });
   });
@@ -66,6 +67,9 @@ describe('toConfig', () => {
     ['INFLIGHT_BYTES_MAX', '1'],
     ['EVENT_AGE_DAYS_MAX', '0'],
     ['EVENT_AHEAD_MINUTES_MAX', '5.5'],
+    ['LOG_RETENTION_DAYS', '0.5'],
+    ['LOG_SEGMENT_BYTES', '1000'],
+    ['EVENTS_RETENTION_DAYS', '0'],
     ['LOAD_LINGER_MS', '99999'],
   ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
     const failure = failureOf({
@@ -77,6 +81,18 @@ describe('toConfig', () => {
     expect(String(failure)).toMatch(new RegExp(`configuration: ${name} [^;]*$`));
     if (text.length > 2) expect(String(failure)).not.toContain(text);
     expect(exitCodeOf(failure)).toBe(2);
+  });
+
+  // Red when the check is left out: an event that is taken today would be gone today.
+  it('keeps events longer than the oldest that is taken', () => {
+    const kept = (env: Env) => toConfig(env).eventsRetentionDays;
+    expect(kept({})).toBeUndefined();
+    expect(kept({ EVENTS_RETENTION_DAYS: '432' })).toBe(432);
+    expect(String(failureOf({ EVENTS_RETENTION_DAYS: '431' }))).toContain('EVENTS_RETENTION_DAYS');
+    expect(kept({ EVENTS_RETENTION_DAYS: '62', EVENT_AGE_DAYS_MAX: '30' })).toBe(62);
+    expect(String(failureOf({ EVENTS_RETENTION_DAYS: '61', EVENT_AGE_DAYS_MAX: '30' }))).toContain(
+      'at least 62',
+    );
   });
 
   it('names every faulty variable in one message', () => {

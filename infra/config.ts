@@ -25,6 +25,9 @@ const VARIABLES = [
   'CONNECTIONS_MAX', //          open connections on the public port; 10,000
   'EVENT_AGE_DAYS_MAX', //       an older occurredAt is refused; 400
   'EVENT_AHEAD_MINUTES_MAX', //  an occurredAt further ahead is refused; 5
+  'LOG_RETENTION_DAYS', //       how long the log keeps what is settled; 7
+  'LOG_SEGMENT_BYTES', //        of a file of the log, which goes as a whole; 64 MiB
+  'EVENTS_RETENTION_DAYS', //    how long events and counters are kept, by their occurredAt; for ever
   'LOAD_LINGER_MS', //           how long the aggregator gathers under load before it inserts; 500
 ] as const;
 
@@ -50,6 +53,12 @@ export interface Config {
     eventAgeMsMax: number;
     eventAheadMsMax: number;
   };
+  log: {
+    keepMs: number;
+    segmentBytesMax: number;
+  };
+  /** Absent: events are kept for ever. */
+  eventsRetentionDays?: number;
   loadLingerMs: number;
 }
 
@@ -87,11 +96,32 @@ export function toConfig(env: Env): Config {
       eventAheadMsMax:
         MINUTE_MS * read.integer('EVENT_AHEAD_MINUTES_MAX', { fallback: 5, min: 0, max: 525_600 }),
     },
+    log: {
+      keepMs: DAY_MS * read.integer('LOG_RETENTION_DAYS', { fallback: 7, min: 0, max: 36_500 }),
+      segmentBytesMax: read.integer('LOG_SEGMENT_BYTES', {
+        fallback: 64 * MEBIBYTE,
+        min: MEBIBYTE / 16,
+        max: 1024 * MEBIBYTE,
+      }),
+    },
+    ...present('eventsRetentionDays', read.optionalInteger('EVENTS_RETENTION_DAYS', { min: 1, max: 36_500 })),
     loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
   };
+  checkEventsRetention(config, read);
   const faults = read.faults();
   if (faults.length > 0) throw new Fatal('bad_configuration', `Bad configuration: ${faults.join('; ')}.`);
   return config;
+}
+
+/** For so long at least an event stays that was as old as one may be when it came. */
+const STAY_DAYS_MIN = 32;
+
+/** An event that is taken and gone with the next merge would be neither counted nor refused. */
+function checkEventsRetention({ eventsRetentionDays, ingest }: Config, read: EnvReader<Variable>): void {
+  const daysMin = ingest.eventAgeMsMax / DAY_MS + STAY_DAYS_MIN;
+  if (eventsRetentionDays === undefined || eventsRetentionDays >= daysMin) return;
+  const why = `EVENT_AGE_DAYS_MAX and ${STAY_DAYS_MIN} more, so that what is still taken stays a while`;
+  read.fault('EVENTS_RETENTION_DAYS', `has to be at least ${daysMin}: ${why}`);
 }
 
 type Stores = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'serverSecret'>;

@@ -1,9 +1,13 @@
 /** The control side's process: Postgres, the warehouse, the load and the control plane. */
 import type { Registry } from 'prom-client';
+import { answerKeyExport } from '../aggregator/key-export/answer-key-export.ts';
+import { createStandstill } from '../aggregator/stand-still.ts';
 import { startAggregator } from '../aggregator/start-aggregator.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
 import { createChdbWarehouse } from './clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from './clickhouse/clickhouse-warehouse.ts';
+import { setEventsRetention } from './clickhouse/events-retention.ts';
+import type { Config } from './config.ts';
 import { type ControlServer, createControlServer } from './control-server.ts';
 import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
@@ -20,7 +24,13 @@ import { acquireLock } from './process-lock.ts';
 import { publicUrl } from './public-url.ts';
 import { openRelational, type Relational } from './relational.ts';
 import { type RoleContext, runRole } from './role-process.ts';
-import { type DerivedSecrets, deriveSecrets, ensureIdentityKey, readServerSecret } from './secrets.ts';
+import {
+  checkServerSecret,
+  type DerivedSecrets,
+  deriveSecrets,
+  ensureIdentityKey,
+  readServerSecret,
+} from './secrets.ts';
 import { openSegmentLogReader } from './segment-log/reader.ts';
 import { whenThere } from './when-there.ts';
 
@@ -59,7 +69,9 @@ async function prepareInstallation(
   paths: DataDir,
   { pool }: Relational,
 ): Promise<DerivedSecrets> {
-  const secrets = deriveSecrets(readServerSecret({ given: config.serverSecret, dataDir: paths.root }));
+  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
+  await checkServerSecret(pool, secret, paths.root);
+  const secrets = deriveSecrets(secret);
   await ensureIdentityKey(pool);
   if (config.seedDemo) {
     const keys = await ensureDemoWorkspace({ pool, pepper: secrets.keyPepper, file: paths.demoKeys });
@@ -71,9 +83,9 @@ async function prepareInstallation(
 
 /** Opens the rest, from the stores to the door, so that the door is the first to be closed. */
 async function serve(side: ControlSide): Promise<void> {
-  const { closer, log, relational, secrets, server } = side;
-  const warehouse = await openWarehouse(side);
+  const { config, closer, log, relational, secrets, server } = side;
   const logReader = await openLog(side);
+  const warehouse = await openWarehouse(side, logReader);
   const metrics = createMetrics('control');
   const load = startLoad(side, { warehouse, logReader, metrics });
   const controlPlane = createControlPlane({
@@ -90,16 +102,25 @@ async function serve(side: ControlSide): Promise<void> {
   const { onSession } = controlPlane.notes;
   closer.add('listener', createListener({ url: relational.url, log }, { channels, onSession }));
   closer.add('server', { drain: server.drain, close: server.close });
-  server.serve(controlPlane.app.callback());
+  const { pool } = relational;
+  const { internalToken: token } = secrets;
+  server.serve(
+    answerKeyExport({ pool, warehouse, token, log, ...kept(config) }, controlPlane.app.callback()),
+  );
 }
 
-async function openWarehouse({ config, paths, closer, log }: ControlSide): Promise<Warehouse> {
+async function openWarehouse(side: ControlSide, logReader: EventLogReader): Promise<Warehouse> {
+  const { config, paths, closer, log } = side;
   const own = log.child({ component: 'warehouse' });
   const warehouse = config.clickhouseUrl
     ? createClickHouseWarehouse({ url: config.clickhouseUrl, log: own })
     : createChdbWarehouse({ directory: paths.warehouse, log: own });
   closer.add('warehouse', { close: () => warehouse.close() });
-  await whenThere('ClickHouse', () => warehouse.migrate(), log);
+  const { pool } = side.relational;
+  const load = { pool, warehouse, reader: logReader, clock: systemClock, log };
+  const atStandstill = createStandstill(load, { owner: OWNER });
+  await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
+  await whenThere('ClickHouse', () => setEventsRetention(warehouse, config.eventsRetentionDays), log);
   return warehouse;
 }
 
@@ -125,10 +146,14 @@ function startLoad(side: ControlSide, { warehouse, logReader, metrics }: LoadDep
   const pool = createPool({ url: relational.url, name: 'load', log, max: LOAD_CONNECTIONS_MAX });
   closer.add('load pool', { close: () => pool.end() });
   const load = startAggregator(
-    { pool, warehouse, reader: logReader, clock: systemClock, log, metrics, disk },
+    { pool, warehouse, reader: logReader, clock: systemClock, log, metrics, disk, ...kept(config) },
     { owner: OWNER, lingerMs: config.loadLingerMs },
   );
   closer.add('aggregator', { drain: () => load.close() });
   load.failed.catch(fail);
   return load;
+}
+
+function kept({ eventsRetentionDays }: Config): { eventsRetentionDays?: number } {
+  return eventsRetentionDays === undefined ? {} : { eventsRetentionDays };
 }

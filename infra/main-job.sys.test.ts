@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as pass } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { type Api, createApi } from '../bench/api.ts';
@@ -14,22 +13,18 @@ import { planRequests } from '../bench/generator.ts';
 import { type Instance, startInstance } from '../bench/instance.ts';
 import { createLedger } from '../bench/ledger.ts';
 import { makeWorld } from '../bench/make-world.ts';
-import { createRandom } from '../bench/random.ts';
 import { type SendSummary, sendAll } from '../bench/send.ts';
 
 /*
  * The main job through the HTTP door of the real processes: every answer is judged, and every counter,
  * breakdown and stored event is compared with sums of the acknowledged answers that share no code with the
- * product. One instance lives through the whole file: each kill finds the data of all rounds before it.
+ * product. One instance lives through the whole file. The same under kill -9 of every process:
+ * bench/torture/kills.sys.test.ts.
  *
- * Seen red with: keys not brought up to the log at start; a range marked loaded before its insert; the end of
- * a window counted with it. An answer before its flush, or a new token for a repeated insert, shows only when
- * a kill hits half a millisecond: that is for the long runs of many kills.
+ * Seen red with: the end of a window counted with it.
  */
 const CONNECTIONS = 6;
 const PATIENCE_MS = 45_000;
-/** So that a kill does not always find the processes at the same step. */
-const JITTER_MS = 40;
 
 let instance: Instance;
 let live: Judged;
@@ -47,7 +42,6 @@ afterAll(async () => {
 interface Round {
   seed: number;
   items: number;
-  onProgress?: (items: number) => void;
 }
 
 async function judgedWith(key: string): Promise<Judged> {
@@ -57,30 +51,12 @@ async function judgedWith(key: string): Promise<Judged> {
 }
 
 /** Sends a round; the same seed gives the same idempotency keys. */
-function send({ api, ledger, world }: Judged, { seed, items, onProgress }: Round): Promise<SendSummary> {
+function send({ api, ledger, world }: Judged, { seed, items }: Round): Promise<SendSummary> {
   onTestFailed(() => {
     process.stderr.write(`${instance.log()}\n`);
   });
   const requests = planRequests({ seed, items, run: `run-${seed}`, nowMs: Date.now(), world });
-  const progress = onProgress === undefined ? {} : { onProgress };
-  return sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...progress });
-}
-
-/** Sends a round and kills a process so many times meanwhile, at moments that the seed gives. */
-async function sendAndKill(round: Round, times: number, kill: () => Promise<void>): Promise<SendSummary> {
-  const random = createRandom(round.seed);
-  let begun = 0;
-  let kills = Promise.resolve();
-  const onProgress = (items: number): void => {
-    if (begun === times || items < (round.items * (begun + 1)) / (times + 1)) return;
-    begun++;
-    kills = kills.then(() => pass(random.below(JITTER_MS))).then(kill);
-    kills.catch(() => undefined); // awaited below
-  };
-  const summary = await send(live, { ...round, onProgress });
-  await kills;
-  expect(begun).toBe(times);
-  return summary;
+  return sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS });
 }
 
 async function expectExact(judged: Judged): Promise<void> {
@@ -105,31 +81,6 @@ describe('the main job', () => {
     await expectExact(test);
     await test.api.close();
     expect(await compareCounters(live)).toEqual([]);
-  });
-
-  it('counts exactly when the data plane is killed again and again', async () => {
-    const { repeated } = await sendAndKill({ seed: 2, items: 30_000 }, 4, () => instance.kill('data plane'));
-    expect(repeated).toBeGreaterThan(0);
-    await expectExact(live);
-  });
-
-  it('counts exactly when the control side is killed again and again', async () => {
-    await sendAndKill({ seed: 3, items: 30_000 }, 3, () => instance.kill('control side'));
-    await expectExact(live);
-  });
-
-  it('counts exactly when Postgres is killed under it', async () => {
-    await sendAndKill({ seed: 4, items: 30_000 }, 2, () => instance.kill('postgres'));
-    await expectExact(live);
-  });
-
-  it('counts exactly when npm start itself is killed and started again', async () => {
-    const { repeated } = await sendAndKill({ seed: 5, items: 30_000 }, 2, async () => {
-      await instance.kill('supervisor');
-      await instance.start();
-    });
-    expect(repeated).toBeGreaterThan(0);
-    await expectExact(live);
   });
 
   it('acknowledges while the control side is dead, and counts it all afterwards', async () => {

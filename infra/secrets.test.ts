@@ -1,11 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deriveSecrets, hashApiKey, readServerSecret, seal, unseal } from './secrets.ts';
 import { testFolder } from './test-folder.ts';
 
-const { keyPepper, sealingKey } = deriveSecrets(Buffer.alloc(32, 1));
+const { keyPepper, sealingKey, internalToken } = deriveSecrets(Buffer.alloc(32, 1));
 const BROKEN = expect.objectContaining({ name: 'Poison', code: 'seal_broken' });
 
 test('the server secret is made once, for the eyes of this account alone', () => {
@@ -28,9 +28,22 @@ test('a given secret is used and not written down; a damaged file is refused, no
   );
 });
 
+// Red when a new one is made: every API key would be unknown from then on, without a word.
+test('a secret that was lost is missed, not made anew, once there is a log', () => {
+  const dataDir = testFolder();
+  readServerSecret({ dataDir });
+  rmSync(join(dataDir, 'server-secret'));
+  mkdirSync(join(dataDir, 'log'));
+  writeFileSync(join(dataDir, 'log', 'log.json'), '{}');
+  expect(() => readServerSecret({ dataDir })).toThrow(
+    expect.objectContaining({ code: 'server_secret_missing' }),
+  );
+  expect(readdirSync(dataDir)).toEqual(['log']);
+});
+
 test('each purpose has its own key, and the same secret always gives the same ones', () => {
   expect(keyPepper).not.toEqual(sealingKey);
-  expect(deriveSecrets(Buffer.alloc(32, 1))).toEqual({ keyPepper, sealingKey });
+  expect(deriveSecrets(Buffer.alloc(32, 1))).toEqual({ keyPepper, sealingKey, internalToken });
   expect(hashApiKey('sk_live_x', keyPepper)).toHaveLength(32);
   expect(hashApiKey('sk_live_x', keyPepper)).not.toEqual(hashApiKey('sk_live_x', sealingKey));
 });

@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
 import { Fatal, Poison } from '../schemas/failures.ts';
-import { writeDurably } from './durable-file.ts';
+import { dataDirAt } from './data-dir.ts';
+import { syncDirectory, writeDurably } from './durable-file.ts';
 import { keepFact, readFact } from './store/installation.ts';
 
 export interface DerivedSecrets {
@@ -11,15 +12,22 @@ export interface DerivedSecrets {
   keyPepper: Buffer;
   /** AES-256-GCM, for what has to be read back: 32 bytes. */
   sealingKey: Buffer;
+  /** What the processes of one installation show each other, 32 bytes. */
+  internalToken: Buffer;
 }
 
 const SECRET_BYTES = 32;
 const IDENTITY_KEY = 'identity_key';
 const IDENTITY_KEY_BYTES = 32;
+const SECRET_CHECK = 'server_secret_check';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The root of the installation's keys: the one given, else the one of DATA_DIR, made at the first start. */
+/**
+ * The root of the installation's keys: the one given, else the one of DATA_DIR, made at the first start.
+ * Throws Fatal `server_secret_invalid`, and `server_secret_missing` where there was one: a new one would
+ * open nothing.
+ */
 export function readServerSecret({
   given,
   dataDir,
@@ -28,9 +36,39 @@ export function readServerSecret({
   dataDir: string;
 }): Buffer {
   const file = join(dataDir, 'server-secret');
-  const secret = decodeServerSecret(given ?? readSecretFile(file) ?? makeSecretFile(file));
+  const text = given ?? readSecretFile(file);
+  if (text === undefined && isInstalled(dataDir)) {
+    throw new Fatal(
+      'server_secret_missing',
+      `${file} is gone, and the API keys are of no use without it: restore it, or set SERVER_SECRET.`,
+    );
+  }
+  const secret = decodeServerSecret(text ?? makeSecretFile(file));
   if (secret) return secret;
-  throw new Fatal('server_secret_invalid', `${file} does not hold 32 bytes in base64.`);
+  throw new Fatal(
+    'server_secret_invalid',
+    `${file} does not hold 32 bytes in base64: restore it, or set SERVER_SECRET.`,
+  );
+}
+
+/** The log is made after the secret, at the end of a first start. */
+function isInstalled(dataDir: string): boolean {
+  return existsSync(join(dataDirAt(dataDir).log, 'log.json'));
+}
+
+/**
+ * Compares the secret with the one that this database was made with; the first that comes is that one. Throws
+ * Fatal `server_secret_mismatch`: under another secret every API key would be unknown.
+ */
+export async function checkServerSecret(pool: Pool, secret: Buffer, dataDir: string): Promise<void> {
+  const check = Buffer.from(hkdfSync('sha256', secret, '', 'metergate/secret-check', 32));
+  await keepFact(pool, SECRET_CHECK, check);
+  if ((await readFact(pool, SECRET_CHECK))?.equals(check)) return;
+  throw new Fatal(
+    'server_secret_mismatch',
+    `SERVER_SECRET, or ${join(dataDir, 'server-secret')} where it is not set, is of another installation ` +
+      'than the database: restore the one that the database was made with.',
+  );
 }
 
 /** 32 bytes from base64 text, or undefined when it is anything else. */
@@ -41,7 +79,11 @@ export function decodeServerSecret(text: string): Buffer | undefined {
 
 export function deriveSecrets(secret: Buffer): DerivedSecrets {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `metergate/${purpose}`, 32));
-  return { keyPepper: derive('api-key-pepper'), sealingKey: derive('sealing') };
+  return {
+    keyPepper: derive('api-key-pepper'),
+    sealingKey: derive('sealing'),
+    internalToken: derive('internal-token'),
+  };
 }
 
 /** How a key is stored and looked up: HMAC-SHA-256 of its text under the pepper. */
@@ -102,5 +144,7 @@ function makeSecretFile(file: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   rmSync(mine);
+  // Before anything is hashed under it.
+  syncDirectory(dirname(file));
   return readFileSync(file, 'utf8');
 }

@@ -100,6 +100,10 @@ function notRunHere() {
   }
   if (spawnSync('strace', ['-V']).error) {
     found.push('the order check of flush and answer: it needs strace (Debian: apt-get install strace)');
+    found.push('power cuts and a failing disk: they need strace too');
+  }
+  if (process.platform === 'linux' && process.getuid() !== 0) {
+    found.push('a full disk: it needs the right to mount a small file system (root)');
   }
   return found;
 }

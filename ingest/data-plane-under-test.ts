@@ -24,13 +24,21 @@ export interface DataPlaneUnderTest {
   addCustomer(externalId: string): Promise<string>;
   /** SIGKILL, and a new process on the same folder. */
   killAndRestart(): Promise<void>;
+  /** Resolves when the process has ended. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** A new process on the same folder and port, after that. */
+  restart(): Promise<void>;
   stopPostgres(): Promise<void>;
   remove(): Promise<void>;
 }
 
 const READY_TIMEOUT_MS = 15_000;
 
-export async function startDataPlaneUnderTest(env: Record<string, string> = {}): Promise<DataPlaneUnderTest> {
+/** `under` gives what to put before the command of each of its processes, a tracer perhaps. */
+export async function startDataPlaneUnderTest(
+  env: Record<string, string> = {},
+  under: () => string[] = () => [],
+): Promise<DataPlaneUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-data-plane-'));
   chmodSync(folder, 0o755); // Postgres may run under another account
   const log = pino({ level: 'silent' });
@@ -48,7 +56,15 @@ export async function startDataPlaneUnderTest(env: Record<string, string> = {}):
     SERVER_SECRET: secret.toString('base64'),
     DATA_DIR: dataDir,
   };
-  let running = await launch({ LOG_LEVEL: 'fatal', PORT: String(quietPort()), ...settings, ...env });
+  const port = String(quietPort());
+  const start = () => launch({ LOG_LEVEL: 'fatal', PORT: port, ...settings, ...env }, under());
+  let running = await start();
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ended = once(running.child, 'exit');
+    running.child.kill(signal);
+    await ended;
+  }
 
   return {
     keys,
@@ -68,10 +84,12 @@ export async function startDataPlaneUnderTest(env: Record<string, string> = {}):
       return id;
     },
     async killAndRestart() {
-      const ended = once(running.child, 'exit');
-      running.child.kill('SIGKILL');
-      await ended;
-      running = await launch({ LOG_LEVEL: 'fatal', ...settings, ...env, PORT: String(running.port) });
+      await end('SIGKILL');
+      running = await start();
+    },
+    stop: end,
+    async restart() {
+      running = await start();
     },
     stopPostgres: () => postgres.stop(),
     async remove() {
@@ -91,8 +109,16 @@ function quietPort(): number {
   return randomInt(20_000, 30_000);
 }
 
-async function launch(env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
-  const child = fork(join('dist', 'ingest', 'main.js'), { env: { ...process.env, ...env } });
+async function launch(
+  env: Record<string, string>,
+  under: string[],
+): Promise<{ child: ChildProcess; port: number }> {
+  const [execPath = '', ...execArgv] = [...under, process.execPath];
+  const child = fork(join('dist', 'ingest', 'main.js'), {
+    env: { ...process.env, ...env },
+    execPath,
+    execArgv,
+  });
   const [message] = await once(child, 'message', { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
   return { child, port: (message as { port: number }).port };
 }

@@ -11,6 +11,7 @@ import { createDiskGuard } from '../infra/disk-guard.ts';
 import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
 import { chooseFront } from '../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
+import type { KeyTable } from '../infra/key-table/key-table.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
 import { createMetrics } from '../infra/metrics.ts';
 import { poll } from '../infra/poll.ts';
@@ -24,22 +25,25 @@ import { acquireLock } from '../infra/process-lock.ts';
 import { type RoleContext, runRole } from '../infra/role-process.ts';
 import { deriveSecrets, hashApiKey, readIdentityKey, readServerSecret } from '../infra/secrets.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
-import { openSegmentLogWriter } from '../infra/segment-log/writer.ts';
+import { openSegmentLogWriter, type SegmentLogWriter } from '../infra/segment-log/writer.ts';
 import { CHANNELS, type ChangeNote } from '../schemas/channels.ts';
 import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
-import { Fatal } from '../schemas/failures.ts';
+import { Fatal, Transient } from '../schemas/failures.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
+import { earlierKeys } from './earlier-keys.ts';
 import { createCreatedAt } from './engine/created-at.ts';
 import { createFastEngine } from './engine/fast-engine.ts';
 import { createForwarder } from './forward.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { createIdentity } from './identity.ts';
+import { createIdentity, type Identity } from './identity.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
-import { createUsageMetrics } from './metrics.ts';
+import { countLog, createUsageMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
 import { createRegistry, type Registry as UsageRegistry } from './registry.ts';
 import { findApiKey } from './store/find-api-key.ts';
+import { raiseKeptFrom } from './store/raise-kept-from.ts';
+import { startTrimming } from './trim-log.ts';
 import { type UsageOperation, usageOperation } from './usage-operation.ts';
 import { createWhereabouts, type Whereabouts } from './whereabouts.ts';
 
@@ -48,6 +52,8 @@ interface DataPlane extends RoleContext {
   metrics: Registry;
   whereabouts: Whereabouts;
   pool: Pool;
+  /** Why usage is not taken yet, for readyz. */
+  opening: { why: string };
 }
 
 type Accept = (exchange: Exchange, operation: UsageOperation) => void;
@@ -55,6 +61,7 @@ type Accept = (exchange: Exchange, operation: UsageOperation) => void;
 const POOL_CONNECTIONS_MAX = 4;
 const REGISTRY_ENTRIES_MAX = 200_000;
 const IDENTITY_RETRY_MS = 100;
+const KEYS_RETRY_MS = 1_000;
 const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };
 /** Well under what the supervisor grants. */
 const DRAIN_MS = 3_000;
@@ -68,14 +75,15 @@ await runRole('ingest', async (context) => {
   const url = () => whereabouts.postgresUrl() ?? '';
   const pool = createPool({ url, name: 'ingest', log: context.log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
-  return await serve({ ...context, paths, metrics: createMetrics('ingest'), whereabouts, pool });
+  const opening = { why: 'the log and the keys are being opened' };
+  return await serve({ ...context, paths, metrics: createMetrics('ingest'), whereabouts, pool, opening });
 });
 
 /** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
 async function serve(dataPlane: DataPlane): Promise<{ port: number }> {
-  const { config, closer, log, metrics, whereabouts } = dataPlane;
+  const { config, closer, log, metrics, whereabouts, opening } = dataPlane;
   let accept: Accept = refuseWhileOpening;
-  let obstacles = (): Record<string, string> => ({ opening: 'the log and the keys are being opened' });
+  let obstacles = (): Record<string, string> => ({ opening: opening.why });
 
   const forwarder = createForwarder({ target: whereabouts.controlUrl, log });
   closer.add('forwarder', { close: () => forwarder.close() });
@@ -123,12 +131,13 @@ interface UsagePath {
 async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool, whereabouts } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
-  const writer = await openSegmentLogWriter({ directory: paths.log, identityCheck: identity.check, log });
-  const logReader = await openSegmentLogReader({ directory: paths.log });
-  const store = await openKeyTable({ directory: paths.keys, identityCheck: identity.check, logReader, log });
-  await logReader.close();
+  const { segmentBytesMax } = config.log;
+  const opening = { directory: paths.log, identityCheck: identity.check, segmentBytesMax, log };
+  const writer = await openSegmentLogWriter(opening);
   closer.add('log', { close: () => writer.close() });
+  const store = await openKeys(dataPlane, identity);
   closer.add('keys', { close: () => store.close() });
+  keepLogShort(dataPlane, writer, store);
   const guard = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
   closer.add('disk guard', { close: () => guard.close() });
 
@@ -168,6 +177,43 @@ async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
     }),
     obstacles: () => (guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
   };
+}
+
+function keepLogShort(dataPlane: DataPlane, writer: SegmentLogWriter, keys: KeyTable): void {
+  const { config, closer, log, metrics, pool } = dataPlane;
+  const logId = hex(writer.logId);
+  const raise = (before: number) => raiseKeptFrom(pool, { logId, before });
+  const deps = { retention: writer, keys, raiseKeptFrom: raise, clock: systemClock, log };
+  const trimming = startTrimming(deps, config.log.keepMs);
+  closer.add('trimming', { drain: () => trimming.close() });
+  countLog(metrics, writer);
+}
+
+/** Asks the control side for what they need of it until it comes: with keys missing nothing is decided. */
+async function openKeys(dataPlane: DataPlane, identity: Identity): Promise<KeyTable> {
+  const { config, paths, log, whereabouts, opening } = dataPlane;
+  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
+  const control = { controlUrl: whereabouts.controlUrl, token: deriveSecrets(secret).internalToken };
+  for (;;) {
+    const logReader = await openSegmentLogReader({ directory: paths.log });
+    const logId = hex(logReader.logId);
+    try {
+      return await openKeyTable({
+        directory: paths.keys,
+        identityCheck: identity.check,
+        logReader,
+        earlierRecords: (before) => earlierKeys(control, { logId, before }),
+        log,
+      });
+    } catch (error) {
+      if (!(error instanceof Transient)) throw error;
+      log.warn({ err: error }, 'the keys cannot be opened yet');
+      opening.why = error.message;
+      await delay(KEYS_RETRY_MS);
+    } finally {
+      await logReader.close();
+    }
+  }
 }
 
 function openKeyCache({ config, paths, pool, log, closer }: DataPlane): KeyCache {
@@ -234,4 +280,8 @@ function refuseWhileOpening(exchange: Exchange): void {
   const refusal = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
   const headers = { 'content-type': 'application/json', 'retry-after': '1' };
   exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }

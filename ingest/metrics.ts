@@ -45,19 +45,9 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
     buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10000],
     registers,
   });
+  const gauge = gaugesOf(registry);
   gauge('metergate_usage_in_flight_bytes', 'Body bytes of usage requests in flight.', gauges.inFlightBytes);
   gauge('metergate_idempotency_keys', 'Idempotency keys that are known.', gauges.keys);
-
-  function gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  }
 
   return {
     answered(kind, status, createdEvents) {
@@ -69,5 +59,29 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
       appends.observe(seconds);
       frameEvents.observe(eventCount);
     },
+  };
+}
+
+/** What of the log is kept: what was given up stands before its start. */
+export function countLog(registry: Registry, log: { extent(): { start: number; end: number } }): void {
+  const gauge = gaugesOf(registry);
+  gauge('metergate_log_start_position', 'Where the log begins that is kept.', () => log.extent().start);
+  gauge('metergate_log_end_position', 'Durable end of the log.', () => log.extent().end);
+  gauge('metergate_log_bytes', 'Bytes of the log that are kept.', () => {
+    const { start, end } = log.extent();
+    return end - start;
+  });
+}
+
+function gaugesOf(registry: Registry) {
+  return (name: string, help: string, read: () => number) => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
   };
 }

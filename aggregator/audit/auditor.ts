@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
-import { Transient } from '../../schemas/failures.ts';
+import { Fatal, Transient } from '../../schemas/failures.ts';
 import {
   type AuditRun,
   beginAuditRun,
   failAuditRun,
   finishAuditRun,
+  forgetAuditRuns,
   renewAuditRuns,
 } from '../store/audit-runs.ts';
+import { releaseLog } from '../store/log-trims.ts';
 import { createWakeup } from '../wakeup.ts';
 import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
 import { repairHours } from './repair-hours.ts';
@@ -26,6 +29,7 @@ const POLL_MS = 2_000;
 /** How often an audit begins anew while the partition is not held or something is away. */
 const ATTEMPTS_MAX = 30;
 const RETRY_MS = 1_000;
+const FORGET = { everyMs: 3_600_000, keepDays: 30, rowsMax: 1_000 };
 /** What the row keeps; the rest is found by the next audit. */
 const DIFFERENCES_MAX = 1_000;
 
@@ -33,6 +37,7 @@ export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Ho
   const { pool, log } = deps;
   const wakeup = createWakeup();
   let closing = false;
+  const forgetOld = createForgetting(pool);
 
   async function keepAnswering(): Promise<void> {
     let renewed = false;
@@ -40,6 +45,7 @@ export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Ho
       try {
         if (!renewed) await renewAuditRuns(pool);
         renewed = true;
+        await forgetOld();
         const run = await beginAuditRun(pool);
         if (run) await answer(run);
         else await wakeup.wait(POLL_MS);
@@ -69,7 +75,7 @@ export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Ho
         return await audit(deps, betweenLoads, run);
       } catch (error) {
         log.warn({ err: error, attempt }, 'an audit did not come through');
-        if (!(asTransient(error) instanceof Transient)) return undefined;
+        if (!mayComeThrough(error)) return undefined;
         await delay(RETRY_MS);
       }
     }
@@ -87,6 +93,17 @@ export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Ho
   };
 }
 
+/** Ended runs are kept for a while; looked for now and then. */
+function createForgetting(pool: Pool): () => Promise<void> {
+  const { everyMs, keepDays, rowsMax } = FORGET;
+  let lastAtMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - lastAtMs < everyMs) return;
+    while ((await forgetAuditRuns(pool, keepDays, rowsMax)) === rowsMax);
+    lastAtMs = performance.now();
+  };
+}
+
 /** With repair the partition stands still throughout, and what is given is what differs afterwards. */
 async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promise<Comparison> {
   if (!run.repair) return comparePlaces(deps, betweenLoads);
@@ -94,6 +111,14 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
     const hold: Hold = (work) => work(standing);
     const { differences } = await comparePlaces(deps, hold);
     await repairHours(deps, standing, differences, run.id);
-    return comparePlaces(deps, hold);
+    const left = await comparePlaces(deps, hold);
+    // Where events are still missing the log is what has them.
+    if (left.differences.every(({ kind }) => kind !== 'log')) await releaseLog(deps.pool, standing.lease);
+    return left;
   });
+}
+
+/** The log may be trimmed under an audit: then it begins anew with what is left. */
+function mayComeThrough(error: unknown): boolean {
+  return asTransient(error) instanceof Transient || (error instanceof Fatal && error.code === 'log_trimmed');
 }

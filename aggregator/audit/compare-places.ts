@@ -12,6 +12,11 @@ export interface AuditDeps {
   pool: Pool;
   warehouse: Warehouse;
   reader: EventLogReader;
+  /**
+   * Hours before this moment are left alone, milliseconds: what is there of them is not compared. 0: all is
+   * kept.
+   */
+  keptFromMs: () => number;
 }
 
 /** The partition between two loads: nothing is pending, everything before the position is loaded. */
@@ -51,18 +56,22 @@ export async function comparePlaces(deps: AuditDeps, hold: Hold, hoursMax = HOUR
 
 async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<Comparison> {
   const { warehouse } = deps;
+  const hoursFromMs = deps.keptFromMs();
   const { span, partition, rollup, stored, storedSince } = await hold(async ({ lease, position }) => {
     const span = await findLogSpan(deps, lease, position);
-    const stored = await eventSums(warehouse, slice, 0);
+    const stored = await eventSums(warehouse, slice, { hoursFromMs, sinceMs: 0 });
     return {
       span,
       stored,
       partition: lease.partition,
-      rollup: await rollupSums(warehouse, slice),
-      storedSince: span.sinceMs === 0 ? stored : await eventSums(warehouse, slice, span.sinceMs),
+      rollup: await rollupSums(warehouse, slice, hoursFromMs),
+      storedSince:
+        span.sinceMs === 0
+          ? stored
+          : await eventSums(warehouse, slice, { hoursFromMs, sinceMs: span.sinceMs }),
     };
   });
-  const logged = await logSums({ reader: deps.reader, partition }, span, slice);
+  const logged = await logSums({ reader: deps.reader, partition }, { ...span, hoursFromMs }, slice);
   return {
     hours: stored.size,
     differences: [...differencesOf('rollup', stored, rollup), ...differencesOf('log', logged, storedSince)],
@@ -71,12 +80,13 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
 
 async function logSums(
   from: { reader: EventLogReader; partition: number },
-  span: LogSpan,
+  span: LogSpan & { hoursFromMs: number },
   { number, of }: Slice,
 ): Promise<HourSums> {
   const sums: HourSums = new Map();
   for await (const events of loggedEvents(from, span)) {
-    for (const { key, customerId, value } of events) {
+    for (const { key, customerId, value, hourMs } of events) {
+      if (hourMs < span.hoursFromMs) continue;
       // The same hash as in the warehouse's statements.
       if (of === 1 || crc32(customerId) % of === number) addTo(sums, key, value, 1);
     }

@@ -1,10 +1,13 @@
 import type { Pool } from 'pg';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
-import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame } from '../../schemas/frame.ts';
 import type { Place } from '../store/leases.ts';
-import { rangeStarts, rangesWithDrops } from '../store/ranges.ts';
+import { readLogTrim } from '../store/log-trims.ts';
+import { firstRangeFrom, rangesWithDrops } from '../store/ranges.ts';
 import type { LogSpan } from './logged-events.ts';
+
+/** Later than any event, and still a moment for ClickHouse. */
+const NEVER_MS = Date.UTC(2200, 0);
 
 /** What the log still holds of what is loaded, which is everything before `to`. */
 export async function findLogSpan(
@@ -12,37 +15,16 @@ export async function findLogSpan(
   place: Place,
   to: number,
 ): Promise<LogSpan> {
-  const drops = await rangesWithDrops(pool, place);
-  if (await isHeld(reader, place.partition, 0)) return { from: 0, to, sinceMs: 0, drops };
-  const from = await firstHeld(reader, place.partition, await rangeStarts(pool, place), to);
+  const { keptFrom, throughMs } = await readLogTrim(pool, place);
+  const start = Math.max(keptFrom, await reader.start(place.partition));
+  // Dropped lines are counted from the beginning of their range: half a range cannot be judged.
+  const from = start === 0 ? 0 : Math.min(to, (await firstRangeFrom(pool, place, start)) ?? to);
+  const drops = await rangesWithDrops(pool, place, from);
+  if (start === 0) return { from, to, sinceMs: 0, drops };
+  if (from === to) return { from, to, sinceMs: NEVER_MS, drops };
   const [first] = await reader.read(place.partition, from, 1);
-  // Whatever was created after this frame was committed stands in it or behind it.
-  const sinceMs = first ? decodeFrame(first.bytes).committedAtMs + 1 : Number.MAX_SAFE_INTEGER;
-  return { from, to, sinceMs, drops };
-}
-
-/** Retention drops whole segments from the front, so what is held is everything from some start on. */
-async function firstHeld(
-  reader: EventLogReader,
-  partition: number,
-  starts: number[],
-  to: number,
-): Promise<number> {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (await isHeld(reader, partition, starts[middle] ?? 0)) high = middle;
-    else low = middle + 1;
-  }
-  return starts[low] ?? to;
-}
-
-async function isHeld(reader: EventLogReader, partition: number, position: number): Promise<boolean> {
-  try {
-    await reader.read(partition, position, 1);
-    return true;
-  } catch (error) {
-    if (error instanceof Fatal && error.code === 'log_trimmed') return false;
-    throw error;
-  }
+  const committedAtMs = first ? decodeFrame(first.bytes).committedAtMs : NEVER_MS;
+  // Whatever was created after this frame was committed stands in it or behind it; and whatever was created
+  // after everything before it was, should the clock have gone back in between.
+  return { from, to, sinceMs: Math.max(committedAtMs, throughMs) + 1, drops };
 }

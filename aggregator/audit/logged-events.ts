@@ -22,6 +22,8 @@ export interface LoggedEvent {
   /** As {@link keyText} gives it. */
   key: string;
   customerId: string;
+  /** Beginning of its hour, milliseconds since 1970. */
+  hourMs: number;
   /** A decimal's text. */
   value: string;
   line: Buffer;
@@ -96,7 +98,7 @@ function readLine(line: Buffer, occurredAtMs: number): LoggedEvent {
   }
   const hour = Math.floor(occurredAtMs / 1000 / HOUR_SECONDS) * HOUR_SECONDS;
   const names = { environment: text(environment), customerId: text(customerId), meterKey: text(meterKey) };
-  return { key: keyText({ ...names, hour }), customerId: names.customerId, value, line };
+  return { key: keyText({ ...names, hour }), customerId: names.customerId, hourMs: hour * 1000, value, line };
 }
 
 function text(written: string): string {

@@ -9,30 +9,36 @@ export interface Slice {
 
 const TIMEOUT_MS = 300_000;
 
-/** What the hourly sums say. */
-export function rollupSums(warehouse: Warehouse, slice: Slice): Promise<HourSums> {
+/** What the hourly sums say, of hours from a moment on. */
+export function rollupSums(warehouse: Warehouse, slice: Slice, hoursFromMs: number): Promise<HourSums> {
   return sums(
     warehouse,
     `SELECT environment, customer_id AS customerId, meter_key AS meterKey, toUnixTimestamp(hour) AS begin,
             sum(u.total) AS total, sum(u.events) AS events
      FROM metergate.usage_hourly AS u
      WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
+       AND hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
      GROUP BY environment, customer_id, meter_key, begin`,
-    { ...slice },
+    { ...slice, from: hoursFromMs },
   );
 }
 
-/** What the stored events say that were created from a moment on. */
-export function eventSums(warehouse: Warehouse, slice: Slice, sinceMs: number): Promise<HourSums> {
+/** What the stored events of hours from a moment on say, of those that were created since another. */
+export function eventSums(
+  warehouse: Warehouse,
+  slice: Slice,
+  { hoursFromMs, sinceMs }: { hoursFromMs: number; sinceMs: number },
+): Promise<HourSums> {
   return sums(
     warehouse,
     `SELECT environment, customer_id AS customerId, meter_key AS meterKey,
             toUnixTimestamp(toStartOfHour(occurred_at)) AS begin, sum(value) AS total, count() AS events
      FROM metergate.events FINAL
      WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
+       AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
        AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
      GROUP BY environment, customer_id, meter_key, begin`,
-    { ...slice, since: sinceMs },
+    { ...slice, from: hoursFromMs, since: sinceMs },
   );
 }
 

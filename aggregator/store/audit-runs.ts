@@ -66,3 +66,14 @@ export async function finishAuditRun(
 export async function failAuditRun(db: Queryable, id: string): Promise<void> {
   await db.query("UPDATE audit_runs SET state = 'failed', finished_at = now() WHERE id = $1", [id]);
 }
+
+/** Forgets at most `rowsMax` runs that ended so many days ago. Returns how many went. */
+export async function forgetAuditRuns(db: Queryable, keepDays: number, rowsMax: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM audit_runs WHERE ctid IN (
+       SELECT ctid FROM audit_runs WHERE finished_at < now() - $1 * interval '1 day'
+       ORDER BY finished_at LIMIT $2)`,
+    [keepDays, rowsMax],
+  );
+  return rowCount ?? 0;
+}

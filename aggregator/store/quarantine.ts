@@ -21,3 +21,28 @@ export async function keepRefusedLines(
     [logId, partition, lo, lines.map(({ line }) => line), lines.map(({ body }) => body), reason],
   );
 }
+
+/** A kept line and where it stood. */
+export interface KeptLine {
+  logId: string;
+  partition: number;
+  lo: number;
+  line: number;
+  body: Buffer;
+}
+
+/** Lines of all logs behind one of them, in the order of the table; from the first on without it. */
+export async function keptLinesAfter(
+  db: Queryable,
+  after: Omit<KeptLine, 'body'> | undefined,
+  rowsMax: number,
+): Promise<KeptLine[]> {
+  const { logId, partition, lo, line } = after ?? { logId: '', partition: 0, lo: 0, line: 0 };
+  const { rows } = await db.query<KeptLine>(
+    `SELECT log_id AS "logId", partition, lo, line, body FROM quarantine
+     WHERE (log_id, partition, lo, line) > ($1, $2, $3, $4)
+     ORDER BY log_id, partition, lo, line LIMIT $5`,
+    [logId, partition, lo, line, rowsMax],
+  );
+  return rows;
+}

@@ -119,24 +119,27 @@ it('a mark tells the listeners how far is loaded', async () => {
   await listener.end();
 });
 
-it('old ranges are forgotten, but never the last, and none with dropped or unsettled lines', async () => {
+// Red when a bound is taken out: what is kept of the log, the newest, the state.
+it('ranges of what the log gave up are forgotten, but for the newest and the unsettled', async () => {
   await acquireLease(pool, PLACE, 'a', 60_000);
-  for (const [lo, dropped] of [
-    [0, []],
-    [10, [3]],
-    [20, []],
-    [30, []],
-    [40, []],
-  ] as const) {
-    const one = { ...range(lo, lo + 10, 1), dropped: [...dropped] };
+  for (const lo of [0, 10, 20, 30, 40, 50, 60]) {
+    const one = { ...range(lo, lo + 10, 1), dropped: lo === 10 ? [3] : [] };
     await freezeRange(pool, one);
     await markLoaded(pool, one);
-    if (lo !== 20) await markSettled(pool, one);
+    if (lo !== 30) await markSettled(pool, one);
   }
-  await pool.query("UPDATE log_ranges SET created_at = now() - interval '31 days'");
-  expect(await pruneRanges(pool, PLACE, 30)).toBe(2);
-  const { rows } = await pool.query('SELECT lo FROM log_ranges ORDER BY lo');
-  expect(rows).toEqual([{ lo: 10 }, { lo: 20 }, { lo: 40 }]);
+  const prune = (keep: number) => pruneRanges(pool, PLACE, { keep, rowsMax: 2 });
+  const left = async () =>
+    (await pool.query('SELECT lo FROM log_ranges ORDER BY lo')).rows.map(({ lo }) => lo);
+  expect(await prune(2)).toBe(0);
+  await pool.query("INSERT INTO log_trims (log_id, partition, kept_from) VALUES ('aa', 0, 69)");
+  expect([await prune(7), await prune(6)]).toEqual([0, 1]);
+  expect(await left()).toEqual([10, 20, 30, 40, 50, 60]);
+  expect([await prune(2), await prune(2), await prune(2)]).toEqual([2, 1, 0]);
+  expect(await left()).toEqual([30, 50, 60]);
+  expect([await prune(0), await prune(0)]).toEqual([1, 0]);
+  expect(await left()).toEqual([30, 60]);
+  expect(await endOfRanges(pool, PLACE)).toBe(70);
 });
 
 it('the moment before the last events is that of the range before them', async () => {

@@ -114,23 +114,29 @@ export async function markSettled(db: Queryable, range: Range): Promise<boolean>
 }
 
 /**
- * Forgets old settled ranges. Never the last one, which holds the position, and never one with dropped lines:
- * an audit has to know them as long as the log holds the range.
+ * Forgets settled ranges of what the log has given up, the oldest first, at most `rowsMax`. The newest `keep`
+ * stay whatever happens: the last one is the position, and a start learns from them what was loaded last.
  */
 export async function pruneRanges(
   db: Queryable,
   { logId, partition }: Place,
-  keepDays: number,
+  { keep, rowsMax }: { keep: number; rowsMax: number },
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `DELETE FROM log_ranges
-     WHERE log_id = $1 AND partition = $2 AND state = 'settled' AND dropped = '{}'
-       AND created_at < now() - $3 * interval '1 day'
-       AND lo < (SELECT max(lo) FROM log_ranges WHERE log_id = $1 AND partition = $2)`,
-    [logId, partition, keepDays],
+    `DELETE FROM log_ranges WHERE ctid IN (
+       SELECT ctid FROM log_ranges
+       WHERE log_id = $1 AND partition = $2 AND state = 'settled'
+         AND hi <= (SELECT kept_from FROM log_trims WHERE log_id = $1 AND partition = $2)
+         AND lo <= (SELECT lo FROM log_ranges WHERE log_id = $1 AND partition = $2
+                    ORDER BY lo DESC OFFSET $3 LIMIT 1)
+       ORDER BY lo LIMIT $4)`,
+    [logId, partition, keep, rowsMax],
   );
   return rowCount ?? 0;
 }
+
+/** So many of the latest ranges tell what was loaded last. */
+export const LATEST_RANGES = 1_000;
 
 /**
  * The moment after which about `events` events were committed; 0 when there are not that many. Milliseconds.
@@ -145,32 +151,50 @@ export async function momentBefore(
      FROM (
        SELECT lo, through_ms, sum(event_count) OVER (ORDER BY lo DESC) AS events
        FROM log_ranges WHERE log_id = $1 AND partition = $2
-       ORDER BY lo DESC LIMIT 1000
+       ORDER BY lo DESC LIMIT $4
      ) AS latest
      WHERE events > $3 ORDER BY lo DESC LIMIT 1`,
-    [logId, partition, events],
+    [logId, partition, events, LATEST_RANGES],
   );
   return rows[0]?.throughMs ?? 0;
 }
 
-/** The ranges that leave lines out, in order. */
+/** The ranges that leave lines out and end behind this position, in order. */
 export async function rangesWithDrops(
   db: Queryable,
   { logId, partition }: Place,
+  from: number,
 ): Promise<Array<Pick<Range, 'lo' | 'hi' | 'dropped'>>> {
   const { rows } = await db.query<Pick<Range, 'lo' | 'hi' | 'dropped'>>(
     `SELECT lo, hi, dropped FROM log_ranges
-     WHERE log_id = $1 AND partition = $2 AND dropped <> '{}' ORDER BY lo`,
-    [logId, partition],
+     WHERE log_id = $1 AND partition = $2 AND hi > $3 AND dropped <> '{}' ORDER BY lo`,
+    [logId, partition, from],
   );
   return rows;
 }
 
-/** Where ranges begin, in order: places at which a frame stands. */
-export async function rangeStarts(db: Queryable, { logId, partition }: Place): Promise<number[]> {
+/** Where the first range begins from this position on; undefined when none does. */
+export async function firstRangeFrom(
+  db: Queryable,
+  { logId, partition }: Place,
+  position: number,
+): Promise<number | undefined> {
   const { rows } = await db.query<{ lo: number }>(
-    'SELECT lo FROM log_ranges WHERE log_id = $1 AND partition = $2 ORDER BY lo',
+    `SELECT lo FROM log_ranges WHERE log_id = $1 AND partition = $2 AND lo >= $3 ORDER BY lo LIMIT 1`,
+    [logId, partition, position],
+  );
+  return rows[0]?.lo;
+}
+
+/** Everything before this position is settled; 0 when nothing is. */
+export async function settledUpTo(db: Queryable, { logId, partition }: Place): Promise<number> {
+  const { rows } = await db.query<{ position: number }>(
+    `SELECT coalesce(
+       (SELECT lo FROM log_ranges WHERE log_id = $1 AND partition = $2 AND state <> 'settled'
+        ORDER BY lo LIMIT 1),
+       (SELECT hi FROM log_ranges WHERE log_id = $1 AND partition = $2 ORDER BY lo DESC LIMIT 1),
+       0) AS position`,
     [logId, partition],
   );
-  return rows.map(({ lo }) => lo);
+  return rows[0]?.position ?? 0;
 }

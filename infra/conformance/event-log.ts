@@ -3,11 +3,11 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { encodeFrame } from '../../schemas/frame.ts';
-import type { EventLogReader, EventLogWriter, LogFrame } from '../ports/event-log.ts';
+import type { EventLogReader, EventLogWriter, LogFrame, LogRetention } from '../ports/event-log.ts';
 
 /** One log. Each call opens it anew; a writer is closed before the next is opened. */
 export interface EventLogHarness {
-  openWriter(): Promise<EventLogWriter>;
+  openWriter(): Promise<EventLogWriter & LogRetention>;
   openReader(): Promise<EventLogReader>;
 }
 
@@ -118,7 +118,8 @@ function readerTests(createHarness: CreateHarness): void {
   });
 }
 
-async function openBoth(harness: EventLogHarness) {
+/** Both are closed when the test is over. */
+export async function openBoth(harness: EventLogHarness) {
   const writer = await harness.openWriter();
   const reader = await harness.openReader();
   onTestFinished(async () => {
@@ -128,7 +129,7 @@ async function openBoth(harness: EventLogHarness) {
   return { writer, reader };
 }
 
-async function appended(writer: EventLogWriter, frame: Uint8Array[]) {
+export async function appended(writer: EventLogWriter, frame: Uint8Array[]) {
   const outcome = await writer.append(frame);
   if (outcome.status !== 'durable') throw new Error(`The append ended with ${outcome.status}.`);
   return outcome;

@@ -45,7 +45,8 @@ export async function openCheckpointFile(path: string): Promise<CheckpointFile> 
   const places = [0, PLACE_DISTANCE].flatMap((at) => readPlace(content.subarray(at, at + PLACE_BYTES)) ?? []);
   const newest = places.sort((a, b) => b.sequence - a.sequence)[0];
   try {
-    if (content.length > 0) checkReadable(path, newest);
+    // Zeros are what a power cut during the very first write leaves: no checkpoint was ever there.
+    if (content.some((byte) => byte !== 0)) checkReadable(path, newest);
   } catch (error) {
     await file.close();
     throw error;

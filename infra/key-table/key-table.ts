@@ -8,6 +8,8 @@ import { NOT_FOUND, type SlotTable } from './slot-table.ts';
 export interface KeyTable extends IdempotencyStore {
   /** Judges in this turn; throws Fatal `record_file_unreadable` when an old record cannot be read. */
   claim(batch: ClaimBatch): Claim;
+  /** Without the log before this position the next start knows every key all the same. */
+  coveredUpTo(): number;
   /** Known keys, with those that are claimed and not yet confirmed. */
   readonly keyCount: number;
 }
@@ -33,6 +35,8 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
     get keyCount() {
       return recent.next;
     },
+
+    coveredUpTo: () => writer.coveredUpTo(),
 
     claim(batch): HeldClaim {
       const { records, readOnly, outcomes } = batch;

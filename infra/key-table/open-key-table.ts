@@ -5,10 +5,11 @@ import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame } from '../../schemas/frame.ts';
 import { syncDirectory } from '../durable-file.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
+import { addEarlierRecords, addRecords, type KnownKeys } from './add-records.ts';
 import { type Checkpoint, type CheckpointFile, NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
 import { loadRecords } from './load-records.ts';
-import { RECORD_WORDS, RecentRecords } from './recent-records.ts';
+import { RecentRecords } from './recent-records.ts';
 import {
   checkRecordFile,
   offsetOf,
@@ -17,6 +18,7 @@ import {
   type RecordOwner,
   resetRecordFile,
 } from './record-file.ts';
+import { createRecordFileEnd, type RecordFileEnd } from './record-file-end.ts';
 import { RecordFinder } from './record-finder.ts';
 import { createRecordWriter, type RecordWriter } from './record-writer.ts';
 import { SlotTable } from './slot-table.ts';
@@ -27,6 +29,12 @@ export interface KeyTableOptions {
   identityCheck: Uint8Array;
   /** The log whose view this is. Read up to its durable end while opening, never after. */
   logReader: EventLogReader;
+  /**
+   * Records of all that stood on the log before this position, for keys that the log alone does not give
+   * back. What stands behind it may be among them. Throws, at its end at the latest, when something is
+   * missing. Left out: then such keys are refused.
+   */
+  earlierRecords?: (before: number) => AsyncIterable<Uint8Array>;
   log: Logger;
 }
 
@@ -34,26 +42,25 @@ const REPLAY_BYTES = 8 * 1024 * 1024;
 
 /**
  * Opens the keys and brings them up to the log: the record file as far as its checkpoint holds, the log from
- * there on; everything from the log where there are no files. What cannot be believed is refused with Fatal
- * (`record_file_truncated`, `record_file_damaged`, `record_file_newer`, `record_file_foreign`,
- * `identity_key_mismatch`, `log_behind_keys`), and nothing is changed then.
+ * there on; everything from the log where there are no files; what the log no longer holds of that from
+ * `earlierRecords`. What cannot be believed is refused with Fatal (`record_file_truncated`,
+ * `record_file_damaged`, `record_file_newer`, `record_file_foreign`, `identity_key_mismatch`,
+ * `log_behind_keys`, `keys_missing`), and nothing is changed then.
  */
-export async function openKeyTable({
-  directory,
-  identityCheck,
-  logReader,
-  log,
-}: KeyTableOptions): Promise<KeyTable> {
+export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> {
+  const { directory, identityCheck, logReader, log } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const files = await openFiles(directory);
   try {
-    const from = await startOf(files, { identityCheck, logId: logReader.logId }, log);
-    const recent = new RecentRecords(from.recordCount);
+    const known = await startOf(files, { identityCheck, logId: logReader.logId }, log);
+    const recent = new RecentRecords(known.recordCount);
     const finder = new RecordFinder(recent, files.records);
-    const slots = new SlotTable(from.recordCount, (record, ids, at) => finder.isSame(record, ids, at));
-    await checkLogReaches(logReader, from);
-    await loadRecords(files.records, from, slots);
-    await files.records.file.truncate(offsetOf(from.recordCount));
+    const slots = new SlotTable(known.recordCount, (record, ids, at) => finder.isSame(record, ids, at));
+    await checkLogReaches(logReader, known);
+    await loadRecords(files.records, known, slots);
+    await files.records.file.truncate(offsetOf(known.recordCount));
+    const end = createRecordFileEnd({ ...files, recent, from: known });
+    const from = await closeGap(known, options, { slots, recent, end });
     const writer = createRecordWriter({ ...files, recent, from, log });
     await replayLog(logReader, from.logPosition, { slots, recent, writer });
     return createKeyTable({ slots, recent, finder, writer, closeFiles: () => closeFiles(files) });
@@ -109,9 +116,30 @@ async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Pro
   );
 }
 
-interface Growing {
-  slots: SlotTable;
-  recent: RecentRecords;
+/**
+ * Where the log begins behind what the keys know, the rest comes from elsewhere: with a hole in them, events
+ * would be counted again. Gives the checkpoint from which on the log tells everything.
+ */
+async function closeGap(
+  known: Checkpoint,
+  { logReader, earlierRecords, log }: KeyTableOptions,
+  keys: KnownKeys & { end: RecordFileEnd },
+): Promise<Checkpoint> {
+  const start = await logReader.start(0);
+  if (known.logPosition >= start) return known;
+  if (!earlierRecords) {
+    throw new Fatal('keys_missing', `The log begins at ${start}, behind what the keys were made from.`);
+  }
+  log.warn(
+    { known: known.recordCount, start },
+    'keys are missing that the log no longer holds: asking for them',
+  );
+  const from = await addEarlierRecords(earlierRecords(start), keys, start);
+  log.warn({ found: from.recordCount - known.recordCount }, 'the missing keys are here');
+  return from;
+}
+
+interface Growing extends KnownKeys {
   writer: RecordWriter;
 }
 
@@ -120,21 +148,11 @@ async function replayLog(logReader: EventLogReader, from: number, growing: Growi
   for (let position = from; ; ) {
     const frames = await logReader.read(0, position, REPLAY_BYTES);
     for (const { bytes, next } of frames) {
-      const words = wordsOf(decodeFrame(bytes).records);
-      for (let at = 0; at < words.length; at += RECORD_WORDS) {
-        slots.insert(words, at, recent.append(words, at));
-      }
+      addRecords(decodeFrame(bytes).records, { slots, recent });
       await writer.advance(recent.next, next);
     }
     const last = frames.at(-1);
     if (!last) return;
     position = last.next;
   }
-}
-
-/** A copy: records begin at any byte of a frame, words do not. */
-function wordsOf(records: Buffer): Uint32Array {
-  const words = new Uint32Array(records.length / 4);
-  new Uint8Array(words.buffer).set(records);
-  return words;
 }

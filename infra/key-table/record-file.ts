@@ -85,7 +85,7 @@ export async function checkRecordFile(
 export function refusal(code: string, path: string, why: string): Fatal {
   return new Fatal(
     code,
-    `${path} ${why}. Restore it, or move its folder away: it is then rebuilt from the log.`,
+    `${path} ${why}. Restore it, or move its folder away: it is then rebuilt from the log and the warehouse.`,
   );
 }
 

@@ -17,6 +17,8 @@ const identityCheck = Buffer.alloc(16, 1);
  * A key table over a real log, in a folder that moves with each kill: what was open goes on in the old one.
  */
 export interface TestKeys extends IdempotencyStoreHarness {
+  /** What an opening is given of keys that the log no longer holds; nothing, at first. */
+  earlier: KeyTableOptions['earlierRecords'];
   store(): KeyTable;
   /** Where log/ and keys/ are now. */
   folder(): string;
@@ -57,10 +59,11 @@ export async function testKeys(): Promise<TestKeys> {
   }
 
   async function open(): Promise<void> {
-    stores = await openStores(folder());
+    stores = await openStores(folder(), keys.earlier);
   }
 
-  return {
+  const keys: TestKeys = {
+    earlier: undefined,
     folder,
     kill,
     async openingOf() {
@@ -87,18 +90,17 @@ export async function testKeys(): Promise<TestKeys> {
       rmSync(root, { recursive: true, force: true });
     },
   };
+  return keys;
 }
 
-async function openStores(folder: string): Promise<OpenStores> {
+async function openStores(folder: string, earlier?: TestKeys['earlier']): Promise<OpenStores> {
   const directory = join(folder, 'log');
   const writer = await openSegmentLogWriter({ directory, identityCheck, segmentBytesMax: 10_000, log });
   const reader = await openSegmentLogReader({ directory });
   try {
     const keys = await openKeyTable({
-      directory: join(folder, 'keys'),
-      identityCheck,
-      logReader: reader,
-      log,
+      ...openingIn(folder, reader),
+      ...(earlier ? { earlierRecords: earlier } : {}),
     });
     return { writer, reader, keys };
   } catch (error) {
@@ -109,7 +111,8 @@ async function openStores(folder: string): Promise<OpenStores> {
 }
 
 function openingIn(folder: string, logReader: EventLogReader): KeyTableOptions {
-  return { directory: join(folder, 'keys'), identityCheck, logReader, log };
+  const directory = join(folder, 'keys');
+  return { directory, identityCheck, logReader, log };
 }
 
 function frameOf(logId: Uint8Array, records: Uint8Array): Uint8Array[] {

@@ -21,6 +21,24 @@ export interface EventLogWriter {
 
 export type AppendOutcome = { status: 'durable'; position: number; end: number } | { status: 'no_space' };
 
+/** What the writer of a log gives up of it, oldest first and in whole stretches. One call at a time. */
+export interface LogRetention {
+  /** From the oldest frame that is kept to the durable end. */
+  extent(): { start: number; end: number };
+
+  /**
+   * Everything before this position was written before that moment. Milliseconds since 1970. The stretch that
+   * is being written is never old.
+   */
+  writtenBefore(momentMs: number): Promise<number>;
+
+  /**
+   * Gives up what ends at or before the position, but for the stretch that is being written. A crash in the
+   * middle leaves a log that begins somewhere in between. Whoever reads what is gone is told `log_trimmed`.
+   */
+  trim(before: number): Promise<void>;
+}
+
 export interface EventLogReader {
   readonly logId: Uint8Array;
 
@@ -29,6 +47,9 @@ export interface EventLogReader {
    * read once to other bytes.
    */
   durableEnd(partition: number): Promise<number>;
+
+  /** Where the oldest frame that is kept begins: 0 until something was given up. */
+  start(partition: number): Promise<number>;
 
   /**
    * Whole frames from a position on, up to the durable end, until `bytesMax` is reached (always at least one

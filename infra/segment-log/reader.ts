@@ -46,6 +46,7 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
   return {
     logId,
     durableEnd: () => durableEnd.read(),
+    start: async () => listSegments(directory)[0] ?? 0,
     async read(_partition, from, bytesMax) {
       const end = await durableEnd.read();
       let frames: LogFrame[] = [];

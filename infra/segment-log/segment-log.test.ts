@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { eventLogConformance } from '../conformance/event-log.ts';
+import { type EventLogHarness, eventLogConformance } from '../conformance/event-log.ts';
+import { logRetentionConformance } from '../conformance/event-log-retention.ts';
 import { testFolder } from '../test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter } from './writer.ts';
@@ -7,18 +8,16 @@ import { openSegmentLogWriter } from './writer.ts';
 const log = pino({ level: 'silent' });
 const identityCheck = Buffer.alloc(16, 1);
 
-eventLogConformance('the segment log', async () => {
+async function inSegmentsOf(segmentBytesMax?: number): Promise<EventLogHarness> {
   const directory = testFolder();
+  const options = { directory, identityCheck, log, ...(segmentBytesMax ? { segmentBytesMax } : {}) };
   return {
-    openWriter: () => openSegmentLogWriter({ directory, identityCheck, log }),
+    openWriter: () => openSegmentLogWriter(options),
     openReader: () => openSegmentLogReader({ directory }),
   };
-});
+}
 
-eventLogConformance('the segment log with many segments', async () => {
-  const directory = testFolder();
-  return {
-    openWriter: () => openSegmentLogWriter({ directory, identityCheck, segmentBytesMax: 4_000, log }),
-    openReader: () => openSegmentLogReader({ directory }),
-  };
-});
+for (const conformance of [eventLogConformance, logRetentionConformance]) {
+  conformance('the segment log', () => inSegmentsOf());
+  conformance('the segment log with many segments', () => inSegmentsOf(4_000));
+}

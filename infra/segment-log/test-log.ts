@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { testFrame } from '../conformance/event-log.ts';
-import type { EventLogWriter } from '../ports/event-log.ts';
 import { testFolder } from '../test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import type { OpenFile } from './segment-appender.ts';
-import { openSegmentLogWriter } from './writer.ts';
+import { openSegmentLogWriter, type SegmentLogWriter } from './writer.ts';
 
 /** A log in a folder of its own, to be damaged, reopened and read by a test. */
 export interface TestLog {
   directory: string;
-  open(options?: { openFile?: OpenFile; identityCheck?: Uint8Array }): Promise<EventLogWriter>;
+  open(options?: { openFile?: OpenFile; identityCheck?: Uint8Array }): Promise<SegmentLogWriter>;
   /** Appends frames with lines of these lengths through a writer of its own; returns the log's end. */
   fill(...linesBytes: number[]): Promise<number>;
   /** [position, next) of every frame that a reader is given. */
@@ -26,7 +25,7 @@ export function testLog(segmentBytesMax = 1e6): TestLog {
   const identityCheck = Buffer.alloc(16, 1);
   const log = pino({ level: 'silent' });
 
-  async function open(options = {}): Promise<EventLogWriter> {
+  async function open(options = {}): Promise<SegmentLogWriter> {
     const opening = { directory, identityCheck, segmentBytesMax, log, ...options };
     const writer = await openSegmentLogWriter(opening);
     onTestFinished(() => writer.close().catch(() => undefined)); // closed by the test already, as a rule

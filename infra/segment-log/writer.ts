@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import { isDiskFull } from '../disk-guard.ts';
-import type { AppendOutcome, EventLogWriter } from '../ports/event-log.ts';
+import type { AppendOutcome, EventLogWriter, LogRetention } from '../ports/event-log.ts';
 import { type DurableEnd, openDurableEnd } from './durable-end.ts';
 import { ensureLogIdentity } from './log-identity.ts';
 import { type OpenSegment, openTail } from './open-tail.ts';
+import { createRetention } from './retention.ts';
 import { createSegment, cutOff, type OpenFile, openForWriting, writeDurableAt } from './segment-appender.ts';
 import { SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
 
@@ -20,6 +21,8 @@ export interface SegmentLogOptions {
   openFile?: OpenFile;
 }
 
+export type SegmentLogWriter = EventLogWriter & LogRetention;
+
 /** At the start the last segment is read as a whole, so its size bounds that: 64 MiB take 60 ms. */
 const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -28,7 +31,7 @@ const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
  * kept out by the lock on DATA_DIR. Throws Fatal `identity_key_mismatch`, `log_version_newer`,
  * `log_identity_damaged`, `frame_damaged`: then nothing was changed.
  */
-export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<EventLogWriter> {
+export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<SegmentLogWriter> {
   const { directory, identityCheck, log } = options;
   const { segmentBytesMax = SEGMENT_BYTES_MAX, openFile = openForWriting } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -55,7 +58,7 @@ interface WriterDeps {
 }
 
 /** The order of an append is the whole promise: bytes durable, end published, caller told. */
-function createWriter(deps: WriterDeps): EventLogWriter {
+function createWriter(deps: WriterDeps): SegmentLogWriter {
   const { directory, logId, durableEnd, segmentBytesMax, openFile } = deps;
   let segment = deps.tail;
   let broken: Fatal | undefined;
@@ -89,6 +92,7 @@ function createWriter(deps: WriterDeps): EventLogWriter {
 
   return {
     logId,
+    ...createRetention(directory, () => segment),
     async append(frame) {
       if (broken) throw broken;
       try {

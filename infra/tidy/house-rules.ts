@@ -26,6 +26,8 @@ const SERVICES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
 const COMPOSITION = /^(infra\/(all-in-one|control-side)\.ts|[^/]+\/main\.ts)$/;
 /** Folders of infra/ that hold adapters: logic knows their ports only. */
 const ADAPTER = /^infra\/(segment-log|key-table|clickhouse|http|kafka|valkey)\//;
+/** Tests of whole processes use its instance and ledger; vitest runs tests with its breaks. */
+const MAY_USE_BENCH = /\.sys\.test\.ts$|^vitest\.config\.ts$/;
 /** What schemas/ may lean on: the contract is data and pure rules. */
 const SCHEMA_PACKAGE = /^(node:|typebox(\/|$))/;
 
@@ -105,7 +107,7 @@ function arrowBreaches(path: string, shape: SourceShape): string[] {
 function arrowFault(from: string, to: string): string | undefined {
   const [room = '', target = ''] = [from, to].map((path) => path.split('/')[0] ?? '');
   if (room === 'bench' || !to.includes('/')) return undefined;
-  if (target === 'bench') return /\.sys\.test\.ts$/.test(from) ? undefined : `product code imports ${to}`;
+  if (target === 'bench') return MAY_USE_BENCH.test(from) ? undefined : `product code imports ${to}`;
   if (room === 'schemas' && target !== 'schemas') return `schemas/ imports ${to}`;
   if (from.startsWith('infra/ports/') && !/^(schemas|infra\/ports)\//.test(to)) return `a port imports ${to}`;
   if (room === 'infra' && SERVICES.includes(target)) {

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { eventId } from '../../infra/conformance/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
+import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+import { findLogSpan } from './log-span.ts';
+
+describe('what an audit expects of the log', () => {
+  // Red when `kept_from` is not asked for: a segment may go before it is read.
+  it('begins with the first whole range that is kept, and what was created after all before it', async () => {
+    const { stores, ends } = await loaded();
+    const place = placeOf(stores);
+    const end = ends.at(-1) ?? 0;
+    expect(await findLogSpan(stores, place, end)).toMatchObject({ from: 0, to: end, sinceMs: 0 });
+    await keepFrom(stores, (ends[1] ?? 0) + 1, 0);
+    const committedAtMs = TEST_NOW_MS + 3_500;
+    const span = { from: ends[2], to: end, sinceMs: committedAtMs + 1 };
+    expect(await findLogSpan(stores, place, end)).toMatchObject(span);
+    await keepFrom(stores, (ends[1] ?? 0) + 1, committedAtMs + 70);
+    expect(await findLogSpan(stores, place, end)).toMatchObject({ ...span, sinceMs: committedAtMs + 71 });
+    await keepFrom(stores, end, 0);
+    expect(await findLogSpan(stores, place, end)).toMatchObject({ from: end, to: end });
+    expect(await audit(stores)).toBe(AUDIT_EXIT.same);
+  });
+
+  it('is read anew when a segment goes meanwhile', async () => {
+    let gone = 0;
+    const { stores } = await loaded(({ reader }) => ({
+      reader: {
+        ...reader,
+        read: (...asked) => {
+          if (gone !== 1) return reader.read(...asked);
+          gone++;
+          return Promise.reject(new Fatal('log_trimmed', 'It is gone.'));
+        },
+      },
+    }));
+    gone = 1;
+    expect(await audit(stores)).toBe(AUDIT_EXIT.same);
+    expect(gone).toBe(2);
+  });
+});
+
+describe('a repair', () => {
+  // Red when the log is not held, or let go of whatever came of the repair: events that were deleted and not
+  // put back would be nowhere once their segments go.
+  it('holds the log until every event of it was found', async () => {
+    let fails = true;
+    const { stores } = await loaded(({ warehouse }) => ({
+      warehouse: {
+        ...warehouse,
+        insertEvents: (block) => {
+          if (!fails || !block.token.startsWith('repair-')) return warehouse.insertEvents(block);
+          return Promise.reject(new Fatal('warehouse_newer', 'The insert is refused.'));
+        },
+      },
+    }));
+    const id = eventId('event 7');
+    await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+    expect(await holder(stores)).toBeNull();
+    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.impossible);
+    expect(await holder(stores)).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await stores.counted()).rows).toBeLessThan(99);
+    expect(await audit(stores)).toBe(AUDIT_EXIT.different);
+    expect(await holder(stores)).not.toBeNull();
+    fails = false;
+    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
+    expect(await holder(stores)).toBeNull();
+    expect(await stores.counted()).toEqual(exactly(100));
+  });
+});
+
+it('audits that ended a month ago are forgotten', async () => {
+  const stores = await openLoadStores();
+  await stores.pool.query(
+    `INSERT INTO audit_runs (id, repair, state, finished_at) VALUES
+       ('old', false, 'done', now() - interval '31 days'),
+       ('young', false, 'failed', now() - interval '29 days')`,
+  );
+  start(stores);
+  expect(await audit(stores)).toBe(AUDIT_EXIT.same);
+  const { rows } = await stores.pool.query("SELECT id FROM audit_runs WHERE state <> 'done' OR id = 'old'");
+  expect(rows).toEqual([{ id: 'young' }]);
+});
+
+/** A hundred events in five ranges; the nth is committed 500 ms after its events were created. */
+async function loaded(
+  faults: (stores: LoadStores) => Parameters<typeof start>[1] = () => ({}),
+): Promise<{ stores: LoadStores; ends: number[] }> {
+  const stores = await openLoadStores({ segmentBytesMax: 4_000 });
+  start(stores, faults(stores));
+  const ends: number[] = [];
+  for (let at = 0; at < 5; at++) {
+    const createdAtMs = TEST_NOW_MS + at * 1_000;
+    const some = events(at * 20, at * 20 + 20).map((event) => ({ ...event, createdAtMs }));
+    ends.push(await stores.append(some, createdAtMs + 500));
+    await settledUpTo(stores, ends.at(-1) ?? 0);
+  }
+  await stores.pool.query('INSERT INTO log_trims (log_id, partition) VALUES ($1, 0)', [
+    placeOf(stores).logId,
+  ]);
+  return { stores, ends };
+}
+
+async function keepFrom({ pool }: LoadStores, position: number, throughMs: number): Promise<void> {
+  await pool.query('UPDATE log_trims SET kept_from = $1, through_ms = $2', [position, throughMs]);
+}
+
+async function holder({ pool }: LoadStores): Promise<unknown> {
+  return (await pool.query('SELECT held_by FROM log_trims')).rows[0].held_by;
+}
+
+function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<number> {
+  return askAudit(pool, { repair, beginWithinMs: 10_000, print: () => undefined });
+}
+
+function placeOf({ reader }: LoadStores) {
+  return { logId: Buffer.from(reader.logId).toString('hex'), partition: 0 };
+}

@@ -1,0 +1,47 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from 'pino';
+import { type KeyExportRequest, readKeyExportTarget } from '../../schemas/key-export.ts';
+import { exportKeys, type KeyExportDeps } from './export-keys.ts';
+
+export interface KeyExportListenerDeps extends KeyExportDeps {
+  /** What the asker shows: both processes derive it from the server's secret. */
+  token: Buffer;
+  log: Logger;
+}
+
+/**
+ * Answers the data plane's question for keys, one at a time, and gives every other request to `next`: without
+ * the token the path is one that does not exist.
+ */
+export function answerKeyExport(deps: KeyExportListenerDeps, next: RequestListener): RequestListener {
+  let running = false;
+
+  async function answer(wanted: KeyExportRequest, response: ServerResponse): Promise<void> {
+    running = true;
+    try {
+      response.setHeader('content-type', 'application/octet-stream');
+      await pipeline(exportKeys(deps, wanted), response);
+      deps.log.info(wanted, 'gave the data plane its keys');
+    } catch (err) {
+      // The stream ends without its trailer, and the data plane asks again.
+      deps.log.warn({ err, ...wanted }, 'the keys of the data plane could not be given');
+      response.destroy();
+    } finally {
+      running = false;
+    }
+  }
+
+  return (request, response) => {
+    const wanted = readKeyExportTarget(request.url ?? '');
+    if (!wanted || !isTrusted(request, deps.token)) return next(request, response);
+    if (!running) return void answer(wanted, response);
+    response.writeHead(503).end();
+  };
+}
+
+function isTrusted({ headers }: IncomingMessage, token: Buffer): boolean {
+  const shown = Buffer.from(headers.authorization?.replace(/^Internal /, '') ?? '', 'base64url');
+  return shown.length === token.length && timingSafeEqual(shown, token);
+}

@@ -1,0 +1,55 @@
+import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { fromBase32 } from '../../schemas/ids.ts';
+
+/** What the key table has to know of an event. */
+export interface RecordedEvent {
+  /** `use_…`. */
+  id: string;
+  /** Decimal text. */
+  fingerprint: string;
+  occurredAtMs: number;
+  createdAtMs: number;
+}
+
+const ID_PREFIX = 'use_';
+
+/** The record of schemas/frame.ts as the log had it. Throws Fatal `event_unreadable` for what is no event. */
+export function eventRecord({ id, fingerprint, occurredAtMs, createdAtMs }: RecordedEvent): Buffer {
+  const idBytes = id.startsWith(ID_PREFIX) ? fromBase32(id.slice(ID_PREFIX.length)) : undefined;
+  if (!idBytes || !/^\d{1,20}$/.test(fingerprint)) {
+    throw new Fatal('event_unreadable', `The stored event ${id} is none that this release makes.`);
+  }
+  const record = Buffer.alloc(RECORD_BYTES);
+  record.set(idBytes, 0);
+  record.writeBigUInt64LE(BigInt(fingerprint), 16);
+  record.writeDoubleLE(occurredAtMs, 24);
+  record.writeDoubleLE(createdAtMs, 32);
+  return record;
+}
+
+const COLUMN = Object.fromEntries(EVENT_COLUMNS.map((name, at) => [name, at])) as Record<
+  (typeof EVENT_COLUMNS)[number],
+  number
+>;
+
+/** Of a line that ClickHouse could not read: JSON it is all the same. Throws Fatal `event_unreadable`. */
+export function lineRecord(line: Buffer): Buffer {
+  const columns = parseArray(line.toString());
+  return eventRecord({
+    id: String(columns[COLUMN.id]),
+    fingerprint: String(columns[COLUMN.fingerprint]),
+    occurredAtMs: Number(columns[COLUMN.occurred_at]),
+    createdAtMs: Number(columns[COLUMN.created_at]),
+  });
+}
+
+function parseArray(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,62 @@
+import { crc32 } from 'node:zlib';
+import type { Pool } from 'pg';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { encodeKeyTrailer, type KeyExportRequest } from '../../schemas/key-export.ts';
+import { readLogTrim } from '../store/log-trims.ts';
+import { type KeptLine, keptLinesAfter } from '../store/quarantine.ts';
+import type { Queryable } from '../store/queryable.ts';
+import { settledUpTo } from '../store/ranges.ts';
+import { lineRecord } from './event-record.ts';
+import { storedRecords } from './stored-records.ts';
+
+export interface KeyExportDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  /** Set where stored events are given up: then nobody knows how many there should be. */
+  eventsRetentionDays?: number;
+}
+
+const PARTITION = 0;
+const LINES_MAX = 1_000;
+
+/**
+ * Records of every event that was acknowledged before this position of the log, and of later ones, then the
+ * trailer of schemas/key-export.ts. What ClickHouse could not read was acknowledged too: it is among them.
+ *
+ * Throws Transient `log_not_settled` when not all before the position is stored.
+ */
+export async function* exportKeys(deps: KeyExportDeps, request: KeyExportRequest): AsyncGenerator<Buffer> {
+  const place = { logId: request.logId, partition: PARTITION };
+  const settled = await settledUpTo(deps.pool, place);
+  if (settled < request.before) {
+    throw new Transient(
+      'log_not_settled',
+      `The log is settled up to ${settled}, not up to ${request.before}.`,
+    );
+  }
+  const { events } = await readLogTrim(deps.pool, place);
+  let [recordsCrc, recordCount] = [0, 0];
+  for await (const records of recordsOf(deps)) {
+    recordsCrc = crc32(records, recordsCrc);
+    recordCount += records.length / RECORD_BYTES;
+    yield records;
+  }
+  const countMin = deps.eventsRetentionDays === undefined ? events : 0;
+  yield encodeKeyTrailer({ recordsCrc, recordCount, countMin });
+}
+
+async function* recordsOf({ pool, warehouse }: KeyExportDeps): AsyncGenerator<Buffer> {
+  yield* refusedRecords(pool);
+  yield* storedRecords(warehouse);
+}
+
+async function* refusedRecords(pool: Queryable): AsyncGenerator<Buffer> {
+  let last: KeptLine | undefined;
+  do {
+    const lines: KeptLine[] = await keptLinesAfter(pool, last, LINES_MAX);
+    last = lines.at(-1);
+    if (last) yield Buffer.concat(lines.map(({ body }) => lineRecord(body)));
+  } while (last);
+}

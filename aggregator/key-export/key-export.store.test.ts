@@ -1,0 +1,146 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventLine, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { eventId, type LoggedEvent } from '../../infra/conformance/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { decodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { decodeKeyTrailer, keyExportTarget } from '../../schemas/key-export.ts';
+import { settledUpTo, start } from '../aggregator-under-test.ts';
+import { answerKeyExport } from './answer-key-export.ts';
+import { exportKeys } from './export-keys.ts';
+import { storedRecords } from './stored-records.ts';
+
+const TOKEN = Buffer.alloc(32, 3);
+
+describe('an export of keys', () => {
+  // Breaks it catches: what ClickHouse refused left out; the events left out; times or fingerprints mixed up.
+  it('has a record of every event on the log, as the log has it, of refused ones too', async () => {
+    const stores = await openLoadStores();
+    start(stores);
+    const end = await stores.append([...many(40), refused('bad 1'), ...many(70, 40), refused('bad 2')]);
+    await settledUpTo(stores, end);
+    expect(await refusedCount(stores)).toBe(2);
+    const { records, trailer } = await taken(stores, end);
+    expect(records).toEqual(await recordsOnLog(stores));
+    expect(trailer).toMatchObject({ recordCount: 112, countMin: 0 });
+  });
+
+  it('says how many events were stored of what the log gave up, unless events are given up too', async () => {
+    const stores = await openLoadStores();
+    start(stores);
+    const end = await stores.append(many(10));
+    await settledUpTo(stores, end);
+    await stores.pool.query(
+      'INSERT INTO log_trims (log_id, partition, kept_from, events) VALUES ($1, 0, $2, 10)',
+      [logIdOf(stores), end],
+    );
+    expect((await taken(stores, end)).trailer).toMatchObject({ recordCount: 10, countMin: 10 });
+    const forgetful = await taken(stores, end, { eventsRetentionDays: 500 });
+    expect(forgetful.trailer).toMatchObject({ recordCount: 10, countMin: 0 });
+  });
+
+  // Red when it is not asked what is settled: events that are on their way to the warehouse would be missing.
+  it('is refused while something before the position is not settled', async () => {
+    const stores = await openLoadStores();
+    const end = await stores.append(many(10));
+    await expect(taken(stores, end)).rejects.toMatchObject({ code: 'log_not_settled' });
+  });
+
+  it('comes in pieces of so many, whenever they were created, and each event once', async () => {
+    const stores = await openLoadStores();
+    start(stores);
+    const same = many(30).map((event) => ({ ...event, createdAtMs: TEST_NOW_MS - 500_000 }));
+    const spread = many(70, 30).map((event, at) => ({ ...event, createdAtMs: TEST_NOW_MS + at ** 3 }));
+    await settledUpTo(stores, await stores.append([...same, ...spread]));
+    await stores.rows('INSERT INTO metergate.events SELECT * FROM metergate.events');
+    const pieces: number[] = [];
+    const found: Buffer[] = [];
+    for await (const piece of storedRecords(stores.warehouse, 25)) {
+      pieces.push(piece.length / RECORD_BYTES);
+      found.push(piece);
+    }
+    expect(recordsIn(Buffer.concat(found))).toEqual(await recordsOnLog(stores));
+    expect(pieces[0]).toBe(30);
+    expect(Math.max(...pieces.slice(1))).toBeLessThanOrEqual(25);
+  });
+});
+
+it('the export is there for whoever shows the token, and no path at all for others', async () => {
+  const stores = await openLoadStores();
+  start(stores);
+  const end = await stores.append(many(5));
+  await settledUpTo(stores, end);
+  const url = await listen(stores, (_, response) => void response.writeHead(404).end());
+  const target = `${url}${keyExportTarget({ logId: logIdOf(stores), before: end })}`;
+  const ask = async (to: string, authorization?: string) => {
+    const answer = await fetch(to, { headers: authorization === undefined ? {} : { authorization } });
+    return [answer.status, (await answer.arrayBuffer()).byteLength];
+  };
+  const shown = `Internal ${TOKEN.toString('base64url')}`;
+  expect(await ask(target, shown)).toEqual([200, 6 * RECORD_BYTES]);
+  expect(await ask(target)).toEqual([404, 0]);
+  expect(await ask(target, `Internal ${Buffer.alloc(32).toString('base64url')}`)).toEqual([404, 0]);
+  expect(await ask(target, 'Internal ')).toEqual([404, 0]);
+  expect(await ask(`${target}x`, shown)).toEqual([404, 0]);
+  const early = `${url}${keyExportTarget({ logId: logIdOf(stores), before: end + 1 })}`;
+  await expect(ask(early, shown)).rejects.toThrow();
+});
+
+function many(count: number, from = 0): LoggedEvent[] {
+  return Array.from({ length: count }, (_, at) => ({
+    id: `event ${from + at}`,
+    occurredAtMs: TEST_NOW_MS - (from + at) * 60_000,
+    createdAtMs: TEST_NOW_MS + from + at,
+  }));
+}
+
+/** JSON, as all lines are, and beyond what a column takes. */
+function refused(id: string): LoggedEvent {
+  return { id, line: eventLine({ id: eventId(id), value: '1e40' }) };
+}
+
+async function refusedCount({ pool }: LoadStores): Promise<number> {
+  return (await pool.query('SELECT count(*) AS lines FROM quarantine')).rows[0].lines;
+}
+
+async function taken(stores: LoadStores, before: number, more: { eventsRetentionDays?: number } = {}) {
+  const found: Buffer[] = [];
+  const wanted = { logId: logIdOf(stores), before };
+  for await (const piece of exportKeys({ ...stores, ...more }, wanted)) found.push(piece);
+  return {
+    records: recordsIn(Buffer.concat(found.slice(0, -1))),
+    trailer: decodeKeyTrailer(found.at(-1) as Buffer),
+  };
+}
+
+async function recordsOnLog({ reader }: LoadStores): Promise<string[]> {
+  const frames = await reader.read(0, 0, 1e9);
+  return recordsIn(Buffer.concat(frames.map(({ bytes }) => decodeFrame(bytes).records)), TEST_FINGERPRINT);
+}
+
+/** Frames of tests have no fingerprint in their records; their lines have this one. */
+const TEST_FINGERPRINT = Buffer.alloc(8, 0xff);
+
+function recordsIn(bytes: Buffer, fingerprint?: Buffer): string[] {
+  const records: string[] = [];
+  for (let at = 0; at < bytes.length; at += RECORD_BYTES) {
+    const record = Buffer.from(bytes.subarray(at, at + RECORD_BYTES));
+    if (fingerprint) record.set(fingerprint, 16);
+    records.push(record.toString('hex'));
+  }
+  return records.sort();
+}
+
+function logIdOf({ reader }: LoadStores): string {
+  return Buffer.from(reader.logId).toString('hex');
+}
+
+async function listen(stores: LoadStores, next: RequestListener): Promise<string> {
+  const deps = { ...stores, token: TOKEN, log: pino({ level: 'silent' }) };
+  const server = createServer(answerKeyExport(deps, next));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

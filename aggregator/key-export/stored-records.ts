@@ -1,0 +1,92 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { eventRecord } from './event-record.ts';
+
+/** Rows of one answer: about 12 MB of JSON. */
+const ROWS_MAX = 100_000;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Records of all stored events, the earliest first. What is stored meanwhile may be left out: it still stands
+ * on the log.
+ */
+export async function* storedRecords(warehouse: Warehouse, rowsMax = ROWS_MAX): AsyncGenerator<Buffer> {
+  const { fromMs, toMs } = await creationSpan(warehouse);
+  for await (const window of windowsOf(warehouse, { fromMs, toMs }, rowsMax)) {
+    yield await recordsOf(warehouse, window);
+  }
+}
+
+/** Moments of creation, half-open. */
+interface Window {
+  fromMs: number;
+  toMs: number;
+}
+
+async function creationSpan(warehouse: Warehouse): Promise<Window> {
+  const [row] = await ask<{ first: string; last: string }>(
+    warehouse,
+    `SELECT toUnixTimestamp64Milli(min(created_at)) AS first, toUnixTimestamp64Milli(max(created_at)) AS last
+     FROM metergate.events`,
+  );
+  return { fromMs: Number(row?.first ?? 0), toMs: Number(row?.last ?? 0) + 1 };
+}
+
+/**
+ * Halves the time until so few events are in each part. Events lie on the disk about in the order of their
+ * creation and carry a span of it, so what a part costs is about what is in it.
+ */
+async function* windowsOf(warehouse: Warehouse, window: Window, rowsMax: number): AsyncGenerator<Window> {
+  const events = await countCreated(warehouse, window);
+  if (events === 0) return;
+  const middleMs = Math.floor((window.fromMs + window.toMs) / 2);
+  if (events <= rowsMax || middleMs === window.fromMs) {
+    yield window;
+  } else {
+    yield* windowsOf(warehouse, { fromMs: window.fromMs, toMs: middleMs }, rowsMax);
+    yield* windowsOf(warehouse, { fromMs: middleMs, toMs: window.toMs }, rowsMax);
+  }
+}
+
+const CREATED = `created_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+  AND created_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`;
+
+async function countCreated(warehouse: Warehouse, window: Window): Promise<number> {
+  const sql = `SELECT count() AS events FROM metergate.events WHERE ${CREATED}`;
+  const [row] = await ask<{ events: string }>(warehouse, sql, window);
+  return Number(row?.events ?? 0);
+}
+
+interface Row {
+  id: string;
+  fingerprint: string;
+  occurredAtMs: string;
+  createdAtMs: string;
+}
+
+/** Grouped by id in place of FINAL, which would read every month anew: stored twice it is the same event. */
+async function recordsOf(warehouse: Warehouse, window: Window): Promise<Buffer> {
+  const rows = await ask<Row>(
+    warehouse,
+    `SELECT id, argMin(fingerprint, created_at) AS fingerprint,
+            toUnixTimestamp64Milli(argMin(occurred_at, created_at)) AS occurredAtMs,
+            toUnixTimestamp64Milli(min(created_at)) AS createdAtMs
+     FROM metergate.events WHERE ${CREATED} GROUP BY id`,
+    window,
+  );
+  return Buffer.concat(
+    rows.map(({ id, fingerprint, occurredAtMs, createdAtMs }) =>
+      eventRecord({
+        id,
+        fingerprint,
+        occurredAtMs: Number(occurredAtMs),
+        createdAtMs: Number(createdAtMs),
+      }),
+    ),
+  );
+}
+
+/** In the lane of long reads, a piece at a time: breakdowns come in between. */
+function ask<Found>(warehouse: Warehouse, sql: string, window?: Window): Promise<Found[]> {
+  const params = window === undefined ? {} : { params: { ...window } };
+  return warehouse.query<Found>({ sql, lane: 'long', timeoutMs: TIMEOUT_MS, ...params });
+}

@@ -1,0 +1,39 @@
+import type { Place } from './leases.ts';
+import type { Queryable } from './queryable.ts';
+
+/** How far a log has been given up. */
+export interface LogTrim {
+  /** What stands before it may be gone. */
+  keptFrom: number;
+  /** Events that stood before it and were stored, about: those of ranges that ended there. */
+  events: number;
+  /** They were committed up to then, milliseconds. */
+  throughMs: number;
+}
+
+export async function readLogTrim(db: Queryable, { logId, partition }: Place): Promise<LogTrim> {
+  const { rows } = await db.query<LogTrim>(
+    `SELECT kept_from AS "keptFrom", events, through_ms AS "throughMs"
+     FROM log_trims WHERE log_id = $1 AND partition = $2`,
+    [logId, partition],
+  );
+  return rows[0] ?? { keptFrom: 0, events: 0, throughMs: 0 };
+}
+
+/** From now on nothing more of the log is given up: what `holder` deletes elsewhere it may need again. */
+export async function holdLog(db: Queryable, { logId, partition }: Place, holder: string): Promise<void> {
+  await db.query(
+    `INSERT INTO log_trims AS trims (log_id, partition, held_by) VALUES ($1, $2, $3)
+     ON CONFLICT (log_id, partition) DO UPDATE SET held_by = excluded.held_by`,
+    [logId, partition, holder],
+  );
+}
+
+/** Whoever holds it. */
+export async function releaseLog(db: Queryable, { logId, partition }: Place): Promise<void> {
+  await db.query(
+    `UPDATE log_trims SET held_by = NULL
+     WHERE log_id = $1 AND partition = $2 AND held_by IS NOT NULL`,
+    [logId, partition],
+  );
+}

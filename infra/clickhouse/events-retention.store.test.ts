@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { keptMonthsFromMs } from '../../schemas/rules/events-retention.ts';
+import { eventLines } from '../conformance/event-line.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+import { testFolder } from '../test-folder.ts';
+import { createChdbWarehouse } from './chdb-warehouse.ts';
+import { setEventsRetention } from './events-retention.ts';
+
+const DAYS = 432;
+const DAY_MS = 86_400_000;
+const WAIT = { timeout: 20_000, interval: 50 };
+
+// Red when the two tables forget by different rules, or when the number of days is another.
+it('events and hours go together, by months, and nothing that is kept is touched', async () => {
+  const warehouse = await openWarehouse();
+  const keptFromMs = keptMonthsFromMs(Date.now(), DAYS);
+  const kept = eventsOn([keptFromMs, keptFromMs + 1, Date.now() - DAY_MS, Date.now()]);
+  const gone = eventsOn([keptFromMs - 1, keptFromMs - 20 * DAY_MS, keptFromMs - 400 * DAY_MS], 'gone');
+  const block = { token: 'a', lines: eventLines([...kept, ...gone]), timeoutMs: 10_000 };
+  await warehouse.insertEvents(block);
+  expect(await counts(warehouse)).toEqual({ stored: 7, hourly: 7 });
+  await setEventsRetention(warehouse, DAYS);
+  await vi.waitFor(async () => expect(await counts(warehouse)).toEqual({ stored: 4, hourly: 4 }), WAIT);
+  // The tokens are known still, of what is kept and of what is gone.
+  await warehouse.insertEvents(block);
+  expect(await counts(warehouse)).toEqual({ stored: 4, hourly: 4 });
+  expect(await ids(warehouse)).toEqual(kept.map(({ id }) => id));
+});
+
+it('is set once, changed, and switched off again', async () => {
+  const warehouse = await openWarehouse();
+  const statements: string[] = [];
+  const watched: Warehouse = {
+    ...warehouse,
+    query: (statement) => {
+      if (statement.sql.startsWith('ALTER')) statements.push(statement.sql);
+      return warehouse.query(statement);
+    },
+  };
+  const alters = async (days: number | undefined) => {
+    statements.length = 0;
+    await setEventsRetention(watched, days);
+    return statements.length;
+  };
+  expect([await alters(undefined), await alters(500), await alters(500)]).toEqual([0, 4, 0]);
+  expect([await alters(600), await alters(undefined), await alters(undefined)]).toEqual([4, 2, 0]);
+  const old = eventLines(eventsOn([Date.now() - 3_000 * DAY_MS]));
+  await warehouse.insertEvents({ token: 'a', lines: old, timeoutMs: 10_000 });
+  await warehouse.query({ sql: 'OPTIMIZE TABLE metergate.events FINAL', lane: 'load', timeoutMs: 10_000 });
+  expect(await counts(warehouse)).toEqual({ stored: 1, hourly: 1 });
+});
+
+async function openWarehouse(): Promise<Warehouse> {
+  const directory = join(testFolder(), 'warehouse');
+  const warehouse = createChdbWarehouse({ directory, log: pino({ level: 'silent' }) });
+  onTestFinished(() => warehouse.close());
+  await warehouse.migrate();
+  return warehouse;
+}
+
+function eventsOn(moments: number[], name = 'kept') {
+  return moments.map((occurredAtMs, at) => ({ id: `use_${name}_${at}`, occurredAtMs }));
+}
+
+async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: number }> {
+  const [row] = await warehouse.query<{ stored: string; hourly: string }>({
+    sql: `SELECT (SELECT count() FROM metergate.events) AS stored,
+                 (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`,
+    lane: 'counters',
+    timeoutMs: 10_000,
+  });
+  return { stored: Number(row?.stored), hourly: Number(row?.hourly) };
+}
+
+async function ids(warehouse: Warehouse): Promise<string[]> {
+  const sql = 'SELECT id FROM metergate.events ORDER BY occurred_at';
+  const rows = await warehouse.query<{ id: string }>({ sql, lane: 'counters', timeoutMs: 10_000 });
+  return rows.map(({ id }) => id);
+}

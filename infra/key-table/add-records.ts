@@ -1,0 +1,41 @@
+import type { Checkpoint } from './checkpoint-file.ts';
+import { RECORD_WORDS, type RecentRecords } from './recent-records.ts';
+import type { RecordFileEnd } from './record-file-end.ts';
+import { NOT_FOUND, type SlotTable } from './slot-table.ts';
+
+/** The keys as they stand in RAM. */
+export interface KnownKeys {
+  slots: SlotTable;
+  recent: RecentRecords;
+}
+
+/** Adds whole records (schemas/frame.ts) whose keys are not known; of two with one key the first stays. */
+export function addRecords(records: Uint8Array, { slots, recent }: KnownKeys): void {
+  const words = wordsOf(records);
+  for (let at = 0; at < words.length; at += RECORD_WORDS) {
+    if (slots.find(words, at) === NOT_FOUND) slots.insert(words, at, recent.append(words, at));
+  }
+}
+
+/**
+ * Adds what stood on the log before its start. Nothing of it is promised before the last of it is durable: a
+ * crash in the middle, or a source that throws, leaves the files as they were before.
+ */
+export async function addEarlierRecords(
+  earlier: AsyncIterable<Uint8Array>,
+  keys: KnownKeys & { end: RecordFileEnd },
+  logStart: number,
+): Promise<Checkpoint> {
+  for await (const records of earlier) {
+    addRecords(records, keys);
+    await keys.end.writeUpTo(keys.recent.next);
+  }
+  return keys.end.checkpoint(logStart);
+}
+
+/** A copy: records begin at any byte of a frame, words do not. */
+function wordsOf(records: Uint8Array): Uint32Array {
+  const words = new Uint32Array(records.length / 4);
+  new Uint8Array(words.buffer).set(records);
+  return words;
+}

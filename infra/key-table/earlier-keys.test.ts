@@ -1,0 +1,128 @@
+import { randomFillSync } from 'node:crypto';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OUTCOME } from '../ports/idempotency-store.ts';
+import { RECORD_WORDS } from './recent-records.ts';
+import { type TestKeys, testKeys } from './test-keys.ts';
+
+const KEYS = 3_000;
+const BATCH = 100;
+
+describe('keys that the log no longer holds', () => {
+  // Breaks it catches: the warehouse not asked; a key that both have taken twice.
+  it('come from elsewhere when the files are gone, and those behind from the log', async () => {
+    const { keys, records } = await withoutFiles();
+    keys.earlier = async function* (before) {
+      expect(before).toBeGreaterThan(0);
+      // More than was asked for, as the warehouse does: it has what is on the log too.
+      for (let at = 0; at < KEYS - 200; at += 7)
+        yield bytesOf(records.slice(at, Math.min(at + 7, KEYS - 200)));
+    };
+    await keys.open();
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+    await keys.restart('killed');
+    expectAllKnown(keys, records);
+  });
+
+  // Break it catches: a checkpoint while they are coming.
+  it('are asked for again when they did not come whole', async () => {
+    const { keys, records } = await withoutFiles();
+    await expect(keys.open()).rejects.toMatchObject({ name: 'Fatal', code: 'keys_missing' });
+    keys.earlier = async function* () {
+      yield bytesOf(records.slice(0, 1_000));
+      throw new Error('the connection broke');
+    };
+    await expect(keys.open()).rejects.toThrow('the connection broke');
+    await expect(keys.open()).rejects.toThrow('the connection broke');
+    keys.earlier = async function* () {
+      yield bytesOf(records);
+    };
+    await keys.open();
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+  });
+
+  // Break it catches: files that end before the log begins, taken as they are.
+  it('are added to files that end before the log begins', async () => {
+    const keys = await openKeys();
+    const records = await addKeys(keys, KEYS / 2);
+    await keys.restart('clean');
+    await keys.kill();
+    cpSync(join(keys.folder(), 'keys'), join(keys.folder(), 'old-keys'), { recursive: true });
+    await keys.open();
+    records.push(...(await addKeys(keys, KEYS / 2)));
+    await keys.restart('clean');
+    await keys.kill();
+    rmSync(join(keys.folder(), 'keys'), { recursive: true });
+    cpSync(join(keys.folder(), 'old-keys'), join(keys.folder(), 'keys'), { recursive: true });
+    removeSegments(keys, 0.8);
+    keys.earlier = async function* () {
+      yield bytesOf(records.slice(KEYS / 2));
+    };
+    await keys.open();
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+  });
+});
+
+async function openKeys(): Promise<TestKeys> {
+  const keys = await testKeys();
+  onTestFinished(() => keys.close());
+  return keys;
+}
+
+/** Closed, the record file gone, and half of the log. */
+async function withoutFiles(): Promise<{ keys: TestKeys; records: Uint32Array[] }> {
+  const keys = await openKeys();
+  const records = await addKeys(keys, KEYS);
+  await keys.restart('clean');
+  await keys.kill();
+  rmSync(join(keys.folder(), 'keys'), { recursive: true });
+  removeSegments(keys, 0.5);
+  return { keys, records };
+}
+
+/** As retention does it. */
+function removeSegments(keys: TestKeys, share: number): void {
+  const directory = join(keys.folder(), 'log');
+  const names = readdirSync(directory)
+    .filter((name) => name.endsWith('.seg'))
+    .sort();
+  expect(names.length).toBeGreaterThan(5);
+  for (const name of names.slice(0, names.length * share)) rmSync(join(directory, name));
+}
+
+/** Adds keys with random records, in frames of some; gives the records one by one. */
+async function addKeys(keys: TestKeys, count: number): Promise<Uint32Array[]> {
+  const added: Uint32Array[] = [];
+  for (let left = count; left > 0; left -= BATCH) {
+    const records = randomFillSync(new Uint32Array(BATCH * RECORD_WORDS));
+    const claim = keys.store().claim(batchOf(records));
+    await keys.store().confirm([claim], await keys.write(new Uint8Array(records.buffer)));
+    for (let at = 0; at < records.length; at += RECORD_WORDS)
+      added.push(records.slice(at, at + RECORD_WORDS));
+  }
+  return added;
+}
+
+function expectAllKnown(keys: TestKeys, records: Uint32Array[]): void {
+  const batch = batchOf(new Uint32Array(bytesOf(records).buffer));
+  keys.store().claim(batch);
+  expect(batch.outcomes.every((outcome) => outcome === OUTCOME.duplicate)).toBe(true);
+  expect(Buffer.from(batch.records.buffer).equals(bytesOf(records))).toBe(true);
+}
+
+function batchOf(records: Uint32Array) {
+  const count = records.length / RECORD_WORDS;
+  return { count, records, readOnly: new Uint8Array(count), outcomes: new Uint8Array(count) };
+}
+
+function bytesOf(records: Uint32Array[]): Uint8Array {
+  const bytes = new Uint8Array(records.length * RECORD_WORDS * 4);
+  records.forEach((record, at) => {
+    bytes.set(new Uint8Array(record.buffer), at * RECORD_WORDS * 4);
+  });
+  return bytes;
+}

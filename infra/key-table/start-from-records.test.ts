@@ -1,0 +1,37 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OUTCOME } from '../ports/idempotency-store.ts';
+import { openKeyTable } from './open-key-table.ts';
+import { RECORD_WORDS } from './recent-records.ts';
+import { testKeys } from './test-keys.ts';
+
+const FRAMES = 5;
+
+describe('a start with a record file', () => {
+  // Break it catches: the table rebuilt from the log, which at 10 M keys takes minutes instead of a second.
+  it('reads of the log only what its checkpoint does not cover', async () => {
+    const keys = await testKeys();
+    onTestFinished(() => keys.close());
+    let end = 0;
+    for (let key = 1; key <= FRAMES; key++) end = await commitKey(keys, key);
+    const opening = await keys.openingOf();
+    const readFrom: number[] = [];
+    const read: typeof opening.logReader.read = (partition, from, bytesMax) => {
+      readFrom.push(from);
+      return opening.logReader.read(partition, from, bytesMax);
+    };
+    const table = await openKeyTable({ ...opening, logReader: { ...opening.logReader, read } });
+    expect(table.keyCount).toBe(FRAMES);
+    expect(readFrom).toEqual([end]);
+    await table.close();
+  });
+});
+
+async function commitKey(keys: Awaited<ReturnType<typeof testKeys>>, key: number): Promise<number> {
+  const records = new Uint32Array(RECORD_WORDS).fill(key);
+  const outcomes = new Uint8Array(1);
+  const claim = keys.store().claim({ count: 1, records, readOnly: new Uint8Array(1), outcomes });
+  expect([...outcomes]).toEqual([OUTCOME.created]);
+  const end = await keys.write(new Uint8Array(records.buffer));
+  await keys.store().confirm([claim], end);
+  return end;
+}

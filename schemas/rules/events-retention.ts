@@ -1,0 +1,11 @@
+import { calendarSpan } from './calendar.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Stored events are kept by whole months (UTC): a month goes once its last moment is `days` old. Gives the
+ * beginning of the oldest one that is kept; milliseconds since 1970.
+ */
+export function keptMonthsFromMs(nowMs: number, days: number): number {
+  return calendarSpan('month', nowMs - days * DAY_MS).fromMs;
+}
