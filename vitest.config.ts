@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { brokenModules, brokenProcesses } from './bench/torture/breaks/break-plugin.ts';
 
 /** One more than cores: many tests wait for a clock, and the whole run has four minutes on two cores. */
 const WORKERS = availableParallelism() + 1;
@@ -11,6 +12,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: [
       {
+        plugins: brokenModules(),
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
@@ -24,6 +26,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: brokenModules(),
         test: {
           name: 'store',
           include: ['**/*.store.test.ts'],
@@ -39,6 +42,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: brokenProcesses(),
         test: {
           name: 'sys',
           include: ['**/*.sys.test.ts'],

@@ -24,12 +24,14 @@ export interface ApiOptions {
   origin: string;
   key: string;
   connections: number;
+  /** Called as soon as an answer begins to arrive: nothing of it was read yet but its head. */
+  onAnswer?: () => void;
 }
 
 const ANSWER_TIMEOUT_MS = 20_000;
 
 /** Paths are below /api/v1. Rejects when no whole answer came. */
-export function createApi({ origin, key, connections }: ApiOptions): Api {
+export function createApi({ origin, key, connections, onAnswer }: ApiOptions): Api {
   const pool = new Pool(origin, { connections, connectTimeout: 2_000 });
   return {
     async call(method, path, { body, headers = {}, timeoutMs = ANSWER_TIMEOUT_MS } = {}) {
@@ -45,6 +47,7 @@ export function createApi({ origin, key, connections }: ApiOptions): Api {
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
+      onAnswer?.();
       const text = await answer.body.text();
       const isJson = String(answer.headers['content-type'] ?? '').startsWith('application/json');
       return {

@@ -41,6 +41,20 @@ export async function compareCounters({ api, ledger, world }: Judged): Promise<s
   });
 }
 
+/** The same for the months that these moments lie in, whenever that was. */
+export async function compareMonths({ api, ledger, world }: Judged, moments: number[]): Promise<string[]> {
+  return eachOf(pairsOf(ledger, world), async (pair) => {
+    const found: string[] = [];
+    for (const moment of moments) {
+      const at = new Date(moment).toISOString();
+      const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong&at=${at}`;
+      const answer = await getPatiently(api, path, PATIENCE_MS);
+      found.push(...counterFaults(pair, path, windowSpan('month', moment), answer));
+    }
+    return found;
+  });
+}
+
 function counterFaults(
   { customer, meter, events }: Pair,
   path: string,

@@ -28,6 +28,12 @@ export interface GeneratorOptions {
   run: string;
   nowMs: number;
   world: World;
+  /** Items of a whole batch; 500, the most there may be. */
+  batchItems?: number;
+  /** Of the items: 0.2. */
+  replayShare?: number;
+  /** Events of requests before: replays reach back to them, and what is new is added. */
+  past?: MeantEvent[];
 }
 
 const BATCH_ITEMS = 500;
@@ -42,17 +48,16 @@ const REMEMBERED = 50_000;
  * of an earlier batch, or through the single endpoint. Requests may overtake each other in any order.
  */
 export function* planRequests(options: GeneratorOptions): Generator<PlannedRequest> {
-  const { items, nowMs, world } = options;
+  const { items, nowMs, world, batchItems = BATCH_ITEMS, replayShare = REPLAY_SHARE, past = [] } = options;
   const random = createRandom(options.seed);
-  const past: MeantEvent[] = [];
   let sent = 0;
   let keys = 0;
   const newKey = () => `${options.run}-${keys++}-${random.below(1e9).toString(36)}`;
   while (sent < items) {
     const includeEvents = random.chance(0.3);
     const scope: EventScope = { world, random, nowMs, answersShowEvents: includeEvents };
-    const count = Math.min(items - sent, random.chance(0.9) ? BATCH_ITEMS : 1 + random.below(BATCH_ITEMS));
-    const batch = planItems(count, { scope, past, newKey });
+    const count = Math.min(items - sent, random.chance(0.9) ? batchItems : 1 + random.below(batchItems));
+    const batch = planItems(count, { scope, past, newKey, replayShare });
     sent += batch.length;
     yield batchRequest(batch, includeEvents, random);
     if (sent < items && random.chance(SINGLE_SHARE)) {
@@ -67,16 +72,17 @@ interface Source {
   /** Events of this and earlier requests, a bounded window. */
   past: MeantEvent[];
   newKey: () => string;
+  replayShare: number;
 }
 
-function planItems(count: number, { scope, past, newKey }: Source): PlannedItem[] {
+function planItems(count: number, { scope, past, newKey, replayShare }: Source): PlannedItem[] {
   const { random, world, nowMs } = scope;
   const items: PlannedItem[] = [];
   const fresh: MeantEvent[] = [];
   while (items.length < count) {
     if (random.chance(REFUSAL_SHARE)) {
       items.push(refusedItem(newKey(), world.customers[0]?.id ?? '', nowMs, random));
-    } else if (random.chance(REPLAY_SHARE) && past.length + fresh.length > 0) {
+    } else if (random.chance(replayShare) && past.length + fresh.length > 0) {
       items.push(replay({ fresh, past, scope }));
     } else {
       const event = meanEvent(newKey(), scope);
@@ -131,6 +137,20 @@ function singleRequest(scope: EventScope, past: MeantEvent[], newKey: () => stri
   const replayed = past.length > 0 && random.chance(0.6);
   const event = replayed ? random.pick(past) : meanEvent(newKey(), scope);
   if (!replayed) remember(past, [event]);
+  return singleRequestOf(event, scope);
+}
+
+/** A known event again, through the batch endpoint. */
+export function batchRequestOf(events: MeantEvent[], scope: EventScope): PlannedRequest {
+  return batchRequest(
+    events.map((event) => itemOf(event, scope)),
+    true,
+    scope.random,
+  );
+}
+
+/** The same through the single one. */
+export function singleRequestOf(event: MeantEvent, scope: EventScope): PlannedRequest {
   const body = `{${bodyMembers(event, scope).join(',')}}`;
   const item = { json: body, echoedKey: event.key, event };
   return { kind: 'single', gzip: false, includeEvents: true, items: [item], body };

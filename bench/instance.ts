@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -22,6 +23,8 @@ export interface Instance {
   log(): string;
   /** Ends whatever still runs and removes the folder. */
   remove(): Promise<void>;
+  /** Ends whatever still runs and leaves the folder, with data and log: resolves with its path. */
+  leave(): Promise<string>;
 }
 
 export type Role = 'supervisor' | 'data plane' | 'control side' | 'postgres';
@@ -36,20 +39,37 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 const LOG_CHARS_KEPT = 8_000;
 
-/** `entry`: the program that `npm start` runs, from the project's root. */
-export async function startInstance(environment: Record<string, string> = {}): Promise<Instance> {
+export interface InstanceOptions {
+  /** Where its data are to stand; else in the folder that it has anyway. */
+  dataDir?: string;
+  /** Puts data there before the first start. */
+  prepare?: (dataDir: string) => Promise<void>;
+  /** What to put before its command at each start: a tracer perhaps, that becomes the process itself. */
+  under?: () => string[];
+}
+
+/** `environment` is added to our own. */
+export async function startInstance(
+  environment: Record<string, string> = {},
+  { dataDir: given, prepare = async () => undefined, under = () => [] }: InstanceOptions = {},
+): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-'));
   // The database server may run under another account, which has to get through here.
   chmodSync(folder, 0o755);
-  const dataDir = join(folder, 'data');
+  const dataDir = given ?? join(folder, 'data');
   const logFile = join(folder, 'stderr.log');
   const port = await freePort();
   const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
-  let child = await spawnReady(settings, logFile);
+  await prepare(dataDir);
+  const start = () => spawnReady([...under(), process.execPath, 'infra/start.mjs'], settings, logFile);
+  let child = await start();
   const find = (role: Role): number | undefined => pidOf(role, child, dataDir);
   const kill = async (target: number): Promise<void> => {
     process.kill(target, 'SIGKILL');
     await until(() => !isAlive(target), STOP_TIMEOUT_MS, `process ${target} to end`);
+  };
+  const end = async (): Promise<void> => {
+    for (const target of survivors(child, dataDir)) await kill(target);
   };
   return {
     origin: `http://127.0.0.1:${port}`,
@@ -68,19 +88,27 @@ export async function startInstance(environment: Record<string, string> = {}): P
       return child.exitCode;
     },
     async start() {
-      child = await spawnReady(settings, logFile);
+      child = await start();
     },
     keys: () => JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys,
     log: () => readFileSync(logFile, 'utf8').slice(-LOG_CHARS_KEPT),
     async remove() {
-      for (const target of survivors(child, dataDir)) await kill(target);
+      await end();
       rmSync(folder, { recursive: true, force: true });
+    },
+    async leave() {
+      await end();
+      return folder;
     },
   };
 }
 
-async function spawnReady(settings: Record<string, string>, logFile: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['infra/start.mjs'], {
+async function spawnReady(
+  [command = '', ...args]: string[],
+  settings: Record<string, string>,
+  logFile: string,
+): Promise<ChildProcess> {
+  const child = spawn(command, args, {
     env: { ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -171,12 +199,21 @@ async function until<T>(look: () => T | false | undefined, timeoutMs: number, wh
   }
 }
 
+/**
+ * Below the ports that clients are given (32768… on Linux): a client that knocks at a dead server's port from
+ * that very port connects to itself, and then the port is taken.
+ */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const free = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!free) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

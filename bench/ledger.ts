@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { numberText, units } from './exact.ts';
 import type { PlannedRequest } from './generator.ts';
 import type { MeantEvent, PlannedItem } from './planned-event.ts';
@@ -13,6 +14,8 @@ export interface KeptEvent {
   answeredAtMs: number;
   /** How many answers said `created`. */
   created: number;
+  /** CRC-32 of the event as the first answer that shows it does: every later one shows the same bytes. */
+  shownCrc: number | undefined;
 }
 
 /** One answer: status, the header of a replay, and the body as `parseExact` reads it. */
@@ -36,8 +39,9 @@ export interface Ledger {
   problems(): string[];
 }
 
-export function createLedger(world: World): Ledger {
-  const kept = new Map<string, KeptEvent>();
+/** `known`: what was acknowledged before, in another run. */
+export function createLedger(world: World, known: Iterable<KeptEvent> = []): Ledger {
+  const kept = new Map([...known].map((entry) => [entry.event.key, entry]));
   const uncertain = new Set<string>();
   const faults = createFaults();
   return {
@@ -165,14 +169,20 @@ function keep(
   const { askedAtMs, answeredAtMs } = answer;
   let entry = kept.get(event.key);
   if (!entry) {
-    entry = { event, id: String(told.id), createdAtMs: undefined, askedAtMs, answeredAtMs, created: 0 };
+    const unseen = { createdAtMs: undefined, created: 0, shownCrc: undefined };
+    entry = { event, id: String(told.id), askedAtMs, answeredAtMs, ...unseen };
     kept.set(event.key, entry);
+  } else if (told.created && entry.answeredAtMs < askedAtMs) {
+    faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
   if (entry.id !== told.id) faults.add(`${event.key}: id ${told.id}, before ${entry.id}`);
   if (told.created) entry.created++;
   if (told.shown === undefined) return;
   const fault = shownFault(entry, told.shown, world);
   if (fault !== undefined) faults.add(`${event.key}: ${fault}`);
+  const text = JSON.stringify(told.shown);
+  entry.shownCrc ??= crc32(text);
+  if (entry.shownCrc !== crc32(text)) faults.add(`${event.key}: shown with other bytes: ${text}`);
 }
 
 /** Compares a stored event with what was meant, and learns its createdAt from the first that is shown. */

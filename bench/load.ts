@@ -4,15 +4,14 @@
  * events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases. Events occurred in
  * the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a backfill.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Api, createApi, getPatiently } from './api.ts';
 import { numberText } from './exact.ts';
 import { percentile, startFreshnessProbe } from './freshness-probe.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { type LoadRunResult, runLoad } from './load-run.ts';
+import { commit, machineFacts } from './machine.ts';
 import { makeWorld } from './make-world.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
 import type { World } from './world.ts';
@@ -225,17 +224,11 @@ function spread(samples: number[]): object {
 }
 
 function store(figures: Record<string, unknown>, { rate, spreadMs, phaseMs, sustainedMs }: Bench): void {
-  const machine = {
-    cpu: cpus()[0]?.model,
-    cores: cpus().length,
-    memoryGib: Math.round(totalmem() / 2 ** 30),
-  };
   const at = new Date().toISOString();
   const result = {
     at,
     commit: commit(),
-    node: process.version,
-    machine,
+    ...machineFacts(),
     rate,
     spreadMs,
     phaseMs,
@@ -247,17 +240,6 @@ function store(figures: Record<string, unknown>, { rate, spreadMs, phaseMs, sust
     `bench/results/load-${at.slice(0, 16).replace(':', '')}.json`,
     `${JSON.stringify(result, null, 2)}\n`,
   );
-}
-
-function commit(): string {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-  } catch {
-    return 'none';
-  }
 }
 
 await main();

@@ -12,6 +12,8 @@ export interface SendOptions {
   patienceMs: number;
   /** Called with the items answered so far. */
   onProgress?: (items: number) => void;
+  /** Called with each request once its answer was judged. */
+  onAnswered?: (request: PlannedRequest) => void;
 }
 
 export interface SendSummary {
@@ -38,7 +40,8 @@ export async function sendAll(
   return summary;
 }
 
-async function sendUntilAnswered(request: PlannedRequest, options: SendOptions): Promise<number> {
+/** Resolves with how often it had to be repeated. */
+export async function sendUntilAnswered(request: PlannedRequest, options: SendOptions): Promise<number> {
   const { ledger } = options;
   const until = Date.now() + options.patienceMs;
   for (let repeats = 0; ; repeats++) {
@@ -48,6 +51,7 @@ async function sendUntilAnswered(request: PlannedRequest, options: SendOptions):
       const replayed = answer.headers['idempotent-replayed'] === 'true';
       const { status, body } = answer;
       ledger.answered(request, { status, replayed, body, askedAtMs, answeredAtMs: Date.now() });
+      options.onAnswered?.(request);
       return repeats;
     }
     // Whatever was stored before the answer was lost: the next try sees it as a duplicate.

@@ -1,0 +1,30 @@
+import { randomInt } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { TorturePromise, TortureResult } from '../promise.ts';
+import { runPromise } from '../run-promise.ts';
+import { storesAway } from './stores-away.ts';
+import { unknownOutcomes } from './unknown-outcomes.ts';
+
+/*
+ * The short forms of promises 5 and 8. What is judged is told in their own files; `npm run torture` runs the
+ * long ones.
+ */
+function shortForm(promise: TorturePromise): Promise<TortureResult> {
+  const seed = randomInt(1_000_000);
+  return runPromise(promise, { seed, rounds: promise.rounds.short, form: 'short' });
+}
+
+// Red with the breaks new-token-for-a-retry and view-without-its-window.
+it('counts once what was done while its answer was lost, of the client and of the warehouse', async () => {
+  const result = await shortForm(unknownOutcomes);
+  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts.answersLostOfClient).toBeGreaterThan(5);
+  expect(result.counts.answersLostOfWarehouse).toBeGreaterThan(5);
+});
+
+// Red with the break look-ups-wait; other breaks of promise 8 show in the tests of their modules.
+it('goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang', async () => {
+  const result = await shortForm(storesAway);
+  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts.requestsAcknowledgedMeanwhile).toBeGreaterThan(200);
+});

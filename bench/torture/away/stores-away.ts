@@ -1,0 +1,194 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as pass } from 'node:timers/promises';
+import { poll } from '../../../infra/poll.ts';
+import { compareBreakdowns, compareCounters } from '../../compare.ts';
+import { createRandom } from '../../random.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { ask, type Patience, type Probe, probesOf } from './away-probes.ts';
+import { type AwayScene, openAwayScene, type StoreName } from './away-scene.ts';
+import { type KnownLoad, startKnownLoad } from './known-load.ts';
+import { judgeLongOutage, LONG_OUTAGE_MS } from './long-outage.ts';
+import { rssMib } from './store-process.ts';
+import { compareServedRows } from './stored-counts.ts';
+
+/** Promise 8: a store that is dead, or hangs, holds up nothing that can be done without it. */
+export const storesAway: TorturePromise = {
+  promises: [8],
+  title: 'ClickHouse and Postgres are away, killed and hanging',
+  rounds: { short: 4, long: 9 },
+  async open({ seed, form, say }) {
+    const scene = await openAwayScene();
+    return {
+      round(number) {
+        const own = roundSeed(seed, number);
+        const outage = outageOf(number, form, own);
+        say(`${outage.store} ${outage.how} for ${Math.round(outage.forMs / 1000)} s`);
+        return awayRound(scene, { ...outage, seed: own, run: `a${seed}-${number}` });
+      },
+      judge: () => judge(scene, form),
+      close: scene.close,
+    };
+  },
+};
+
+interface Outage {
+  store: StoreName;
+  how: 'killed' | 'hanging';
+  forMs: number;
+  patience: Patience;
+}
+
+const KINDS: ReadonlyArray<Pick<Outage, 'store' | 'how'>> = [
+  { store: 'warehouse', how: 'killed' },
+  { store: 'warehouse', how: 'hanging' },
+  { store: 'postgres', how: 'killed' },
+  { store: 'postgres', how: 'hanging' },
+];
+
+/** The last of the long form lasts longer than a key is believed while Postgres is away. */
+function outageOf(number: number, form: 'short' | 'long', seed: number): Outage {
+  const kind = KINDS[number % KINDS.length] ?? { store: 'postgres', how: 'hanging' };
+  if (form === 'short') {
+    const hangs = kind.how === 'hanging';
+    return { ...kind, forMs: hangs ? 3_000 : 1_500, patience: hangs ? 'strong' : 'none' };
+  }
+  if (number === storesAway.rounds.long - 1)
+    return { store: 'postgres', how: 'hanging', forMs: LONG_OUTAGE_MS, patience: 'ages' };
+  return { ...kind, forMs: 60_000 + createRandom(seed).below(30_000), patience: 'all' };
+}
+
+interface Round extends Outage {
+  seed: number;
+  run: string;
+}
+
+async function awayRound(scene: AwayScene, round: Round): Promise<RoundReport> {
+  const { judged, stores } = scene;
+  const load = await startKnownLoad(judged, round);
+  const store = stores[round.store];
+  const size = createSizes(scene);
+  if (round.how === 'killed') await store.kill();
+  else store.freeze();
+  const awayAt = performance.now();
+  const answeredBefore = load.answered();
+  const during = await watchOutage(scene, round, { load, awayAt, size });
+  const acknowledged = load.answered() - answeredBefore;
+  if (round.how === 'killed') await store.start();
+  else store.thaw();
+  const awayMs = performance.now() - awayAt;
+  await load.stop();
+  const caughtUpMs = await untilCounted(scene, 2 * awayMs);
+  const problems = [
+    ...during.problems,
+    ...judged.ledger.problems(),
+    ...(await compareCounters(judged)),
+    ...(await compareServedRows(stores.warehouse.address(), judged.ledger)),
+  ];
+  const peaks = { ...during.peaks, ...size.peaks };
+  if (caughtUpMs === undefined) problems.push(`the lag is not 0 within twice the ${Math.round(awayMs)} ms`);
+  else peaks[`caughtUpMsOf${NAMES[round.store]}`] = caughtUpMs;
+  return { counts: { requestsAcknowledgedMeanwhile: acknowledged, outages: 1 }, peaks, problems };
+}
+
+const NAMES: Record<StoreName, string> = { warehouse: 'Warehouse', postgres: 'Postgres' };
+const PROBE_PAUSE_MS = 500;
+/** A key is checked anew each second while Postgres is away, and waits 300 ms for that. */
+const SILENCE_MS_MAX = 2_000;
+
+interface Watched {
+  load: KnownLoad;
+  awayAt: number;
+  size: Sizes;
+}
+
+/** Asks every probe again and again until the outage is over and each was answered. */
+async function watchOutage(
+  scene: AwayScene,
+  round: Round,
+  { load, awayAt, size }: Watched,
+): Promise<Pick<RoundReport, 'problems'> & { peaks: Record<string, number> }> {
+  const problems: string[] = [];
+  const peaks: Record<string, number> = {};
+  const isOver = () => performance.now() - awayAt > round.forMs;
+
+  async function repeat(probe: Probe): Promise<void> {
+    do {
+      const { problem, tookMs } = await ask(scene, probe);
+      if (problem !== undefined) problems.push(problem);
+      const name = `ms of ${probe.name}`;
+      peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
+      size.look();
+      await pass(PROBE_PAUSE_MS);
+    } while (!isOver());
+  }
+
+  const probes = probesOf(scene, round.store, round.patience);
+  const judging = round.patience === 'ages' ? judgeLongOutage(scene, { load, awayAt }) : undefined;
+  await Promise.all(probes.map(repeat));
+  problems.push(...((await judging) ?? []));
+  const silentMs = load.longestSilenceMs();
+  if (!judging && silentMs > SILENCE_MS_MAX) problems.push(`no acknowledgement for ${silentMs} ms`);
+  return { problems: problems.slice(0, 10), peaks: { ...peaks, longestSilenceMs: judging ? 0 : silentMs } };
+}
+
+const COUNTED_EVERY_MS = 20;
+
+/** Asks for no read: a read that waits would wake the load. Milliseconds; undefined when it takes longer. */
+async function untilCounted({ instance }: AwayScene, timeoutMs: number): Promise<number | undefined> {
+  const backAt = performance.now();
+  const counted = async () => {
+    const page = await fetch(`${instance.origin}/metrics`).then((answer) => answer.text());
+    const isReady = (await fetch(`${instance.origin}/readyz`)).status === 200;
+    return isReady && /^metergate_load_lag_bytes\S* 0$/m.test(page) ? true : undefined;
+  };
+  const done = await poll(counted, { timeoutMs, everyMs: COUNTED_EVERY_MS });
+  return done && Math.round(performance.now() - backAt);
+}
+
+interface Sizes {
+  look(): void;
+  peaks: Record<string, number>;
+}
+
+/** Memory and open files of both processes: neither may grow with the outage. */
+function createSizes({ instance }: AwayScene): Sizes {
+  const peaks: Record<string, number> = {};
+  const roles = { DataPlane: instance.pid('data plane'), ControlSide: instance.pid('control side') };
+  const keep = (name: string, size: number) => {
+    peaks[name] = Math.max(peaks[name] ?? 0, size);
+  };
+  return {
+    peaks,
+    look() {
+      for (const [role, pid] of Object.entries(roles)) {
+        keep(`rssMibOf${role}`, rssMib(pid));
+        keep(`openFilesOf${role}`, readdirSync(`/proc/${pid}/fd`).length);
+      }
+    },
+  };
+}
+
+/** Of a stop (contract, §10). */
+const STOP_MS_MAX = 15_000;
+
+/** In the end both stores hang, and Metergate is stopped; then started again, in the long form. */
+async function judge(scene: AwayScene, form: 'short' | 'long'): Promise<RoundReport> {
+  const { instance, judged, stores } = scene;
+  const problems: string[] = [];
+  for (const store of Object.values(stores)) store.freeze();
+  const askedAt = performance.now();
+  const exitCode = await instance.stop();
+  const stopMs = Math.round(performance.now() - askedAt);
+  for (const store of Object.values(stores)) store.thaw();
+  if (exitCode !== 0 || stopMs > STOP_MS_MAX)
+    problems.push(`the stop ended with ${exitCode} after ${stopMs} ms`);
+  if (form === 'long') {
+    await instance.start();
+    problems.push(
+      ...(await compareCounters(judged)),
+      ...(await compareBreakdowns(judged, ['all'], ['user'])),
+    );
+    problems.push(...(await compareServedRows(stores.warehouse.address(), judged.ledger)));
+  }
+  return { counts: { eventsAcknowledged: judged.ledger.size() }, peaks: { stopMs }, problems };
+}

@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { StoreProcess } from './store-process.ts';
+
+/** Compiled: a process of its own cannot be started from the source. Run from the project's root. */
+const PROGRAM = 'dist/bench/torture/away/warehouse-server.js';
+
+/** Each statement holds a thread for as long as it runs: those of an installation's lanes, and ours. */
+const THREADS = '16';
+
+export async function startWarehouseProcess(directory: string): Promise<StoreProcess> {
+  let { child, port } = await run(directory);
+  return {
+    address: () => ({ host: '127.0.0.1', port }),
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    async start() {
+      ({ child, port } = await run(directory));
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+  };
+}
+
+async function run(directory: string): Promise<{ child: ChildProcess; port: number }> {
+  const env = { ...process.env, UV_THREADPOOL_SIZE: THREADS };
+  const child = fork(PROGRAM, [directory], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the warehouse ended with ${code}`);
+  });
+  ended.catch(() => undefined); // after the start nobody waits for it
+  const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [{ url: string }];
+  return { child, port: Number(new URL(url).port) };
+}

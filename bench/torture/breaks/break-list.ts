@@ -1,0 +1,32 @@
+import { AGGREGATOR_BREAKS } from './aggregator-breaks.ts';
+import { AWAY_BREAKS } from './away-breaks.ts';
+import type { Break } from './break.ts';
+import { DOOR_BREAKS } from './door-breaks.ts';
+import { FAST_DOOR_BREAKS } from './fast-door-breaks.ts';
+import { HOSTILE_BREAKS } from './hostile-breaks.ts';
+import { INGEST_BREAKS } from './ingest-breaks.ts';
+import { LOG_BREAKS } from './log-breaks.ts';
+import { POWER_BREAKS } from './power-breaks.ts';
+import { RETENTION_BREAKS } from './retention-breaks.ts';
+import { UPGRADE_BREAKS } from './upgrade-breaks.ts';
+
+/** Every break there is, in a file per room. RELIABILITY.md names each in the rows of its promises. */
+export const BREAKS: readonly Break[] = [
+  ...INGEST_BREAKS,
+  ...FAST_DOOR_BREAKS,
+  ...HOSTILE_BREAKS,
+  ...DOOR_BREAKS,
+  ...LOG_BREAKS,
+  ...AGGREGATOR_BREAKS,
+  ...AWAY_BREAKS,
+  ...POWER_BREAKS,
+  ...RETENTION_BREAKS,
+  ...UPGRADE_BREAKS,
+];
+
+/** Throws for a name that is not in the list. */
+export function breakNamed(name: string): Break {
+  const found = BREAKS.find((one) => one.name === name);
+  if (!found) throw new Error(`There is no break called ${name}.`);
+  return found;
+}

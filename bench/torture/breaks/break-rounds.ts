@@ -1,0 +1,92 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RoundReport, TortureOptions, TorturePromise } from '../promise.ts';
+import { type PromiseRun, runPromise } from '../run-promise.ts';
+import { type Break, kindOf } from './break.ts';
+import { BREAKS } from './break-list.ts';
+import { BREAK_NOTICES_VARIABLE, brokenBy } from './broken-by.ts';
+import { inWords, proveBreaks } from './prove-breaks.ts';
+
+/**
+ * The test of the tests: a round for each break that whole processes show. It runs the tests of processes
+ * that are named for the break, and the promise that it breaks, and is sound when all of them are red.
+ * `promises` are all the others.
+ */
+export function breakRounds(promises: readonly TorturePromise[]): TorturePromise {
+  return {
+    // No row of the table: `--only 0`, or `--only breaks`.
+    promises: [0],
+    title: 'every break is found by the run of its promise',
+    rounds: { short: SHOWN.length, long: SHOWN.length },
+    open: async (options) => ({
+      round: async (number) => {
+        const one = SHOWN[number];
+        if (one) return showBreak(one, promises, options);
+        return { counts: {}, problems: [`There are ${SHOWN.length} breaks to show.`] };
+      },
+      close: async () => undefined,
+    }),
+  };
+}
+
+const SHOWN = BREAKS.filter((one) => {
+  return isShown(one) || one.provedBy.some((proof) => kindOf(proof) === 'processes');
+});
+
+type Shown = Break & Required<Pick<Break, 'shownBy'>>;
+
+function isShown(one: Break): one is Shown {
+  return one.shownBy !== undefined;
+}
+
+async function showBreak(
+  one: Break,
+  promises: readonly TorturePromise[],
+  options: TortureOptions,
+): Promise<RoundReport> {
+  const verdicts = await proveBreaks([one], 'processes');
+  const missed = verdicts.filter(({ outcome }) => outcome !== 'red').map(inWords);
+  const problems = [...missed, ...(isShown(one) ? await runOfPromise(one, promises, options) : [])];
+  return { counts: { breaksFound: problems.length === 0 ? 1 : 0 }, problems };
+}
+
+/** Empty when the promise is found broken. */
+async function runOfPromise(
+  { name, shownBy }: Shown,
+  promises: readonly TorturePromise[],
+  { seed, say }: TortureOptions,
+): Promise<string[]> {
+  const promise = promises.find((one) => one.promises.includes(shownBy.promise));
+  if (!promise) return [`${name}: no run is of promise ${shownBy.promise}.`];
+  const run: PromiseRun = { seed, rounds: shownBy.rounds, form: shownBy.form ?? 'short' };
+  const { result, ranBroken } = await whileBroken(name, () => runPromise(promise, run));
+  if (result.leftAt !== undefined) rmSync(result.leftAt, { recursive: true, force: true });
+  if (!ranBroken) return [`${name}: no process ran with it.`];
+  if (result.outcome !== 'broken')
+    return [`${name}: ${result.roundsDone} rounds of "${promise.title}" missed it.`];
+  say(`${name} is found in round ${result.roundsDone}: ${result.problems[0]?.split('\n')[0]}`);
+  return [];
+}
+
+/** Every process that is started meanwhile runs with the break; this one, which judges, does not. */
+async function whileBroken<T>(
+  name: string,
+  work: () => Promise<T>,
+): Promise<{ result: T; ranBroken: boolean }> {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-break-'));
+  const notices = join(folder, 'notices');
+  const changes = { ...brokenBy(name), [BREAK_NOTICES_VARIABLE]: notices };
+  const before = Object.keys(changes).map((variable) => [variable, process.env[variable]] as const);
+  Object.assign(process.env, changes);
+  try {
+    const result = await work();
+    return { result, ranBroken: existsSync(notices) };
+  } finally {
+    for (const [variable, value] of before) {
+      if (value === undefined) delete process.env[variable];
+      else process.env[variable] = value;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

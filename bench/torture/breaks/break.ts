@@ -1,0 +1,62 @@
+/**
+ * One part of the product swapped for a broken one, to see the test of a promise go red with it. A patch of a
+ * module's text, applied where the module is loaded: production code knows nothing of it.
+ */
+export interface Break {
+  name: string;
+  /** Its rows of RELIABILITY.md. */
+  promises: readonly number[];
+  /** What goes wrong with it, and for whom. */
+  why: string;
+  /** The module, from the root and without its extension: `ingest/group-commit`. */
+  module: string;
+  /**
+   * What to replace. White space counts as any white space and everything else as it is, once in the module's
+   * TypeScript and once in the JavaScript made of it: choose a place without types.
+   */
+  find: string;
+  replace: string;
+  provedBy: readonly Proof[];
+  /** The run of `npm run torture` that must find it, on real processes. */
+  shownBy?: TortureProof;
+}
+
+/** A test that passes, and fails with the break: by an assertion, not by its time limit. */
+export interface Proof {
+  /** From the root. */
+  test: string;
+  /** The test's own title, whole. */
+  title: string;
+}
+
+/** Tests of modules run broken themselves; those of whole processes only start broken ones. */
+export type ProofKind = 'modules' | 'processes';
+
+export function kindOf({ test }: Proof): ProofKind {
+  return test.endsWith('.sys.test.ts') ? 'processes' : 'modules';
+}
+
+/** The sizes are those of the short form where nothing else is said. */
+export interface TortureProof {
+  promise: number;
+  rounds: number;
+  form?: 'long';
+}
+
+/** Thrown for a break that no longer fits its module: a refactoring must not silence it. */
+export class MisfitBreak extends Error {}
+
+export function applyBreak(text: string, { name, module, find, replace }: Break): string {
+  const pieces = text.split(anyWhiteSpace(find));
+  if (pieces.length !== 2) {
+    throw new MisfitBreak(
+      `The break ${name} fits ${pieces.length - 1} places of ${module}, not one: ${find}`,
+    );
+  }
+  return pieces.join(replace);
+}
+
+function anyWhiteSpace(find: string): RegExp {
+  const literal = find.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(literal.replace(/\s+/g, '\\s+'));
+}

@@ -1,0 +1,37 @@
+import type { Break } from './break.ts';
+
+const SHORT_FORM = {
+  test: 'bench/torture/hostile/hostile.sys.test.ts',
+  title: '5,000 hostile bodies, the JSON cases and every misuse of a connection do no harm',
+};
+
+/** What the hostile bodies and sockets found missing once, at the public door. */
+export const DOOR_BREAKS: readonly Break[] = [
+  {
+    name: 'doubtful-framing-taken',
+    promises: [7],
+    why: 'behind a proxy that sees another end of a body, a client sends a request in the name of another',
+    module: 'infra/http/uws-front',
+    find: 'if (!isPlainlyFramed(head.headers)) exchange.breakOff();',
+    replace: 'if (false) exchange.breakOff();',
+    provedBy: [
+      SHORT_FORM,
+      { test: 'infra/http/uws-front.test.ts', title: 'carries out nothing that hides behind two lengths' },
+    ],
+  },
+  {
+    name: 'metadata-rounded',
+    promises: [7],
+    why: 'a double rounds 123456789.000000000001, and 1e400 is acknowledged as null',
+    module: 'control-plane/routes/customers',
+    find: '...metadataOf(bodyText)',
+    replace: '...(body.metadata && { metadata: body.metadata })',
+    provedBy: [
+      SHORT_FORM,
+      {
+        test: 'control-plane/routes/catalogue.store.test.ts',
+        title: 'keeps the numbers in its metadata to the last digit, and takes none beyond the limits',
+      },
+    ],
+  },
+];

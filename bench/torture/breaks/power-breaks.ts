@@ -1,0 +1,58 @@
+import type { Break } from './break.ts';
+
+const CUTS = 'bench/torture/power/power-cut.sys.test.ts';
+const TELLS = { test: CUTS, title: 'tells of no frame that a power cut can still take' };
+const OPENS = {
+  test: CUTS,
+  title: 'opens with all that it told of, once, after a power cut at any moment',
+};
+
+/** What only a power cut shows, or a disk without room. */
+export const POWER_BREAKS: readonly Break[] = [
+  {
+    name: 'new-segment-without-a-name',
+    promises: [6],
+    why: 'a power cut takes a whole segment of acknowledged events: its name was never durable',
+    module: 'infra/segment-log/segment-appender',
+    find: 'syncDirectory(dirname(place.path)); return file;',
+    replace: 'return file;',
+    provedBy: [TELLS, OPENS],
+  },
+  {
+    name: 'folders-without-a-name',
+    promises: [6],
+    why: 'a power cut takes the whole log: the name of its folder was never durable',
+    module: 'infra/data-dir',
+    find: 'syncDirectory(root);',
+    replace: '',
+    provedBy: [TELLS, OPENS],
+  },
+  {
+    name: 'segment-taken-back-for-now',
+    promises: [6, 10],
+    why: 'a segment that had no room is there again after a power cut, and the log is refused as damaged',
+    module: 'infra/segment-log/segment-appender',
+    find: 'syncDirectory(dirname(place.path)); throw error;',
+    replace: 'throw error;',
+    provedBy: [TELLS],
+  },
+  {
+    name: 'checkpoint-before-its-records',
+    promises: [6],
+    why: 'after a power cut the checkpoint promises records that are not there, and no start is possible',
+    module: 'infra/key-table/record-file-end',
+    find: 'await records.file.datasync();',
+    replace: '',
+    provedBy: [OPENS],
+  },
+  {
+    name: 'part-names-not-synced',
+    promises: [6],
+    why: 'a power cut takes parts of a range that is marked as loaded: nobody sends it again',
+    module: 'infra/clickhouse/chdb-warehouse',
+    find: 'await folder.sync();',
+    replace: '',
+    shownBy: { promise: 6, rounds: 1 },
+    provedBy: [],
+  },
+];

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { exactValue } from './expected-item.ts';
+import type { JsonCase, Verdict } from './json-case.ts';
+import { jsonCases } from './json-cases.ts';
+import { hasUnsoundText, numberOf, readTagged } from './read-tagged.ts';
+
+/** The table and the judge are two opinions. That the product holds the same one is hostile.sys.test.ts. */
+const CASES = jsonCases();
+
+test('the table has cases of every verdict, and none twice', () => {
+  const told = CASES.map(({ bytes, wholeOnly }) => `${bytes.toString('latin1')} ${wholeOnly}`);
+  expect(told.filter((one, at) => told.indexOf(one) !== at)).toEqual([]);
+  expect(CASES.length).toBeGreaterThan(300);
+  expect(new Set(CASES.map(({ verdict }) => verdict)).size).toBe(4);
+});
+
+test('the judge agrees with the table, for a case alone and inside an array', () => {
+  expect(CASES.filter((one) => verdictOf(one.bytes) !== one.verdict).map(told)).toEqual([]);
+  const inside = CASES.filter(({ wholeOnly }) => !wholeOnly);
+  const inArray = ({ bytes }: JsonCase) => Buffer.concat([Buffer.from('[0,'), bytes, Buffer.from(']')]);
+  expect(inside.filter((one) => isJson(inArray(one)) !== isJson(one.bytes)).map(told)).toEqual([]);
+});
+
+function verdictOf(bytes: Buffer): Verdict {
+  const read = readTagged(bytes);
+  if (!read) return 'not JSON';
+  if (hasUnsoundText(read.value)) return 'unstorable';
+  const number = numberOf(read.value);
+  return number !== undefined && exactValue(number) === undefined ? 'beyond' : 'read';
+}
+
+function isJson(bytes: Buffer): boolean {
+  return readTagged(bytes) !== undefined;
+}
+
+function told({ verdict, why, bytes }: JsonCase): string {
+  return `${verdict}, ${why}: ${JSON.stringify(bytes.toString('latin1', 0, 60))}`;
+}

@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { poll } from '../../../infra/poll.ts';
+
+/** A connection on which exactly the given bytes are said. */
+export interface RawSocket {
+  /** False once the server has closed. */
+  send(bytes: string | Buffer): boolean;
+  /** What came back, the first 64 KiB. */
+  received(): string;
+  /** True as soon as the pattern has come back; false when the time is over or the server closes first. */
+  receives(pattern: RegExp, timeoutMs: number): Promise<boolean>;
+  /** True when the server closes within the time. */
+  isClosedWithin(timeoutMs: number): Promise<boolean>;
+  /** No more from our side; the server's answers still come. */
+  end(): void;
+  /** Gone without a word: with a reset where `hard`. */
+  leave(hard?: boolean): void;
+}
+
+const RECEIVED_CHARS_MAX = 64 * 1024;
+const CONNECT_TIMEOUT_MS = 5_000;
+const LOOK_EVERY_MS = 5;
+
+export async function openRawSocket(origin: string): Promise<RawSocket> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  let text = '';
+  let isClosed = false;
+  // A reset is one of the ways in which a server closes.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  socket.on('data', (chunk) => {
+    if (text.length < RECEIVED_CHARS_MAX) text += chunk.toString('latin1');
+  });
+  await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+
+  const becomes = async (isSo: () => boolean, timeoutMs: number): Promise<boolean> => {
+    await poll(() => isSo() || isClosed || undefined, { timeoutMs, everyMs: LOOK_EVERY_MS });
+    return isSo();
+  };
+  return {
+    send: (bytes) => !isClosed && (socket.write(bytes) || true),
+    received: () => text,
+    receives: (pattern, timeoutMs) => becomes(() => pattern.test(text), timeoutMs),
+    isClosedWithin: (timeoutMs) => becomes(() => isClosed, timeoutMs),
+    end: () => void socket.end(),
+    leave: (hard = false) => void (hard ? socket.resetAndDestroy() : socket.destroy()),
+  };
+}
+
+/** The head of a POST, without its framing unless it is among `headers`. */
+export function postHead(path: string, key: string, headers: readonly string[]): string {
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: test', `X-API-Key: ${key}`, ...headers];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}

@@ -1,0 +1,29 @@
+/**
+ * A process for torture runs: sends one request and kills the server in the turn of the event loop in which
+ * the answer begins to arrive. A process of its own, since in one that also makes load and judges answers
+ * that turn comes milliseconds too late. Told by message what to send, it tells back what arrived.
+ */
+import { connect } from 'node:net';
+
+export interface KillOrder {
+  port: number;
+  /** The server's. */
+  pid: number;
+  /** The whole request, in base64. */
+  request: string;
+}
+
+/** All that arrived until the connection ended, in base64. '' when it ended without an answer. */
+export type Arrived = string;
+
+process.on('message', ({ port, pid, request }: KillOrder) => {
+  const chunks: Buffer[] = [];
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  socket.on('connect', () => socket.write(Buffer.from(request, 'base64')));
+  socket.on('data', (chunk: Buffer) => {
+    if (chunks.length === 0) process.kill(pid, 'SIGKILL');
+    chunks.push(chunk);
+  });
+  socket.on('error', () => undefined); // the kill resets the connection; 'close' follows
+  socket.on('close', () => process.send?.(Buffer.concat(chunks).toString('base64')));
+});

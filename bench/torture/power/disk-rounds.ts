@@ -1,0 +1,188 @@
+import { cpSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { Client } from 'pg';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { readEndpoints } from '../../../infra/endpoints-file.ts';
+import { poll } from '../../../infra/poll.ts';
+import { createApi } from '../../api.ts';
+import { compareCounters, type Judged } from '../../compare.ts';
+import { type Instance, startInstance } from '../../instance.ts';
+import { createLedger } from '../../ledger.ts';
+import { makeWorld } from '../../make-world.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { auditFaults } from '../stored-events.ts';
+import { startStorm } from '../storm.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+
+interface DiskPlan {
+  title: string;
+  environment: Record<string, string>;
+  /** What the ballast leaves free. */
+  bytesLeft: number;
+  /** Whether the guard has to keep everything but usage going. */
+  guarded: boolean;
+}
+
+const GIB = 1024 ** 3;
+
+/** Rounds of a disk that fills up under the load and is given room again. */
+function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
+  return {
+    promises: [10],
+    title,
+    rounds: { short: 1, long: 10 },
+    async open({ seed, form }) {
+      const disk = mountSmallDisk(3 * GIB);
+      const settings = { LOG_LEVEL: 'fatal', LOAD_LINGER_MS: '20', ...environment };
+      const instance = await startInstance(settings, { dataDir: join(disk.path, 'data') });
+      const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 12 });
+      const world = await makeWorld(api);
+      const judged: Judged = { api, world, ledger: createLedger(world) };
+      const scene = { instance, disk, judged, fullMs: FULL_MS[form], ...plan };
+      return {
+        round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
+        judge: async () => ({ counts: {}, problems: await auditFaults(instance.dataDir) }),
+        close: (options) => closeDisk(scene, options),
+      };
+    },
+  };
+}
+
+export const diskGuarded = diskRounds({
+  title: 'the disk is nearly full: the guard refuses usage',
+  environment: {},
+  bytesLeft: GIB / 2,
+  guarded: true,
+});
+
+export const diskFull = diskRounds({
+  title: 'the disk is full to the last byte, for Postgres and ClickHouse too',
+  environment: { DISK_FREE_BYTES_MIN: '0' },
+  bytesLeft: 0,
+  guarded: false,
+});
+
+interface DiskScene extends Pick<DiskPlan, 'bytesLeft' | 'guarded'> {
+  instance: Instance;
+  disk: SmallDisk;
+  judged: Judged;
+  fullMs: number;
+}
+
+interface DiskRound {
+  seed: number;
+  run: string;
+}
+
+const FULL_MS = { short: 2_000, long: 10_000 };
+const REFUSED = { timeoutMs: 10_000, everyMs: 20 };
+const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
+const RECOVERED_MS_MAX = 5_000;
+
+async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<RoundReport> {
+  const { instance, disk, judged, guarded } = scene;
+  const roles = guarded
+    ? (['supervisor', 'data plane', 'control side', 'postgres'] as const)
+    : (['supervisor', 'data plane'] as const);
+  const pids = () => roles.map((role) => `${role} ${instance.pid(role)}`);
+  const before = pids();
+  const postgres = instance.pid('postgres');
+  const storm = startStorm(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
+  await acknowledges(judged, `${run}-before`);
+  const problems = await whileFull(scene, `${run}-full`);
+  disk.clear();
+  const recoveredMs = await acknowledges(judged, `${run}-after`);
+  if (recoveredMs > RECOVERED_MS_MAX)
+    problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
+  const summary = await storm.stop();
+  problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
+  const after = pids();
+  if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
+  const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
+  return { counts: { fullDisks: 1, endsOfPostgres, ...summary }, peaks: { recoveredMs }, problems };
+}
+
+/** Fills the disk and looks at what is answered until it has been full for a while. */
+async function whileFull(scene: DiskScene, run: string): Promise<string[]> {
+  const { disk, judged, bytesLeft, guarded, fullMs } = scene;
+  const problems: string[] = [];
+  disk.fill(bytesLeft);
+  const refused = await poll(async () => ((await isRefused(judged, run)) ? true : undefined), REFUSED);
+  if (!refused) return [`nothing was refused ${REFUSED.timeoutMs} ms after the disk was full`];
+  for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
+    disk.fill(bytesLeft);
+    if (!guarded) await wantWal(scene.instance);
+    if (guarded) problems.push(...(await guardFaults(judged, run)));
+  }
+  return [...new Set(problems)];
+}
+
+async function isRefused(judged: Judged, run: string): Promise<boolean> {
+  return (await probeUsage(judged, run)).status !== 200;
+}
+
+/** With the guard every answer is certain. */
+async function guardFaults(judged: Judged, run: string): Promise<string[]> {
+  const { status, code, retryAfter } = await probeUsage(judged, run);
+  const isRight = status === 503 && code === 'unavailable' && Number(retryAfter) > 0;
+  const path = `/usage/${judged.world.customers[0]?.id}/api_calls?consistency=eventual`;
+  const counter = await judged.api.call('GET', path);
+  return [
+    ...(isRight ? [] : [`usage was answered with ${status} ${code}, Retry-After ${retryAfter}`]),
+    ...(counter.status === 200 ? [] : [`a counter was answered with ${counter.status}`]),
+  ];
+}
+
+/** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
+async function wantWal({ dataDir }: Instance): Promise<void> {
+  const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
+  const client = new Client({ connectionString, connectionTimeoutMillis: 500, query_timeout: 2_000 });
+  client.on('error', () => undefined);
+  const asked = client
+    .connect()
+    .then(() => client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))"));
+  await asked.catch(() => undefined);
+  client.end().catch(() => undefined);
+}
+
+/** Milliseconds until new events are acknowledged. */
+async function acknowledges(judged: Judged, run: string): Promise<number> {
+  const startedAt = performance.now();
+  const isTaken = async () => ((await probeUsage(judged, run)).status === 200 ? true : undefined);
+  if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still refused though there is room');
+  return Math.round(performance.now() - startedAt);
+}
+
+const PROBE_EVENTS = 200;
+let probes = 0;
+
+/** Enough at once not to fit into the rest of a block. New keys each time, of a meter that no ledger knows. */
+async function probeUsage({ api, world }: Judged, run: string) {
+  const probe = probes++;
+  const customerId = world.customers[0]?.id;
+  const events = Array.from({ length: PROBE_EVENTS }, (_, at) => ({
+    ...{ idempotencyKey: `${run}-${probe}-${at}`, customerId, meterId: 'probes', value: 1 },
+  }));
+  const answer = await api.call('POST', '/usage/events/batch', { body: JSON.stringify({ events }) });
+  const { error } = (answer.body ?? {}) as { error?: { code: string } };
+  return { status: answer.status, code: error?.code, retryAfter: answer.headers['retry-after'] };
+}
+
+async function closeDisk(
+  { instance, disk, judged }: DiskScene,
+  { keep }: { keep: boolean },
+): Promise<string | undefined> {
+  await judged.api.close();
+  const left = keep ? mkdtempSync(join(tmpdir(), 'metergate-left-')) : undefined;
+  await instance.stop().catch(() => undefined);
+  const folder = await instance.leave();
+  if (left !== undefined) {
+    cpSync(disk.path, left, { recursive: true });
+    cpSync(folder, left, { recursive: true });
+  }
+  await instance.remove();
+  await disk.remove();
+  return left;
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import type { EventLogReader, LogFrame } from '../../../infra/ports/event-log.ts';
+import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { decodeFrame, RECORD_BYTES } from '../../../schemas/frame.ts';
+import { eventIds, type RecordedLog } from './recorded-log.ts';
+
+export interface Crash {
+  /** Holds log/ and keys/ as the power cut left them. */
+  folder: string;
+  moment: number;
+  recorded: RecordedLog;
+  identityCheck: Uint8Array;
+}
+
+const log = pino({ level: 'silent' });
+const READ_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Opens log and keys as a start does, and compares them with what had been promised by the moment of the cut:
+ * every breach as a sentence.
+ */
+export async function judgeLog(crash: Crash): Promise<string[]> {
+  const { folder, identityCheck } = crash;
+  const directory = join(folder, 'log');
+  try {
+    const writer = await openSegmentLogWriter({ directory, identityCheck, log });
+    const reader = await openSegmentLogReader({ directory });
+    try {
+      const frames = await readAll(reader);
+      return [
+        ...eventFaults(crash, frames),
+        ...frameFaults(crash, frames),
+        ...(await keyFaults(crash, reader, frames)),
+      ];
+    } finally {
+      await reader.close();
+      await writer.close();
+    }
+  } catch (error) {
+    return [`does not open: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+async function readAll(reader: EventLogReader): Promise<LogFrame[]> {
+  const all: LogFrame[] = [];
+  for (;;) {
+    const frames = await reader.read(0, all.at(-1)?.next ?? 0, READ_BYTES);
+    if (frames.length === 0) return all;
+    all.push(...frames);
+  }
+}
+
+/** What was acknowledged is there, and nothing twice. */
+function eventFaults({ recorded, moment }: Crash, frames: LogFrame[]): string[] {
+  const ids = frames.flatMap(({ bytes }) => eventIds(bytes));
+  const found = new Set(ids);
+  const told = recorded.answers.filter((answer) => answer.moment <= moment).flatMap((answer) => answer.ids);
+  const lost = [...new Set(told)].filter((id) => !found.has(id));
+  return [
+    ...(lost.length > 0 ? [`${lost.length} acknowledged events are lost, ${lost[0]} the first`] : []),
+    ...(found.size < ids.length ? [`${ids.length - found.size} events stand on the log twice`] : []),
+  ];
+}
+
+/** Where a reader was told that it may read, the same frames stand as then. */
+function frameFaults({ recorded, moment }: Crash, frames: LogFrame[]): string[] {
+  const told = recorded.published.filter((one) => one.moment <= moment).map(({ end }) => end);
+  const readable = Math.max(0, ...told);
+  const now = new Map(frames.map(({ position, bytes }) => [position, bytes]));
+  const changed = recorded.frames.filter(({ position, bytes }) => {
+    return position + bytes.length <= readable && !now.get(position)?.equals(bytes);
+  });
+  if (changed.length === 0) return [];
+  return [
+    `${changed.length} frames that were read before are others now, at ${changed[0]?.position} the first`,
+  ];
+}
+
+/** The keys know every event on the log as a duplicate, and no other. */
+async function keyFaults(
+  { folder, identityCheck }: Crash,
+  logReader: EventLogReader,
+  frames: LogFrame[],
+): Promise<string[]> {
+  const directory = join(folder, 'keys');
+  const keys = await openKeyTable({ directory, identityCheck, logReader, earlierRecords: noRecords, log });
+  try {
+    const records = Buffer.concat(frames.map(({ bytes }) => decodeFrame(bytes).records));
+    const count = records.length / RECORD_BYTES;
+    const words = new Uint32Array(records.length / 4);
+    new Uint8Array(words.buffer).set(records);
+    const outcomes = new Uint8Array(count);
+    keys.claim({ count, records: words, readOnly: new Uint8Array(count).fill(1), outcomes });
+    const unknown = outcomes.filter((outcome) => outcome !== OUTCOME.duplicate).length;
+    return [
+      ...(unknown > 0 ? [`the keys do not know ${unknown} events of the log`] : []),
+      ...(keys.keyCount === count ? [] : [`${keys.keyCount} keys for ${count} events`]),
+    ];
+  } finally {
+    await keys.close();
+  }
+}
+
+/** The log of a recording is whole: whoever asks for what stood before it has lost something. */
+async function* noRecords(before: number): AsyncGenerator<Uint8Array> {
+  yield* [];
+  throw new Error(`records from before position ${before} are asked for`);
+}
+
+/** Of the log that a recording was made of. */
+export function identityCheckOf(dataDir: string): Uint8Array {
+  const { identityCheck } = JSON.parse(readFileSync(join(dataDir, 'log', 'log.json'), 'utf8')) as {
+    identityCheck: string;
+  };
+  return Buffer.from(identityCheck, 'hex');
+}

@@ -1,0 +1,75 @@
+/**
+ * A process for the power cuts: keeps a log of many small segments and its keys as a data plane does, and
+ * prints the ids of each frame once it is durable. Ends by SIGKILL, or in order where `how` is `orderly`.
+ * Arguments: data folder, life, frames, how.
+ */
+import { writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pino } from 'pino';
+import { prepareDataDir } from '../../../infra/data-dir.ts';
+import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
+import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
+import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { encodeFrame, RECORD_BYTES } from '../../../schemas/frame.ts';
+import { createRandom } from '../../random.ts';
+
+const SEGMENT_BYTES_MAX = 20_000;
+const EVENTS_MAX = 30;
+const NO_ROOM_SHARE = 0.4;
+const ID_SIGNS = 'abcdefghijklmnopqrstuvwxyz234567';
+
+const [root = '', life = '0', frames = '0', how = ''] = process.argv.slice(2);
+const paths = prepareDataDir(root);
+const random = createRandom(Number(life) + 1);
+const log = pino({ level: 'silent' });
+const identityCheck = Buffer.alloc(16, 1);
+let isOpen = false;
+
+/** Now and then there is no room for a new segment, and its file is taken back. */
+const openFile: OpenFile = async (path, flags, mode) => {
+  const file = await open(path, flags, mode);
+  if (!isOpen || !random.chance(NO_ROOM_SHARE)) return file;
+  const writev = () => Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }));
+  return Object.assign(file, { writev });
+};
+
+const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log, openFile };
+const writer = await openSegmentLogWriter(opening);
+isOpen = true;
+const logReader = await openSegmentLogReader({ directory: paths.log });
+const earlierRecords = async function* () {};
+const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, earlierRecords, log });
+
+for (let frame = 0; frame < Number(frames); frame++) await writeFrame(1 + random.below(EVENTS_MAX));
+if (how !== 'orderly') process.kill(process.pid, 'SIGKILL');
+await keys.close();
+await logReader.close();
+await writer.close();
+
+async function writeFrame(count: number): Promise<void> {
+  const records = new Uint32Array((count * RECORD_BYTES) / 4).map(() => random.below(2 ** 32));
+  const outcomes = new Uint8Array(count).fill(OUTCOME.absent);
+  const claim = keys.claim({ count, records, readOnly: new Uint8Array(count), outcomes });
+  const ids = Array.from({ length: count }, newId);
+  const lines = ids.map((id) => `${JSON.stringify(['env', 'customer', 'meter', id, 'x'.repeat(99)])}\n`);
+  const outcome = await writer.append(
+    encodeFrame({
+      logId: writer.logId,
+      committedAtMs: 1,
+      eventCount: count,
+      touched: [],
+      records: [new Uint8Array(records.buffer)],
+      recheck: [],
+      lines: [Buffer.from(lines.join(''))],
+    }),
+  );
+  if (outcome.status === 'no_space') return keys.release([claim]);
+  await keys.confirm([claim], outcome.end);
+  writeSync(1, `${ids.join(' ')}\n`);
+}
+
+function newId(): string {
+  return `use_${Array.from({ length: 26 }, () => random.pick([...ID_SIGNS])).join('')}`;
+}

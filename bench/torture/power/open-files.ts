@@ -1,0 +1,87 @@
+import { isAbsolute, join } from 'node:path';
+import type { DiskNode } from './disk-history.ts';
+import { descriptorOf, type GivenPath, pathsOf, type SystemCall } from './system-calls.ts';
+
+/** What an `open` gave: shared by all descriptors that were copied from it. */
+export interface OpenFile {
+  node: DiskNode;
+  /** Where the next write without an offset goes. */
+  at: number;
+  append: boolean;
+  dsync: boolean;
+}
+
+/** The descriptors and working folders of all traced processes. */
+export interface OpenFiles {
+  /** The calls in the order in which they are to be followed: a process is made before it does anything. */
+  inOrder: SystemCall[];
+  /** Takes note of what a call does to descriptors, processes and working folders. */
+  follow(call: SystemCall): void;
+  open(call: SystemCall, file: OpenFile): void;
+  /** The file behind the call's first argument, where its opening was noted. */
+  of(call: SystemCall): OpenFile | undefined;
+  absolute(call: SystemCall, given: GivenPath): string;
+}
+
+interface Process {
+  files: Map<number, OpenFile>;
+  folder: string;
+}
+
+const MAKES_PROCESS = /^(clone3?|v?fork)$/;
+
+export function createOpenFiles(calls: SystemCall[]): OpenFiles {
+  const processes = new Map<number, Process>();
+
+  function processOf({ thread }: SystemCall): Process {
+    const known = processes.get(thread);
+    if (known) return known;
+    const first = { files: new Map(), folder: '/' };
+    processes.set(thread, first);
+    return first;
+  }
+
+  function makeProcess(call: SystemCall): void {
+    const parent = processOf(call);
+    const isThread = call.args.includes('CLONE_FILES');
+    const child = isThread ? parent : { files: new Map(parent.files), folder: parent.folder };
+    processes.set(call.result ?? 0, child);
+  }
+
+  return {
+    inOrder: [...calls].sort((a, b) => momentOf(a) - momentOf(b)),
+    follow(call) {
+      const { name, result = -1 } = call;
+      if (MAKES_PROCESS.test(name) && result > 0) makeProcess(call);
+      const { files } = processOf(call);
+      const copied = /^dup/.test(name) || (name === 'fcntl' && call.args.includes('F_DUPFD'));
+      if (copied && result >= 0) {
+        const file = files.get(descriptorOf(call));
+        if (file) files.set(result, file);
+        else files.delete(result);
+      }
+      if (name === 'close') files.delete(descriptorOf(call));
+      if (name === 'lseek' && result >= 0) {
+        const file = files.get(descriptorOf(call));
+        if (file) file.at = result;
+      }
+      if (name === 'chdir' && result === 0) {
+        const [given] = pathsOf(call);
+        if (given) processOf(call).folder = this.absolute(call, given);
+      }
+    },
+    open(call, file) {
+      processOf(call).files.set(call.result ?? -1, file);
+    },
+    of: (call) => processOf(call).files.get(descriptorOf(call)),
+    absolute(call, { below, path }) {
+      if (isAbsolute(path)) return path;
+      return join(below ?? processOf(call).folder, path);
+    },
+  };
+}
+
+/** A child may be through with a call before its parent's fork returns. */
+function momentOf({ name, began, ended }: SystemCall): number {
+  return MAKES_PROCESS.test(name) ? began : ended;
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startDataPlaneUnderTest } from '../../../ingest/data-plane-under-test.ts';
+import { type Recording, readRecording, traceIsComplete } from './recording.ts';
+import { traceTo } from './system-calls.ts';
+
+const FRAMES = 120;
+
+/** A log of many segments and its keys, through a kill, an orderly stop and a kill. `folder` is a new one. */
+export async function recordSegments(folder: string): Promise<Recording> {
+  const { dataDir, before } = placesIn(folder);
+  const program = join('dist', 'bench', 'torture', 'power', 'keep-writing.js');
+  const traces: string[] = [];
+  for (const [life, how] of ['kill', 'orderly', 'kill'].entries()) {
+    const trace = join(folder, `${life}.trace`);
+    const [command = '', ...args] = [...traceTo(trace), process.execPath, program, dataDir];
+    const rest = [String(life), String(FRAMES), how];
+    const child = spawn(command, [...args, ...rest], { stdio: ['ignore', 'ignore', 'inherit'] });
+    await once(child, 'exit');
+    await traceIsComplete(trace, child.pid ?? 0);
+    traces.push(trace);
+  }
+  return readRecording({ dataDir, before, traces });
+}
+
+const CONNECTIONS = 6;
+const REQUESTS = 10;
+const BATCH = 100;
+
+/** A data plane that answers many clients at once, batches and single events, through a stop and a kill. */
+export async function recordDataPlane(folder: string): Promise<Recording> {
+  const { before } = placesIn(folder);
+  const traces: string[] = [];
+  const plane = await startDataPlaneUnderTest({}, () => {
+    traces.push(join(folder, `${traces.length}.trace`));
+    return traceTo(traces.at(-1) ?? '');
+  });
+  try {
+    await plane.addCustomer('ada');
+    for (const how of ['stop', 'kill', 'stop'] as const) {
+      await Promise.all(
+        Array.from({ length: CONNECTIONS }, (_, lane) => send(plane, `${traces.length}-${lane}`)),
+      );
+      const pid = plane.pid();
+      await plane.stop(how === 'stop' ? 'SIGTERM' : 'SIGKILL');
+      await traceIsComplete(traces.at(-1) ?? '', pid);
+      if (traces.length < 3) await plane.restart();
+    }
+    return await readRecording({ dataDir: plane.dataDir, before, traces });
+  } finally {
+    await plane.remove();
+  }
+}
+
+function placesIn(folder: string): { dataDir: string; before: string } {
+  const places = { dataDir: join(folder, 'data'), before: join(folder, 'before') };
+  for (const place of Object.values(places)) mkdirSync(place, { recursive: true });
+  return places;
+}
+
+type Plane = Awaited<ReturnType<typeof startDataPlaneUnderTest>>;
+
+/** One request after the other; of a batch a fifth was sent before. */
+async function send({ origin, keys }: Plane, lane: string): Promise<void> {
+  for (let request = 0; request < REQUESTS; request++) {
+    const single = request % 3 === 0;
+    const events = Array.from({ length: BATCH }, (_, at) =>
+      eventOf(`${lane}-${request - Number(at % 5 === 4)}-${at}`),
+    );
+    const answer = await fetch(`${origin()}/api/v1/usage/events${single ? '' : '/batch'}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${keys.live.secret}`,
+        'content-type': 'application/json',
+        ...(single ? { 'idempotency-key': `${lane}-${request}` } : {}),
+      },
+      body: JSON.stringify(single ? eventOf(undefined) : { events }),
+    });
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    await answer.arrayBuffer();
+  }
+}
+
+function eventOf(idempotencyKey: string | undefined) {
+  return { idempotencyKey, customerId: 'ada', meterId: 'calls', value: 1 };
+}

@@ -1,0 +1,38 @@
+import type { DiskHistory, DiskNode } from './disk-history.ts';
+import { bytesOf, type SystemCall } from './system-calls.ts';
+
+/** When the control side asked Postgres to mark a range as loaded: it must be in the warehouse for good by then. */
+export function loadedMarks(calls: SystemCall[]): number[] {
+  return calls.filter((call) => tells(call, "SET state = 'loaded'")).map(({ began }) => began);
+}
+
+function tells(call: SystemCall, text: string): boolean {
+  return (
+    /^(write|writev|sendto)$/.test(call.name) && call.args.includes(text) && bytesOf(call).includes(text)
+  );
+}
+
+/** An insert's part: of a month, and not merged yet. */
+const PART = /^\d{6}_\d+_\d+_0$/;
+
+/** Every mark that was asked for while a power cut could still take a part that was inserted before. */
+export function hastyMarks({ renamings }: DiskHistory, marks: number[]): string[] {
+  const parts = renamings.flatMap((change) => {
+    const [, to] = change.names;
+    return to?.node?.kind === 'folder' && PART.test(to.name) ? [{ ...change, to: to.node }] : [];
+  });
+  return marks.flatMap((moment) => {
+    const before = parts.filter(({ ended }) => ended < moment);
+    const hasty = before.filter((part) => Math.max(part.durable, durableAt(part.to)) > moment);
+    const part = hasty[0]?.names[1]?.name;
+    return hasty.length > 0
+      ? [`marked loaded at ${moment}, and ${hasty.length} parts were not: ${part}`]
+      : [];
+  });
+}
+
+/** From when on all that a part's folder holds is durable. */
+function durableAt(node: DiskNode): number {
+  if (node.kind === 'file') return Math.max(0, ...node.changes.map(({ durable }) => durable));
+  return node.kind === 'folder' ? Math.max(0, ...[...node.now.values()].map(durableAt)) : 0;
+}

@@ -1,0 +1,121 @@
+import { EVENT_COLUMNS } from '../../../schemas/event-row.ts';
+import { decodeFrame } from '../../../schemas/frame.ts';
+import type { DiskHistory, DiskNode, File, NameChange } from './disk-history.ts';
+import { bytesOf, descriptorOf, type SystemCall } from './system-calls.ts';
+
+/** What a recording says of the log: what was written, from when on it was durable, and what was told of it. */
+export interface RecordedLog {
+  frames: RecordedFrame[];
+  /** When which end was told to the readers. */
+  published: Array<{ moment: number; end: number }>;
+  answers: RecordedAnswer[];
+  /** Names that segments were given or lost. */
+  segments: NameChange[];
+}
+
+export interface RecordedAnswer {
+  /** At which it set out. */
+  moment: number;
+  /** Of the events that it acknowledges. */
+  ids: string[];
+  requestId: string | undefined;
+}
+
+export interface RecordedFrame {
+  position: number;
+  bytes: Buffer;
+  ids: string[];
+  /** From when on no power cut takes it: its bytes, its segment's name and the names above are durable. */
+  durable: number;
+}
+
+const SEGMENT = /^(\d{20})\.seg$/;
+const SEGMENT_HEADER_BYTES = 40;
+const REQUEST_ID = /^HTTP\/1\.1 2.*?\r\nX-Request-Id: ([^\r]*)/s;
+const EVENT_ID = /use_[a-z2-7]{26}/g;
+
+export function readRecordedLog(history: DiskHistory, calls: SystemCall[]): RecordedLog {
+  const log = named(history, 'log').find(({ folder }) => folder === history.root);
+  const segments = named(history, SEGMENT).flatMap(({ name, node, durable }) => {
+    return node?.kind === 'file' ? framesOf(Number(SEGMENT.exec(name)?.[1]), node, durable) : [];
+  });
+  const frames = segments.map((frame) => ({ ...frame, durable: Math.max(frame.durable, log?.durable ?? 0) }));
+  const segmentNames = history.renamings.filter(({ names }) => names.some(({ name }) => SEGMENT.test(name)));
+  const answers = calls.flatMap(acknowledged);
+  return { frames, published: publishedEnds(history), answers, segments: segmentNames };
+}
+
+interface Naming {
+  folder: DiskNode;
+  name: string;
+  node: DiskNode | undefined;
+  durable: number;
+}
+
+/** Every file that ever got such a name, and when the name became durable. */
+function named(history: DiskHistory, wanted: string | RegExp): Naming[] {
+  const given = history.renamings.flatMap(({ names, durable }) => names.map((one) => ({ ...one, durable })));
+  return [...given, ...namedBefore(history.root)].filter(({ name, node }) => {
+    return node !== undefined && (typeof wanted === 'string' ? name === wanted : wanted.test(name));
+  });
+}
+
+function namedBefore(folder: DiskNode): Naming[] {
+  if (folder.kind !== 'folder') return [];
+  return [...folder.before].flatMap(([name, node]) => [
+    { folder, name, node, durable: 0 },
+    ...namedBefore(node),
+  ]);
+}
+
+function framesOf(base: number, { changes }: File, named: number): RecordedFrame[] {
+  return changes.flatMap(({ at, bytes, durable }) => {
+    if (!bytes?.length || at < SEGMENT_HEADER_BYTES) return [];
+    const position = base + at - SEGMENT_HEADER_BYTES;
+    return [{ position, bytes, ids: eventIds(bytes), durable: Math.max(durable, named) }];
+  });
+}
+
+/** Ids of a frame's events, in its order. */
+export function eventIds(frame: Buffer): string[] {
+  const lines = decodeFrame(frame).lines.toString().trimEnd().split('\n');
+  return lines.map((line) => String((JSON.parse(line) as unknown[])[EVENT_COLUMNS.indexOf('id')]));
+}
+
+function publishedEnds(history: DiskHistory): RecordedLog['published'] {
+  return named(history, 'durable-end').flatMap(({ node }) => {
+    if (node?.kind !== 'file') return [];
+    return node.changes.flatMap(({ bytes, began }) => {
+      return bytes ? [{ moment: began, end: Number(bytes.readBigUInt64LE(16)) }] : [];
+    });
+  });
+}
+
+/** To a client, or on stdout. An id that is cut in two by the end of a packet is passed over. */
+function acknowledged(call: SystemCall): RecordedAnswer[] {
+  if (call.name !== 'sendto' && !(call.name === 'write' && descriptorOf(call) === 1)) return [];
+  const text = bytesOf(call).toString('latin1');
+  const ids = text.match(EVENT_ID) ?? [];
+  const requestId = REQUEST_ID.exec(text)?.[1];
+  return ids.length === 0 && !requestId ? [] : [{ moment: call.began, ids: [...ids], requestId }];
+}
+
+/** Every acknowledgement that set out before its event was durable, as a sentence. */
+export function hastyAnswers({ frames, answers, segments }: RecordedLog): string[] {
+  const durable = new Map<string, number>();
+  for (const frame of frames) for (const id of frame.ids) durable.set(id, frame.durable);
+  const hasty = answers.flatMap(({ moment, ids }) => {
+    return ids.filter((id) => !((durable.get(id) ?? Number.POSITIVE_INFINITY) <= moment));
+  });
+  // A segment that comes back, or goes, by a power cut would contradict the ones that stay.
+  const unsure = answers.filter(({ moment }) => {
+    return segments.some(({ ended, durable }) => ended < moment && durable > moment);
+  });
+  const [first] = hasty;
+  return [
+    ...(first
+      ? [`${hasty.length} events were acknowledged before they were durable, ${first} the first`]
+      : []),
+    ...(unsure.length > 0 ? [`${unsure.length} answers came while a segment's name was not durable`] : []),
+  ];
+}

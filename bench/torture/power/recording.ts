@@ -1,0 +1,83 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { poll } from '../../../infra/poll.ts';
+import { type DiskHistory, turningPoints } from './disk-history.ts';
+import { identityCheckOf } from './judge-log.ts';
+import { recordDisk } from './record-disk.ts';
+import { loadedMarks } from './recorded-load.ts';
+import { type RecordedLog, readRecordedLog } from './recorded-log.ts';
+import { readSystemCalls, type SystemCall } from './system-calls.ts';
+
+/** What traced processes did to their data folder, from before their first start on. */
+export interface Recording {
+  history: DiskHistory;
+  log: RecordedLog;
+  identityCheck: Uint8Array;
+  /** Of each file the moments at which a power cut makes a difference. */
+  moments: number[][];
+  /** When ranges were to be marked as loaded. */
+  loaded: number[];
+}
+
+export interface TracedFolder {
+  dataDir: string;
+  /** A copy of it from before; it has to stay. */
+  before: string;
+  /** A trace for each life of the processes. */
+  traces: string[];
+  orderedIn?: (name: string) => boolean;
+}
+
+/** To be called when the processes have ended, and before the folder is removed. */
+export async function readRecording({
+  dataDir,
+  before,
+  traces,
+  orderedIn,
+}: TracedFolder): Promise<Recording> {
+  const calls = await readLives(traces);
+  const history = recordDisk({ root: dataDir, before, calls, ...(orderedIn ? { orderedIn } : {}) });
+  const log = readRecordedLog(history, calls);
+  const moments = turningPoints(history);
+  return { history, log, identityCheck: identityCheckOf(dataDir), moments, loaded: loadedMarks(calls) };
+}
+
+/** Numbers of threads, which the machine gives again, are told apart by this for each life. */
+const LIFE_THREADS = 10_000_000;
+
+async function readLives(traces: string[]): Promise<SystemCall[]> {
+  const all: SystemCall[] = [];
+  let moment = 0;
+  for (const [life, trace] of traces.entries()) {
+    const first = life * LIFE_THREADS;
+    for (const call of await readSystemCalls(trace, moment)) {
+      const madeProcess = /^(clone|v?fork)/.test(call.name) && (call.result ?? -1) > 0;
+      const result = madeProcess ? first + (call.result ?? 0) : call.result;
+      all.push({ ...call, thread: first + call.thread, result });
+    }
+    moment = all.reduce((last, { began, ended }) => Math.max(last, began, ended < NEVER ? ended : 0), moment);
+  }
+  return all;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+const TAIL_BYTES = 200;
+const COMPLETE = { timeoutMs: 10_000, everyMs: 10 };
+
+/** Waits until the tracer has written that this process, its threads and all before have ended. */
+export async function traceIsComplete(trace: string, pid: number): Promise<void> {
+  const last = new RegExp(`^${pid} +\\+\\+\\+ (exited|killed)[^\n]*\n$`, 'm');
+  const complete = await poll(() => (last.test(tailOf(trace)) ? true : undefined), COMPLETE);
+  if (!complete) throw new Error(`${trace} does not end with the end of process ${pid}: ${tailOf(trace)}`);
+}
+
+function tailOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(file, tail, 0, tail.length, size - tail.length);
+    return tail.toString('latin1');
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { createApi } from '../../api.ts';
+import { compareCounters, type Judged } from '../../compare.ts';
+import { type Instance, startInstance } from '../../instance.ts';
+import { createLedger } from '../../ledger.ts';
+import { makeWorld } from '../../make-world.ts';
+import { createRandom } from '../../random.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { compareLog } from '../stored-events.ts';
+import { startStorm } from '../storm.ts';
+
+/** Rounds of a disk that fails: a write of the log, or a sync of the keys, ends with EIO. */
+export const writeErrors: TorturePromise = {
+  promises: [6, 10],
+  title: 'the disk fails under the log and the keys',
+  rounds: { short: 2, long: 60 },
+  async open({ seed }) {
+    const instance = await startInstance({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' });
+    const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 12 });
+    const world = await makeWorld(api);
+    const judged: Judged = { api, world, ledger: createLedger(world) };
+    return {
+      round: (number) => failOnce({ instance, judged }, number, seed),
+      judge: async () => ({
+        counts: { eventsAcknowledged: judged.ledger.size() },
+        problems: await compareLog(instance.dataDir, judged.ledger),
+      }),
+      async close({ keep }) {
+        await api.close();
+        if (keep) return await instance.leave();
+        await instance.remove();
+        return undefined;
+      },
+    };
+  },
+};
+
+interface ErrorScene {
+  instance: Instance;
+  judged: Judged;
+}
+
+interface Failure {
+  /** Within the data folder. */
+  file: (dataDir: string) => string;
+  calls: string;
+  /** The nth of these calls fails, and every later one. */
+  afterMax: number;
+}
+
+const WRITES = 'write,pwrite64,writev,pwritev';
+const FAILURES: readonly Failure[] = [
+  { file: newestSegment, calls: WRITES, afterMax: 30 },
+  { file: (dataDir) => join(dataDir, 'keys', 'records'), calls: WRITES, afterMax: 2 },
+  { file: newestSegment, calls: WRITES, afterMax: 3 },
+];
+/** A process that dies sooner after its start is made to wait by its supervisor. */
+const WELL_AFTER_MS = 1_100;
+const ENDED_MS_MAX = 30_000;
+
+async function failOnce(scene: ErrorScene, number: number, seed: number): Promise<RoundReport> {
+  const { instance, judged } = scene;
+  const random = createRandom(roundSeed(seed, number));
+  const failure = FAILURES[number % FAILURES.length];
+  if (!failure) throw new Error('no failure for this round');
+  const storm = startStorm(judged, { seed: roundSeed(seed, number), run: `r${seed}-${number}`, ...STORM });
+  await pass(WELL_AFTER_MS);
+  const before = instance.pid('data plane');
+  await failUntilItEnds(scene, before, failure, 1 + random.below(failure.afterMax));
+  const summary = await storm.stop();
+  const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
+  if (instance.pid('data plane') === before) problems.push('the data plane went on after its disk failed');
+  return { counts: { writeErrors: 1, ...summary }, problems };
+}
+
+const STORM = { lanes: 6, batchItems: 200, past: [] };
+
+/** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
+async function failUntilItEnds(
+  { instance }: ErrorScene,
+  pid: number,
+  { file, calls }: Failure,
+  nth: number,
+): Promise<void> {
+  const inject = `inject=${calls}:error=EIO:when=${nth}+`;
+  const args = ['-f', '-p', String(pid), '-P', file(instance.dataDir), '-e', `trace=${calls}`, '-e', inject];
+  const tracer = spawn('strace', ['-q', '-o', '/dev/null', ...args], { stdio: 'ignore' });
+  const late = AbortSignal.timeout(ENDED_MS_MAX);
+  await once(tracer, 'exit', { signal: late }).catch(() => {
+    tracer.kill('SIGKILL');
+    throw new Error(`the data plane lived on for ${ENDED_MS_MAX} ms after its disk failed`);
+  });
+}
+
+function newestSegment(dataDir: string): string {
+  const folder = join(dataDir, 'log');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.seg'));
+  return join(folder, names.sort().at(-1) ?? '');
+}

@@ -1,0 +1,74 @@
+/**
+ * What a promise of RELIABILITY.md brings to `npm run torture`: how its rounds are begun, run and ended. The
+ * harness owns the loop, the clock and the result file; the same promise with few rounds is a short form of
+ * `npm test`.
+ */
+export interface TorturePromise {
+  /** Its rows of the table: one run may judge several. */
+  promises: readonly number[];
+  title: string;
+  /** How many rounds each form has. */
+  rounds: RoundsOfForms;
+  /** Starts what the rounds need. What it had started is ended when it rejects. */
+  open(options: TortureOptions): Promise<TortureRounds>;
+}
+
+export interface RoundsOfForms {
+  short: number;
+  long: number;
+}
+
+export interface TortureOptions {
+  /** Round n of a seed draws from `createRandom(roundSeed(seed, n))` alone, so that it can be had again. */
+  seed: number;
+  /** Rounds in all, those of a run that is resumed among them. */
+  rounds: number;
+  /** Sizes may differ between the forms, not only the count of rounds. */
+  form: 'short' | 'long';
+  /** A line for whoever watches, within a long round. */
+  say(line: string): void;
+}
+
+export interface TortureRounds {
+  /**
+   * One fault, or one load of generated input, and the judgement after it. Called with growing numbers from
+   * 0, or from the first one missing when a run is resumed: then nothing of the earlier rounds is there any
+   * more. A rejection counts as a problem.
+   */
+  round(number: number): Promise<RoundReport>;
+  /** What can only be judged once, when all rounds were sound. */
+  judge?(): Promise<RoundReport>;
+  /** Ends every process. Removes the data, or with `keep` leaves it and says where it is. */
+  close(options: { keep: boolean }): Promise<string | undefined>;
+}
+
+export interface RoundReport {
+  /** Things done or seen in this round alone; the harness adds them up. Units last: `killsOfPostgres`. */
+  counts: Record<string, number>;
+  /** The largest of each is kept: `rssPeakMib`, `firstAnswerMs`. */
+  peaks?: Record<string, number>;
+  /** A sentence for each breach. Not empty: the promise is broken, and no further round is run. */
+  problems: string[];
+}
+
+/** What is kept of a promise's rounds, in bench/results/torture-*.json. */
+export interface TortureResult {
+  promises: readonly number[];
+  title: string;
+  seed: number;
+  rounds: number;
+  roundsDone: number;
+  /** `unfinished` when the run was cut off: `--resume` goes on with it. */
+  outcome: 'unfinished' | 'kept' | 'broken';
+  seconds: number;
+  counts: Record<string, number>;
+  peaks: Record<string, number>;
+  problems: string[];
+  /** The data and logs of a broken promise. */
+  leftAt?: string;
+}
+
+/** Rounds of one seed draw different numbers, and a round the same ones in every run. */
+export function roundSeed(seed: number, round: number): number {
+  return (seed * 100_003 + round * 7919) >>> 0;
+}

@@ -1,0 +1,33 @@
+import { storesAway } from './away/stores-away.ts';
+import { unknownOutcomes } from './away/unknown-outcomes.ts';
+import { breakRounds } from './breaks/break-rounds.ts';
+import { hostileBytes } from './hostile/hostile-bytes.ts';
+import { dataPlaneKilled, othersKilled } from './kill-rounds.ts';
+import { boundedMemory } from './memory-rounds.ts';
+import { diskFull, diskGuarded } from './power/disk-rounds.ts';
+import { powerCutsOfAll, powerCutsOfLog } from './power/power-rounds.ts';
+import { writeErrors } from './power/write-error-rounds.ts';
+import type { TorturePromise } from './promise.ts';
+import { quickRestart } from './restart-rounds.ts';
+import { logGivenUp } from './retention/retention-rounds.ts';
+import { upgradesKilled } from './upgrade/upgrade-rounds.ts';
+
+const OF_THE_TABLE: readonly TorturePromise[] = [
+  dataPlaneKilled,
+  othersKilled,
+  unknownOutcomes,
+  storesAway,
+  powerCutsOfAll,
+  powerCutsOfLog,
+  writeErrors,
+  diskGuarded,
+  diskFull,
+  boundedMemory,
+  quickRestart,
+  hostileBytes,
+  logGivenUp,
+  upgradesKilled,
+];
+
+/** Every promise that `npm run torture` can run, in the order it does. */
+export const PROMISES: readonly TorturePromise[] = [...OF_THE_TABLE, breakRounds(OF_THE_TABLE)];

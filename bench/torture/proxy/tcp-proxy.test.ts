@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createRandom } from '../../random.ts';
+import { drawFaults } from './draw-faults.ts';
+import { type Fault, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+interface Echo {
+  proxy: TcpProxy;
+  /** What the server was asked, whole lines. */
+  asked: string[];
+}
+
+/** A server that answers each line with its capitals, behind a proxy. */
+async function startEcho(fault?: (request: Buffer) => Fault | undefined): Promise<Echo> {
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      const text = chunk.toString();
+      asked.push(text);
+      socket.write(text.toUpperCase());
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const target = () => ({ host: '127.0.0.1', port });
+  const proxy = await startTcpProxy({ target, ...(fault ? { fault } : {}) });
+  onTestFinished(async () => {
+    await proxy.close();
+    server.close();
+  });
+  return { proxy, asked };
+}
+
+function open({ proxy }: Echo): Socket {
+  const socket = connect(proxy.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+async function ask(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+/** The code of the error that the connection ends with; 'end' where it is closed in order. */
+async function endOf(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
+    socket.once('end', () => resolve('end'));
+  });
+}
+
+const first = (fault: Fault) => {
+  const faults = [fault];
+  return () => faults.shift();
+};
+
+it('passes requests and answers on, many on one connection', async () => {
+  const echo = await startEcho();
+  const socket = open(echo);
+  expect([await ask(socket, 'a'), await ask(socket, 'b')]).toEqual(['A', 'B']);
+});
+
+it('loses a request before it is forwarded', async () => {
+  const echo = await startEcho(first({ kind: 'lose' }));
+  const socket = open(echo);
+  socket.write('a');
+  expect(await endOf(socket)).toBe('ECONNRESET');
+  expect(await ask(open(echo), 'b')).toBe('B');
+  expect(echo.asked).toEqual(['b']);
+  expect(echo.proxy.done()).toMatchObject({ lose: 1, swallow: 0 });
+});
+
+it('swallows the answer of a request that the server has got', async () => {
+  const echo = await startEcho(first({ kind: 'swallow' }));
+  const socket = open(echo);
+  socket.write('a');
+  expect(await endOf(socket)).toBe('ECONNRESET');
+  expect(echo.asked).toEqual(['a']);
+  expect(await ask(open(echo), 'b')).toBe('B');
+});
+
+it('cuts an answer in the middle', async () => {
+  const echo = await startEcho(first({ kind: 'cut', bytes: 2 }));
+  const socket = open(echo);
+  const ended = endOf(socket);
+  expect(await ask(socket, 'abcd')).toBe('AB');
+  expect(await ended).toBe('end');
+});
+
+it('never gives the whole of an answer that it cuts', async () => {
+  const echo = await startEcho(first({ kind: 'cut', bytes: 100 }));
+  expect(await ask(open(echo), 'abcd')).toBe('ABC');
+});
+
+it('delays an answer and leaves a hanging one out', async () => {
+  const echo = await startEcho((request) =>
+    request.toString() === 'slow' ? { kind: 'delay', ms: 50 } : { kind: 'hang' },
+  );
+  const startedAt = performance.now();
+  expect(await ask(open(echo), 'slow')).toBe('SLOW');
+  expect(performance.now() - startedAt).toBeGreaterThan(45);
+  const hanging = open(echo);
+  hanging.write('never');
+  await vi.waitFor(() => expect(echo.proxy.done().hang).toBe(1));
+  await turn();
+  expect([hanging.bytesRead, hanging.readyState]).toEqual([0, 'open']);
+});
+
+it('refuses connections, and takes them again on the same port', async () => {
+  const echo = await startEcho();
+  const held = open(echo);
+  await ask(held, 'a');
+  const ended = endOf(held);
+  await echo.proxy.refuse();
+  expect(await ended).toBe('ECONNRESET');
+  expect(await endOf(open(echo))).toBe('ECONNREFUSED');
+  await echo.proxy.open();
+  expect(await ask(open(echo), 'b')).toBe('B');
+});
+
+it('holds everything as a black hole, old connections and new, and delivers it when it opens', async () => {
+  const echo = await startEcho();
+  const [old, young] = [open(echo), open(echo)];
+  await ask(old, 'a');
+  echo.proxy.blackHole();
+  const late = open(echo);
+  await once(late, 'connect');
+  const answers = [ask(old, 'b'), ask(late, 'c'), ask(young, 'd')];
+  await turn();
+  expect(echo.asked).toEqual(['a']);
+  await echo.proxy.open();
+  expect(await Promise.all(answers)).toEqual(['B', 'C', 'D']);
+});
+
+it('draws as many faults as it was told, the same for the same seed', () => {
+  const draw = () => {
+    const kinds: Fault[] = [{ kind: 'lose' }, { kind: 'swallow' }];
+    const among = (request: Buffer) => request.length > 1;
+    const faults = drawFaults({ random: createRandom(7), count: 5, share: 0.5, among, kinds });
+    const drawn = Array.from({ length: 100 }, (_, at) => faults.fault(Buffer.alloc(at % 3)));
+    return { drawn, left: faults.left() };
+  };
+  const { drawn, left } = draw();
+  expect(left).toBe(0);
+  expect(drawn.filter(Boolean)).toHaveLength(5);
+  expect(drawn.filter((_, at) => at % 3 !== 2).every((fault) => fault === undefined)).toBe(true);
+  expect(draw().drawn).toEqual(drawn);
+});

@@ -1,0 +1,45 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commit, type MachineFacts, machineFacts } from '../machine.ts';
+import type { TortureResult } from './promise.ts';
+
+/** bench/results/torture-*.json: one run, brought up to date after every round. */
+export interface TortureFile extends MachineFacts {
+  at: string;
+  commit: string;
+  form: 'short' | 'long';
+  /** In the order in which they are run; those not begun yet among them. */
+  results: TortureResult[];
+}
+
+export interface OpenedFile {
+  path: string;
+  file: TortureFile;
+}
+
+export function newTortureFile(
+  folder: string,
+  form: TortureFile['form'],
+  results: TortureResult[],
+): OpenedFile {
+  const at = new Date().toISOString();
+  const name = `torture-${at.slice(0, 19).replaceAll(':', '')}.json`;
+  return { path: join(folder, name), file: { at, commit: commit(), ...machineFacts(), form, results } };
+}
+
+/** The newest one if anything of it is unfinished. */
+export function unfinishedTortureFile(folder: string): OpenedFile | undefined {
+  const names = readdirSync(folder).filter((name) => /^torture-.*\.json$/.test(name));
+  const newest = names.sort().at(-1);
+  if (newest === undefined) return undefined;
+  const path = join(folder, newest);
+  const file = JSON.parse(readFileSync(path, 'utf8')) as TortureFile;
+  return file.results.some(({ outcome }) => outcome === 'unfinished') ? { path, file } : undefined;
+}
+
+/** Put in its place whole: a crash while it is written leaves the one before. */
+export function writeTortureFile(folder: string, { path, file }: OpenedFile): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`);
+  renameSync(`${path}.new`, path);
+}

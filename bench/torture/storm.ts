@@ -1,0 +1,88 @@
+import type { Judged } from '../compare.ts';
+import { type PlannedRequest, planRequests } from '../generator.ts';
+import type { MeantEvent } from '../planned-event.ts';
+import { createRandom } from '../random.ts';
+import { type SendOptions, sendUntilAnswered } from '../send.ts';
+
+/** A load that goes on until it is stopped: every request is repeated until it is answered and judged. */
+export interface Storm {
+  /** The requests answered last, newest last. */
+  recent(): PlannedRequest[];
+  /** Resolves when everything sent was answered. Rejects when a request found no answer for too long. */
+  stop(): Promise<StormSummary>;
+}
+
+export interface StormSummary {
+  requestsSent: number;
+  concurrentCopies: number;
+  /** Requests that had to be sent again, since no answer came or the answer was 503. */
+  requestsRepeated: number;
+}
+
+export interface StormOptions {
+  seed: number;
+  /** Loops that send; a request sent twice at once takes two connections. */
+  lanes: number;
+  batchItems: number;
+  /** Distinguishes the keys of several storms against one store. */
+  run: string;
+  /** Events of the storms before: they are replayed too. */
+  past: MeantEvent[];
+}
+
+/** Of the items; half of them within their own batch. */
+const REPLAY_SHARE = 0.3;
+/** Of the requests: the same bytes on two connections at once. */
+const COPY_SHARE = 0.2;
+const PATIENCE_MS = 60_000;
+/** What a lane and its copy can have in flight at a kill, and as much again that was answered just before. */
+const RECENT_PER_LANE = 4;
+
+export function startStorm(judged: Judged, options: StormOptions): Storm {
+  const random = createRandom(options.seed + 1);
+  const requests = planRequests({
+    ...options,
+    items: Number.POSITIVE_INFINITY,
+    nowMs: Date.now(),
+    world: judged.world,
+    replayShare: REPLAY_SHARE,
+  });
+  const summary: StormSummary = { requestsSent: 0, concurrentCopies: 0, requestsRepeated: 0 };
+  const recent: PlannedRequest[] = [];
+  const sending = sendOptions(judged, (request) => {
+    recent.push(request);
+    if (recent.length > RECENT_PER_LANE * options.lanes) recent.shift();
+  });
+  let stopping = false;
+
+  async function lane(): Promise<void> {
+    while (!stopping) {
+      const { value: request } = requests.next() as { value: PlannedRequest };
+      const copies = random.chance(COPY_SHARE) ? [request, request] : [request];
+      summary.requestsSent += copies.length;
+      summary.concurrentCopies += copies.length - 1;
+      const repeats = await Promise.all(copies.map((copy) => sendUntilAnswered(copy, sending)));
+      summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
+    }
+  }
+
+  const lanes = Promise.all(Array.from({ length: options.lanes }, lane));
+  lanes.catch(() => undefined); // told by `stop`
+  return {
+    recent: () => [...recent],
+    async stop() {
+      stopping = true;
+      await lanes;
+      return summary;
+    },
+  };
+}
+
+/** For whoever sends beside the storm: as patient as it is. */
+export function sendOptions(
+  { api, ledger }: Judged,
+  onAnswered?: (request: PlannedRequest) => void,
+): SendOptions {
+  const told = onAnswered === undefined ? {} : { onAnswered };
+  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...told };
+}

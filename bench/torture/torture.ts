@@ -1,0 +1,112 @@
+/**
+ * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
+ * `-- --only breaks` shows that each is found broken when it is, `-- --short` or `-- --rounds N` runs fewer
+ * rounds, `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1
+ * when a promise is broken, 130 when interrupted.
+ */
+import { parseArgs } from 'node:util';
+import type { TorturePromise, TortureResult } from './promise.ts';
+import { PROMISES } from './promises.ts';
+import { newTortureFile, type OpenedFile, unfinishedTortureFile, writeTortureFile } from './result-file.ts';
+import { runPromise, unbegun } from './run-promise.ts';
+
+const RESULTS = 'bench/results';
+const EXIT = { kept: 0, broken: 1, wrongUsage: 2, interrupted: 130 } as const;
+const OPTIONS = {
+  only: { type: 'string' },
+  rounds: { type: 'string' },
+  short: { type: 'boolean' },
+  seed: { type: 'string' },
+  resume: { type: 'boolean' },
+} as const;
+
+type Wishes = ReturnType<typeof readWishes>;
+
+process.exitCode = await torture().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  return EXIT.wrongUsage;
+});
+
+async function torture(): Promise<number> {
+  const wishes = readWishes();
+  const opened = wishes.resume ? unfinishedTortureFile(RESULTS) : planned(wishes);
+  if (!opened) throw new Error('There is no unfinished run to resume.');
+  const { file, path } = opened;
+  let interrupted = false;
+  process.once('SIGINT', () => {
+    // The processes under test may have got it too: what this round says is worth nothing. A second one ends.
+    interrupted = true;
+    say('interrupted: go on with --resume');
+  });
+  for (const [at, before] of file.results.entries()) {
+    if (before.outcome !== 'unfinished' || interrupted) continue;
+    const { seed, rounds, title } = before;
+    const promise = PROMISES.find((one) => one.title === title);
+    if (!promise) throw new Error(`${path} is of another release: it has "${title}".`);
+    const onRound = (result: TortureResult): void => {
+      file.results[at] = result;
+      writeTortureFile(RESULTS, opened);
+      say(progress(result));
+    };
+    say(`${name(promise)}: ${title}, ${rounds} rounds, seed ${seed}`);
+    const run = { seed, rounds, form: file.form, resumed: before, isInterrupted: () => interrupted };
+    onRound(await runPromise(promise, { ...run, onRound, say: (line) => say(`  ${line}`) }));
+    say(verdict(file.results[at] ?? before));
+  }
+  say(`${path}`);
+  if (interrupted) return EXIT.interrupted;
+  return file.results.every(({ outcome }) => outcome === 'kept') ? EXIT.kept : EXIT.broken;
+}
+
+function readWishes() {
+  const { values } = parseArgs({ options: OPTIONS });
+  const numbers = values.only?.split(',').map((one) => Number(one === 'breaks' ? 0 : one));
+  const unknown = numbers?.filter((number) => !PROMISES.some(({ promises }) => promises.includes(number)));
+  if (unknown?.length) throw new Error(`No promise is numbered ${unknown.join(', ')}.`);
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds N, N > 0');
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (!Number.isInteger(seed)) throw new Error('--seed S, a whole number');
+  const form: 'short' | 'long' = values.short ? 'short' : 'long';
+  return { numbers, rounds, seed, form, resume: values.resume === true };
+}
+
+function planned({ numbers, rounds, seed, form }: Wishes): OpenedFile {
+  const chosen = PROMISES.filter(({ promises }) => !numbers || promises.some((one) => numbers.includes(one)));
+  const results = chosen.map((promise) => {
+    return unbegun(promise, { seed, rounds: rounds ?? promise.rounds[form], form });
+  });
+  const opened = newTortureFile(RESULTS, form, results);
+  writeTortureFile(RESULTS, opened);
+  return opened;
+}
+
+function progress(result: TortureResult): string {
+  const { rounds, roundsDone, seconds } = result;
+  const left = roundsDone === 0 ? 0 : (seconds / roundsDone) * (rounds - roundsDone);
+  const time = `${Math.round(seconds)} s, about ${Math.round(left)} s left`;
+  return `${result.promises.join(',')} round ${roundsDone}/${rounds}, ${time}: ${figures(result)}`;
+}
+
+function figures({ counts, peaks }: TortureResult): string {
+  return [...Object.entries(counts), ...Object.entries(peaks)]
+    .map(([what, number]) => `${what} ${number}`)
+    .join(', ');
+}
+
+function verdict(result: TortureResult): string {
+  if (result.outcome !== 'broken') return `${result.promises.join(',')} ${result.outcome}`;
+  const only = result.promises.length === 0 ? '' : ` --only ${result.promises[0]}`;
+  const again = `npm run torture --${only} --seed ${result.seed}`;
+  const left = result.leftAt === undefined ? [] : [`data and log are left at ${result.leftAt}`];
+  const lines = [...result.problems, ...left, `to repeat it: ${again}`];
+  return `${result.promises.join(',')} BROKEN\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+function name({ promises }: TorturePromise): string {
+  return `promise ${promises.join(', ')}`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type DataDir, dataDirAt } from '../../../infra/data-dir.ts';
+import { EXIT } from '../../../infra/exit-code.ts';
+import { testFolder } from '../../../infra/test-folder.ts';
+import { checkSums } from './check-sums.ts';
+import { openFixture } from './open-fixture.ts';
+import { startRelease, THIS_RELEASE } from './release.ts';
+import { type Installation, makeInstallation } from './small-installation.ts';
+
+/*
+ * Data that cannot be used as it is: the whole process says in one sentence what is wrong with which file
+ * and ends with 4, so that nobody starts it again, and has changed nothing. What each file's own checks
+ * find is tested beside them; this is about what becomes of it.
+ */
+const DATA_PLANE = join('dist', 'ingest', 'main.js');
+const CONTROL_SIDE = join('dist', 'infra', 'control-side.js');
+
+const END_WITHIN_MS = 8_000;
+/** Said by a process that runs with a break on purpose. */
+const BREAK_NOTICES = /^runs with the break .*\n/gm;
+
+let installation: Installation;
+
+beforeAll(async () => {
+  installation = await makeInstallation();
+});
+
+afterAll(() => installation?.remove());
+
+describe('the data plane refuses', () => {
+  const harms: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
+    [
+      'a segment damaged in the middle, its keys lost',
+      damagedMiddle,
+      /is damaged at byte \d+ .*checksum fails/,
+    ],
+    ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
+    ['a log that lost answered frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+    ['a log of a newer release', newerLog, /written by a newer Metergate/],
+    ['a log of another identity key', foreignLog, /written under another identity key/],
+    ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore it/],
+    [
+      'a truncated record file',
+      truncatedRecords,
+      /has \d+ bytes where .* promises \d+\. Restore it, or move/,
+    ],
+    ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
+    [
+      'a record file of another log',
+      (paths) => header(paths, 24),
+      /another log\. Restore it, or move its folder/,
+    ],
+    ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
+  ];
+
+  it.each(harms)('%s', async (_, harm, says) => {
+    const paths = copyOfTest();
+    const named = harm(paths);
+    const before = checkSums(paths);
+    const { code, stderr } = await runToEnd(DATA_PLANE, { DATA_DIR: paths.root, ...installation.env });
+    expect(stderr).toContain(named);
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(EXIT.dataRefused);
+    // Keys that were lost may be made anew.
+    expect(checkSums(paths)).toMatchObject(before);
+  });
+
+  it('nothing of a frame cut short at the end, which was never answered: it is cut off', async () => {
+    const paths = copyOfTest();
+    const last = join(paths.log, segments(paths).at(-1) ?? '');
+    const sound = readFileSync(last);
+    appendFileSync(last, sound.subarray(40, 140));
+    const release = startRelease(DATA_PLANE, {
+      DATA_DIR: paths.root,
+      ...installation.env,
+      LOG_LEVEL: 'warn',
+    });
+    onTestFinished(() => release.end());
+    await expect.poll(release.stderr, { timeout: 10_000 }).toContain('cut off an unfinished write');
+    expect(readFileSync(last).equals(sound)).toBe(true);
+  });
+});
+
+describe('the control side refuses', () => {
+  it('a database of a newer release', async () => {
+    const env = { ...installation.env, DATABASE_URL: await installation.newerDatabase() };
+    await expectRefused(env, /^The database is at migration 9999 .*table migrations.*start a release/);
+  });
+
+  it('the secret of another installation', async () => {
+    const env = { ...installation.env, SERVER_SECRET: randomBytes(32).toString('base64') };
+    await expectRefused(env, /^SERVER_SECRET, or .*server-secret .* another installation .*restore/);
+  });
+
+  async function expectRefused(env: Record<string, string>, says: RegExp): Promise<void> {
+    const paths = copyOfTest();
+    const before = checkSums(paths);
+    const { code, stderr } = await runToEnd(CONTROL_SIDE, { DATA_DIR: paths.root, ...env });
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(EXIT.dataRefused);
+    expect(checkSums(paths)).toEqual(before);
+  }
+});
+
+describe('npm start', () => {
+  // Red when a refusal is no final exit code: it is started again until it was given up, and said each time.
+  it('ends with 4 and says once what is wrong, whoever of its two processes refuses', async () => {
+    const paths = fixtureOfTest();
+    const whole = readFileSync(join(paths.keys, 'records'));
+    const named = truncatedRecords(paths);
+    const before = checkSums(paths);
+    const truncated = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
+    expect(truncated).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
+    expect(truncated.stderr.split(named)).toHaveLength(2);
+    expect(checkSums(paths)).toEqual(before);
+
+    writeFileSync(named, whole);
+    rmSync(join(paths.root, 'server-secret'));
+    const secretless = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
+    expect(secretless).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
+    expect(secretless.stderr).toMatch(/server-secret is gone, .*: restore it, or set SERVER_SECRET\.$/m);
+    expect(readdirSync(paths.root)).not.toContain('server-secret');
+  });
+
+  it('ends with 2 where DATA_DIR is not ours to write', async () => {
+    // In the kernel's own folder nobody makes one, root neither.
+    const { code, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: '/sys/metergate' });
+    expect(stderr).toMatch(/^DATA_DIR cannot be used: .* \(E[A-Z]+\)\. Give it to the account .*\n$/);
+    expect(code).toBe(EXIT.badConfiguration);
+  });
+});
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** What does not refuse runs on: it is ended by force, and its code is null. */
+async function runToEnd(program: string, env: Record<string, string>): Promise<Ended> {
+  const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
+  const late = setTimeout(() => void release.end(), END_WITHIN_MS);
+  const code = await release.ended;
+  clearTimeout(late);
+  await release.end();
+  return { code, stdout: release.stdout(), stderr: release.stderr().replace(BREAK_NOTICES, '') };
+}
+
+/** A copy of the small installation's data folder. */
+function copyOfTest(): DataDir {
+  const root = testFolder();
+  cpSync(installation.dataDir, root, { recursive: true });
+  return dataDirAt(root);
+}
+
+function fixtureOfTest(): DataDir {
+  const { folder, dataDir } = openFixture();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return dataDirAt(dataDir);
+}
+
+function segments({ log }: DataDir): string[] {
+  return readdirSync(log)
+    .filter((name) => name.endsWith('.seg'))
+    .sort();
+}
+
+function segment(paths: DataDir, at: number): string {
+  return join(paths.log, segments(paths).at(at) ?? '');
+}
+
+/** Each of these gives the file that the refusal has to name. */
+function damagedMiddle(paths: DataDir): string {
+  const path = segment(paths, 1);
+  const content = readFileSync(path);
+  const middle = Math.floor(content.length / 2);
+  writeFileSync(path, content.fill((content[middle] ?? 0) ^ 1, middle, middle + 1));
+  rmSync(paths.keys, { recursive: true });
+  return path;
+}
+
+function missingSegment(paths: DataDir): string {
+  rmSync(segment(paths, 1));
+  return segment(paths, 0);
+}
+
+function shortSegment(paths: DataDir): string {
+  const path = segment(paths, -1);
+  truncateSync(path, readFileSync(path).length - 1);
+  return path;
+}
+
+function newerLog(paths: DataDir): string {
+  return logJson(paths, { version: 2 });
+}
+
+function foreignLog(paths: DataDir): string {
+  logJson(paths, { identityCheck: '0'.repeat(32) });
+  return paths.log;
+}
+
+function logJson(paths: DataDir, change: object): string {
+  const path = join(paths.log, 'log.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...change }));
+  return path;
+}
+
+function gone(directory: string, name: string): string {
+  rmSync(join(directory, name));
+  return directory;
+}
+
+function truncatedRecords({ keys }: DataDir): string {
+  const path = join(keys, 'records');
+  truncateSync(path, 100);
+  return path;
+}
+
+/** Turns a byte of the record file's header (infra/key-table/record-file.ts), and makes its checksum true. */
+function header({ keys }: DataDir, at: number): string {
+  const path = join(keys, 'records');
+  const content = readFileSync(path);
+  content.writeUInt8((content.readUInt8(at) + 1) % 256, at);
+  content.writeUInt32LE(crc32(content.subarray(0, 44)), 44);
+  writeFileSync(path, content);
+  return path;
+}

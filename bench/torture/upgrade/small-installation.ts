@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { frameOf } from '../../../infra/conformance/load-frames.ts';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { startEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
+import { migratePostgres } from '../../../infra/postgres/migrate.ts';
+import { createPool } from '../../../infra/postgres/pool.ts';
+import { checkServerSecret, ensureIdentityKey } from '../../../infra/secrets.ts';
+import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { createIdentity } from '../../../ingest/identity.ts';
+
+/** A database, and a data folder with a log of three segments and its keys, to be copied and harmed. */
+export interface Installation {
+  readonly dataDir: string;
+  /** With which its processes run. */
+  readonly env: Record<string, string>;
+  /** URL of another database, in which a later release was. */
+  newerDatabase(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+const FRAMES = 3;
+const FRAME_EVENTS = 100;
+/** Less than a frame: each gets a segment of its own. */
+const SEGMENT_BYTES_MAX = 10_000;
+const log = pino({ level: 'silent' });
+
+export async function makeInstallation(): Promise<Installation> {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-installation-'));
+  chmodSync(folder, 0o755); // Postgres may run under another account
+  const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log });
+  await migratePostgres(postgres.url);
+  const secret = randomBytes(32);
+  const dataDir = join(folder, 'data');
+  const pool = createPool({ url: () => postgres.url, name: 'test', log });
+  await checkServerSecret(pool, secret, dataDir);
+  await writeData(dataDir, createIdentity(await ensureIdentityKey(pool)).check);
+  await pool.end();
+  return {
+    dataDir,
+    env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
+    newerDatabase: () => makeNewer(postgres.url),
+    async remove() {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<void> {
+  const paths = dataDirAt(dataDir);
+  const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log };
+  const writer = await openSegmentLogWriter(opening);
+  for (let frame = 0; frame < FRAMES; frame++) {
+    const events = Array.from({ length: FRAME_EVENTS }, (_, at) => ({ id: `event ${frame} ${at}` }));
+    await writer.append(frameOf(writer.logId, events, Date.now()));
+  }
+  await writer.close();
+  const logReader = await openSegmentLogReader({ directory: paths.log });
+  const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, log });
+  await keys.close();
+  await logReader.close();
+}
+
+async function makeNewer(url: string): Promise<string> {
+  await query(url, 'CREATE DATABASE newer');
+  const newer = new URL(url);
+  newer.pathname = '/newer';
+  await migratePostgres(newer.href);
+  await query(newer.href, 'INSERT INTO migrations (number) VALUES (9999)');
+  return newer.href;
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql).finally(() => client.end());
+}
