@@ -22,8 +22,6 @@ export interface DataPlaneUnderTest {
   port(): number;
   pid(): number;
   addCustomer(externalId: string): Promise<string>;
-  /** SIGKILL, and a new process on the same folder. */
-  killAndRestart(): Promise<void>;
   /** Resolves when the process has ended. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** A new process on the same folder and port, after that. */
@@ -82,10 +80,6 @@ export async function startDataPlaneUnderTest(
         row,
       );
       return id;
-    },
-    async killAndRestart() {
-      await end('SIGKILL');
-      running = await start();
     },
     stop: end,
     async restart() {

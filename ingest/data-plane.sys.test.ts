@@ -1,10 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
-import { decodeFrame } from '../schemas/frame.ts';
 import { type DataPlaneUnderTest, startDataPlaneUnderTest } from './data-plane-under-test.ts';
 
 let plane: DataPlaneUnderTest;
@@ -95,28 +92,6 @@ describe('the usage door', () => {
   });
 });
 
-describe('an acknowledgement', () => {
-  // Promises 1–3, short form. Breaks: the answer before the flush; ids random; keys not replayed from the
-  // log.
-  it('stays true through kill -9 under load', async () => {
-    const ledger = new Map<string, string>();
-    for (let round = 0; round < 3; round++) {
-      const stop = { now: false };
-      const senders = Array.from({ length: 4 }, (_, lane) => send(`r${round}-${lane}`, ledger, stop));
-      const before = ledger.size;
-      await vi.waitFor(() => expect(ledger.size).toBeGreaterThan(before + 2_000), { timeout: 20_000 });
-      await plane.killAndRestart();
-      stop.now = true;
-      await Promise.all(senders);
-    }
-    await expectAllRemembered(ledger);
-    const stored = await idsOnLog();
-    expect(stored.length).toBe(new Set(stored).size);
-    const onLog = new Set(stored);
-    expect([...ledger.values()].filter((id) => !onLog.has(id))).toEqual([]);
-  }, 60_000);
-});
-
 describe('without Postgres', () => {
   it('goes on for what it knows and says `unavailable` of what it does not', async () => {
     await post({ body: JSON.stringify({ events: [event('p0')] }) });
@@ -190,52 +165,4 @@ async function sendGarbage(seed: number): Promise<void> {
     socket.write('POST /api/v1/usage/events/batch HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n{');
   socket.end(garbage, () => socket.destroy());
   await closed;
-}
-
-const RETRY_MS = 10;
-
-/** Sends batches of 50, a fifth of them seen before, and keeps what was answered; retries what was not. */
-async function send(lane: string, ledger: Map<string, string>, stop: { now: boolean }): Promise<void> {
-  for (let batch = 0; !stop.now; batch++) {
-    const keys = Array.from({ length: 50 }, (_, at) => `${lane}-${batch - (at % 5 === 4 ? 1 : 0)}-${at}`);
-    const answer = await post({ body: JSON.stringify({ events: keys.map(event) }) }).catch(() => undefined);
-    const text = answer?.status === 200 ? await answer.text().catch(() => undefined) : undefined;
-    if (text === undefined) {
-      await delay(RETRY_MS);
-      continue;
-    }
-    const { results } = JSON.parse(text) as { results: Array<{ idempotencyKey: string; eventId: string }> };
-    for (const { idempotencyKey, eventId } of results) {
-      expect(ledger.get(idempotencyKey) ?? eventId).toBe(eventId);
-      ledger.set(idempotencyKey, eventId);
-    }
-  }
-}
-
-async function expectAllRemembered(ledger: Map<string, string>): Promise<void> {
-  const all = [...ledger];
-  for (let at = 0; at < all.length; at += 500) {
-    const part = all.slice(at, at + 500);
-    const answer = await post({ body: JSON.stringify({ events: part.map(([key]) => event(key)) }) });
-    const { results } = (await answer.json()) as { results: Array<{ status: string; eventId: string }> };
-    expect(results.map(({ status, eventId }) => [status, eventId])).toEqual(
-      part.map(([, id]) => ['duplicate', id]),
-    );
-  }
-}
-
-async function idsOnLog(): Promise<string[]> {
-  const reader = await openSegmentLogReader({ directory: `${plane.dataDir}/log` });
-  const ids: string[] = [];
-  for (let from = 0; ; ) {
-    const frames = await reader.read(0, from, 2 ** 20);
-    if (frames.length === 0) break;
-    for (const frame of frames) {
-      const lines = decodeFrame(frame.bytes).lines.toString().trimEnd().split('\n');
-      ids.push(...lines.map((line) => (JSON.parse(line) as string[])[3] ?? ''));
-      from = frame.next;
-    }
-  }
-  await reader.close();
-  return ids;
 }

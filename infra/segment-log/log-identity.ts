@@ -21,7 +21,10 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
   if (text === undefined) return undefined;
   const { version, logId, identityCheck } = parseFields(text);
   if (typeof version === 'number' && version > LOG_VERSION) {
-    throw new Fatal('log_version_newer', `${path} was written by a newer Metergate (version ${version}).`);
+    throw new Fatal(
+      'log_version_newer',
+      `${path} was written by a newer Metergate (version ${version}): start that one.`,
+    );
   }
   if (version !== LOG_VERSION || !isId(logId) || !isId(identityCheck)) {
     throw new Fatal('log_identity_damaged', `${path} cannot be read: restore it from a backup of this log.`);
@@ -36,7 +39,8 @@ export function ensureLogIdentity(directory: string, identityCheck: Uint8Array):
   if (!known.identityCheck.equals(identityCheck)) {
     throw new Fatal(
       'identity_key_mismatch',
-      `The log in ${directory} was written under another identity key than the database holds.`,
+      `The log in ${directory} was written under another identity key than the database holds: log and ` +
+        'database must be of one installation; restore the one that fits.',
     );
   }
   return known;

@@ -138,7 +138,10 @@ function splitFrames(chunk: Buffer, stretch: Stretch): LogFrame[] {
 
 function damaged({ path, base }: Stretch, position: number, why: string): Fatal {
   const at = SEGMENT_HEADER_BYTES + position - base;
-  return new Fatal('frame_damaged', `${path} is damaged at byte ${at} (position ${position}): ${why}.`);
+  return new Fatal(
+    'frame_damaged',
+    `${path} is damaged at byte ${at} (position ${position}): ${why}. Restore it from a backup.`,
+  );
 }
 
 function trimmed(place: string, position: number): Fatal {

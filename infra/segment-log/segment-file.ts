@@ -52,10 +52,13 @@ export function checkSegmentHeader(header: Buffer, place: SegmentPlace): void {
     throw new Fatal('frame_damaged', `The header of ${place.path} is damaged.`);
   }
   if (header.readUInt16LE(4) > SEGMENT_VERSION) {
-    throw new Fatal('log_version_newer', `${place.path} was written by a newer Metergate.`);
+    throw new Fatal('log_version_newer', `${place.path} was written by a newer Metergate: start that one.`);
   }
   if (!header.equals(encodeSegmentHeader(place))) {
-    throw new Fatal('frame_damaged', `${place.path} belongs to another log or another place of this one.`);
+    throw new Fatal(
+      'frame_damaged',
+      `${place.path} belongs to another log or another place of this one: restore it from a backup.`,
+    );
   }
 }
 
