@@ -25,6 +25,31 @@ export const INGEST_BREAKS: readonly Break[] = [
     shownBy: { promise: 1, rounds: 8 },
   },
   {
+    name: 'answer-settled-before-its-write',
+    promises: [1, 6],
+    why: 'the write may fail, or its process end, after the client was told',
+    module: 'ingest/group-commit',
+    find: 'settle(frame, await write(deps, frame, gathering));',
+    replace: "settle(frame, 'durable'); await write(deps, frame, gathering);",
+    provedBy: [
+      {
+        test: GROUP_COMMIT_TEST,
+        title: 'nothing is answered before its frame is durable and its claims are confirmed',
+      },
+    ],
+    shownBy: { promise: 1, rounds: 8 },
+  },
+  {
+    name: 'answer-not-waited-for',
+    promises: [1, 6],
+    why: 'the door answers while the commit it made is still in flight',
+    module: 'ingest/accept',
+    find: "if ((await durable) === 'no_space')",
+    replace: 'if (false)',
+    provedBy: [],
+    shownBy: { promise: 1, rounds: 8 },
+  },
+  {
     name: 'replay-answered-early',
     promises: [1],
     why: 'a duplicate is answered while the flush of its original is still in flight',

@@ -70,7 +70,7 @@ export const LOG_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: 'bench/torture/power/disk.sys.test.ts',
-        title: 'a disk without a byte left costs nothing that was acknowledged, and all recovers by itself',
+        title: 'a disk without a byte left takes nothing acknowledged, and all recovers by itself',
       },
       {
         test: 'infra/segment-log/writer.test.ts',

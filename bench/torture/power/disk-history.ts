@@ -62,9 +62,9 @@ export interface NameChange extends Span {
 }
 
 /**
- * `ordered` is for stores that trust their file system beyond POSIX, as Postgres and ClickHouse do: there a sync
- * of a file or folder also makes durable what was done to its names, and to all names before. So it is on ext4
- * and XFS: they write one journal, in order, up to the last change that the sync is about.
+ * `ordered` is for stores that trust their file system beyond POSIX, as Postgres and ClickHouse do: there a
+ * sync of a file or folder also makes durable what was done to its names, and to all names before. So it is
+ * on ext4 and XFS: they write one journal, in order, up to the last change that the sync is about.
  */
 export interface Journal {
   ordered: boolean;

@@ -158,7 +158,7 @@ async function acknowledges(judged: Judged, run: string): Promise<number> {
 const PROBE_EVENTS = 200;
 let probes = 0;
 
-/** Enough at once not to fit into the rest of a block. New keys each time, of a meter that no ledger knows. */
+/** Too many to fit into the rest of a block. New keys each time, of a meter that no ledger knows. */
 async function probeUsage({ api, world }: Judged, run: string) {
   const probe = probes++;
   const customerId = world.customers[0]?.id;

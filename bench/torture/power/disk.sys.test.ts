@@ -15,7 +15,7 @@ if (await mayMount()) {
   });
 
   // Breaks: a write error swallowed; a torn frame not cut off.
-  it('a disk without a byte left costs nothing that was acknowledged, and all recovers by itself', async () => {
+  it('a disk without a byte left takes nothing acknowledged, and all recovers by itself', async () => {
     const result = await runPromise(diskFull, { seed: SEED, rounds: 1, form: 'short' });
     expect(result).toMatchObject({ problems: [], outcome: 'kept' });
   });

@@ -14,8 +14,8 @@ const CONNECTIONS = 6;
 const PATIENCE_MS = 30_000;
 
 /**
- * Starts the whole of Metergate on what a power cut left. Its client knows the answers that had set out before
- * and sends everything else again. Then answers, counters, stored events, log and audit are judged.
+ * Starts the whole of Metergate on what a power cut left. Its client knows the answers that had set out
+ * before and sends everything else again. Then answers, counters, stored events, log and audit are judged.
  */
 export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): Promise<string[]> {
   const prepare = async (dataDir: string): Promise<void> => {

@@ -49,8 +49,8 @@ async function cutLogs(recordings: Recording[], seed: number): Promise<RoundRepo
 const ITEMS = { short: 6_000, long: 20_000 };
 
 /**
- * Rounds of one power cut each, through the recording of a whole Metergate with its Postgres and its ClickHouse.
- * Everything is started on what is left of the folder.
+ * Rounds of one power cut each, through the recording of a whole Metergate with its Postgres and its
+ * ClickHouse. Everything is started on what is left of the folder.
  */
 export const powerCutsOfAll: TorturePromise = {
   promises: [6],
@@ -84,7 +84,7 @@ async function cutAll(recorded: RecordedInstance, random: Random): Promise<Round
   return { counts: { wholeStartsAfterPowerCuts: 1 }, problems };
 }
 
-/** From the first answer on; a file that is written once counts as much as one that is written all the time. */
+/** From the first answer on; a file that is written once counts as much as one that always is. */
 function momentOf({ log, moments }: RecordedInstance, random: Random): number {
   const from = Math.min(...log.answers.map(({ moment }) => moment));
   const begun = moments.map((ofFile) => ofFile.filter((moment) => moment >= from));

@@ -141,8 +141,8 @@ function fsync(at: Place, call: SystemCall): void {
 }
 
 /**
- * Whether a journal that is written for this file or folder holds the change. To fdatasync a new name of an old
- * file is no data: ext4 and XFS leave it for later.
+ * Whether a journal that is written for this file or folder holds the change. To fdatasync a new name of an
+ * old file is no data: ext4 and XFS leave it for later.
  */
 function isTaken({ names }: NameChange, synced: DiskNode, by: string): boolean {
   const isNew = names.length === 1;

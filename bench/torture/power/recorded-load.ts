@@ -1,7 +1,7 @@
 import type { DiskHistory, DiskNode } from './disk-history.ts';
 import { bytesOf, type SystemCall } from './system-calls.ts';
 
-/** When the control side asked Postgres to mark a range as loaded: it must be in the warehouse for good by then. */
+/** When Postgres was asked to mark a range as loaded: by then the warehouse must have it for good. */
 export function loadedMarks(calls: SystemCall[]): number[] {
   return calls.filter((call) => tells(call, "SET state = 'loaded'")).map(({ began }) => began);
 }

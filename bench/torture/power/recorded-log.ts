@@ -3,7 +3,7 @@ import { decodeFrame } from '../../../schemas/frame.ts';
 import type { DiskHistory, DiskNode, File, NameChange } from './disk-history.ts';
 import { bytesOf, descriptorOf, type SystemCall } from './system-calls.ts';
 
-/** What a recording says of the log: what was written, from when on it was durable, and what was told of it. */
+/** What a recording says of the log: what was written, since when it was durable, what was told of it. */
 export interface RecordedLog {
   frames: RecordedFrame[];
   /** When which end was told to the readers. */

@@ -38,7 +38,7 @@ export function traceTo(file: string): string[] {
   return ['strace', '-D', ...whole, '-o', file, '-e', `trace=${TRACED}`];
 }
 
-/** The calls of a trace in the order in which they returned. A line number is a moment, from `firstMoment` on. */
+/** The calls of a trace in the order in which they returned. Their moments begin with `firstMoment`. */
 export async function readSystemCalls(file: string, firstMoment = 0): Promise<SystemCall[]> {
   const calls: SystemCall[] = [];
   const unfinished = new Map<number, SystemCall>();
