@@ -17,7 +17,7 @@ import { createStandstill } from './stand-still.ts';
 const log = pino({ level: 'silent' });
 
 // Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
-it('a view is changed when what a crash left pending is loaded, and the load goes on from there', async () => {
+it('a view is changed once what a crash left pending is loaded, and the load goes on', async () => {
   const stores = await openLoadStores();
   await stores.append(events(0, 10));
   const end = createEnd();

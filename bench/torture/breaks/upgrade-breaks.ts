@@ -22,7 +22,7 @@ export const UPGRADE_BREAKS: readonly Break[] = [
       },
       {
         test: STANDSTILL_TEST,
-        title: 'a view is changed when what a crash left pending is loaded, and the load goes on from there',
+        title: 'a view is changed once what a crash left pending is loaded, and the load goes on',
       },
     ],
   },
