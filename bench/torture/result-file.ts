@@ -40,6 +40,8 @@ export function unfinishedTortureFile(folder: string): OpenedFile | undefined {
 /** Put in its place whole: a crash while it is written leaves the one before. */
 export function writeTortureFile(folder: string, { path, file }: OpenedFile): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`);
+  // Where a broken run left its data is said to whoever ran it; a file that is kept names no machine's path.
+  const results = file.results.map(({ leftAt: _, ...result }) => result);
+  writeFileSync(`${path}.new`, `${JSON.stringify({ ...file, results }, null, 2)}\n`);
   renameSync(`${path}.new`, path);
 }
