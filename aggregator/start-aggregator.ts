@@ -21,7 +21,7 @@ export interface AggregatorDeps {
   metrics: Registry;
   disk: { isLow(): boolean };
   /** Stored events are kept so long; left out: for ever. */
-  eventsRetentionDays?: number;
+  eventsRetentionDays: number | undefined;
 }
 
 export interface Aggregator {

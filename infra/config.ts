@@ -58,7 +58,7 @@ export interface Config {
     segmentBytesMax: number;
   };
   /** Absent: events are kept for ever. */
-  eventsRetentionDays?: number;
+  eventsRetentionDays: number | undefined;
   loadLingerMs: number;
 }
 
@@ -104,7 +104,7 @@ export function toConfig(env: Env): Config {
         max: 1024 * MEBIBYTE,
       }),
     },
-    ...present('eventsRetentionDays', read.optionalInteger('EVENTS_RETENTION_DAYS', { min: 1, max: 36_500 })),
+    eventsRetentionDays: read.optionalInteger('EVENTS_RETENTION_DAYS', { min: 1, max: 36_500 }),
     loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
   };
   checkEventsRetention(config, read);

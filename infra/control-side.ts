@@ -7,7 +7,6 @@ import { createControlPlane } from '../control-plane/control-plane.ts';
 import { createChdbWarehouse } from './clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from './clickhouse/clickhouse-warehouse.ts';
 import { setEventsRetention } from './clickhouse/events-retention.ts';
-import type { Config } from './config.ts';
 import { type ControlServer, createControlServer } from './control-server.ts';
 import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
@@ -104,8 +103,9 @@ async function serve(side: ControlSide): Promise<void> {
   closer.add('server', { drain: server.drain, close: server.close });
   const { pool } = relational;
   const { internalToken: token } = secrets;
+  const { eventsRetentionDays } = config;
   server.serve(
-    answerKeyExport({ pool, warehouse, token, log, ...kept(config) }, controlPlane.app.callback()),
+    answerKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.app.callback()),
   );
 }
 
@@ -145,15 +145,12 @@ function startLoad(side: ControlSide, { warehouse, logReader, metrics }: LoadDep
   closer.add('disk guard', { close: () => disk.close() });
   const pool = createPool({ url: relational.url, name: 'load', log, max: LOAD_CONNECTIONS_MAX });
   closer.add('load pool', { close: () => pool.end() });
+  const { eventsRetentionDays, loadLingerMs: lingerMs } = config;
   const load = startAggregator(
-    { pool, warehouse, reader: logReader, clock: systemClock, log, metrics, disk, ...kept(config) },
-    { owner: OWNER, lingerMs: config.loadLingerMs },
+    { pool, warehouse, reader: logReader, clock: systemClock, log, metrics, disk, eventsRetentionDays },
+    { owner: OWNER, lingerMs },
   );
   closer.add('aggregator', { drain: () => load.close() });
   load.failed.catch(fail);
   return load;
-}
-
-function kept({ eventsRetentionDays }: Config): { eventsRetentionDays?: number } {
-  return eventsRetentionDays === undefined ? {} : { eventsRetentionDays };
 }

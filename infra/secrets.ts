@@ -2,10 +2,12 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
-import { Fatal, Poison } from '../schemas/failures.ts';
+import type { Logger } from 'pino';
+import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import { dataDirAt } from './data-dir.ts';
 import { syncDirectory, writeDurably } from './durable-file.ts';
 import { keepFact, readFact } from './store/installation.ts';
+import { whenThere } from './when-there.ts';
 
 export interface DerivedSecrets {
   /** Under which API keys are hashed, 32 bytes. */
@@ -120,9 +122,27 @@ export async function ensureIdentityKey(pool: Pool): Promise<Buffer> {
   return key;
 }
 
+/** The control side makes it at the very first start; until then nothing can be identified. */
+export function waitForIdentityKey(pool: Pool, log: Logger): Promise<Buffer> {
+  const read = async () => {
+    const key = await readIdentityKey(pool).catch((error: unknown) => {
+      if (isUndefinedTable(error)) return undefined;
+      throw error;
+    });
+    if (!key) throw new Transient('identity_key_missing', 'The control side has not made it yet.');
+    return key;
+  };
+  return whenThere('the identity key from Postgres', read, log);
+}
+
 /** Undefined on a database where no control side was yet. */
 export function readIdentityKey(pool: Pool): Promise<Buffer | undefined> {
   return readFact(pool, IDENTITY_KEY);
+}
+
+/** SQLSTATE 42P01: the migrations have not run yet. */
+function isUndefinedTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42P01';
 }
 
 function readSecretFile(file: string): string | undefined {

@@ -10,7 +10,7 @@ export interface ChildSpec {
   program: string;
   /** On top of our own environment. */
   env?: Record<string, string>;
-  /** Options of Node itself. */
+  /** Options of Node itself, on top of our own. */
   nodeOptions?: string[];
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number;
@@ -48,7 +48,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
 
   function run(): void {
     const env = { ...process.env, ...spec.env };
-    const execArgv = spec.nodeOptions ?? [];
+    const execArgv = [...process.execArgv, ...(spec.nodeOptions ?? [])];
     const child = fork(spec.program, { env, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     let readyAt = Number.POSITIVE_INFINITY;
     running = child;

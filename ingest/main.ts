@@ -1,7 +1,7 @@
 /**
  * The data plane's process: takes usage events, acknowledges them once they are durable, forwards all else.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -19,11 +19,16 @@ import { systemClock } from '../infra/ports/clock.ts';
 import type { Exchange, HttpFront } from '../infra/ports/http-front.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { createPool } from '../infra/postgres/pool.ts';
-import { isUnavailable } from '../infra/postgres/unavailable.ts';
 import { identityOf } from '../infra/process-identity.ts';
 import { acquireLock } from '../infra/process-lock.ts';
 import { type RoleContext, runRole } from '../infra/role-process.ts';
-import { deriveSecrets, hashApiKey, readIdentityKey, readServerSecret } from '../infra/secrets.ts';
+import {
+  type DerivedSecrets,
+  deriveSecrets,
+  hashApiKey,
+  readServerSecret,
+  waitForIdentityKey,
+} from '../infra/secrets.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../infra/segment-log/writer.ts';
 import { CHANNELS, type ChangeNote } from '../schemas/channels.ts';
@@ -36,7 +41,7 @@ import { createCreatedAt } from './engine/created-at.ts';
 import { createFastEngine } from './engine/fast-engine.ts';
 import { createForwarder } from './forward.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { createIdentity, type Identity } from './identity.ts';
+import { createIdentity } from './identity.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { countLog, createUsageMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
@@ -52,6 +57,8 @@ interface DataPlane extends RoleContext {
   metrics: Registry;
   whereabouts: Whereabouts;
   pool: Pool;
+  /** Read when they are first needed: the control side makes their file at the very first start. */
+  secrets(): DerivedSecrets;
   /** Why usage is not taken yet, for readyz. */
   opening: { why: string };
 }
@@ -60,8 +67,8 @@ type Accept = (exchange: Exchange, operation: UsageOperation) => void;
 
 const POOL_CONNECTIONS_MAX = 4;
 const REGISTRY_ENTRIES_MAX = 200_000;
-const IDENTITY_RETRY_MS = 100;
-const KEYS_RETRY_MS = 1_000;
+/** Each try reads all keys again, and what is missing may stay away for long. */
+const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, factor: 2, maxTimeout: 60_000 };
 const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };
 /** Well under what the supervisor grants. */
 const DRAIN_MS = 3_000;
@@ -76,8 +83,18 @@ await runRole('ingest', async (context) => {
   const pool = createPool({ url, name: 'ingest', log: context.log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
   const opening = { why: 'the log and the keys are being opened' };
-  return await serve({ ...context, paths, metrics: createMetrics('ingest'), whereabouts, pool, opening });
+  const metrics = createMetrics('ingest');
+  const secrets = secretsOf(config, paths);
+  return await serve({ ...context, paths, metrics, whereabouts, pool, secrets, opening });
 });
+
+function secretsOf({ serverSecret: given }: Config, { root: dataDir }: DataDir): () => DerivedSecrets {
+  let secrets: DerivedSecrets | undefined;
+  return () => {
+    secrets ??= deriveSecrets(readServerSecret({ given, dataDir }));
+    return secrets;
+  };
+}
 
 /** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
 async function serve(dataPlane: DataPlane): Promise<{ port: number }> {
@@ -114,12 +131,16 @@ async function serve(dataPlane: DataPlane): Promise<{ port: number }> {
 
 /** A port that is still held by what runs no more comes free in a moment; one that another holds does not. */
 async function listen(front: HttpFront, { host, port }: Config): Promise<number> {
-  const listening = await poll(() => front.listen(host, port).catch(() => undefined), LISTEN_PATIENCE);
+  let cause: unknown;
+  const attempt = () =>
+    front.listen(host, port).catch((error: unknown) => {
+      cause = error;
+      return undefined;
+    });
+  const listening = await poll(attempt, LISTEN_PATIENCE);
   if (listening !== undefined) return listening;
-  throw new Fatal(
-    'listen_failed',
-    `${host}:${port} is taken or not ours: set HOST and PORT to a free address.`,
-  );
+  const message = `${host}:${port} is taken or not ours: set HOST and PORT to a free address.`;
+  throw new Fatal('listen_failed', message, { cause });
 }
 
 interface UsagePath {
@@ -135,14 +156,14 @@ async function openUsagePath(dataPlane: DataPlane): Promise<UsagePath> {
   const opening = { directory: paths.log, identityCheck: identity.check, segmentBytesMax, log };
   const writer = await openSegmentLogWriter(opening);
   closer.add('log', { close: () => writer.close() });
-  const store = await openKeys(dataPlane, identity);
+  const store = await openKeys(dataPlane, identity.check);
   closer.add('keys', { close: () => store.close() });
   keepLogShort(dataPlane, writer, store);
   const guard = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
   closer.add('disk guard', { close: () => guard.close() });
 
   const keys = openKeyCache(dataPlane);
-  const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX });
+  const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX, clock: systemClock });
   closer.add('listener', listenForChanges(whereabouts, { keys, registry, log }));
 
   const admission = createAdmission(config.ingest.inFlightBytesMax);
@@ -190,35 +211,33 @@ function keepLogShort(dataPlane: DataPlane, writer: SegmentLogWriter, keys: KeyT
 }
 
 /** Asks the control side for what they need of it until it comes: with keys missing nothing is decided. */
-async function openKeys(dataPlane: DataPlane, identity: Identity): Promise<KeyTable> {
-  const { config, paths, log, whereabouts, opening } = dataPlane;
-  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
-  const control = { controlUrl: whereabouts.controlUrl, token: deriveSecrets(secret).internalToken };
-  for (;;) {
+function openKeys(dataPlane: DataPlane, identityCheck: Uint8Array): Promise<KeyTable> {
+  const { paths, log, whereabouts, opening, secrets } = dataPlane;
+  const control = { controlUrl: whereabouts.controlUrl, token: secrets().internalToken };
+  const open = async () => {
     const logReader = await openSegmentLogReader({ directory: paths.log });
     const logId = hex(logReader.logId);
-    try {
-      return await openKeyTable({
-        directory: paths.keys,
-        identityCheck: identity.check,
-        logReader,
-        earlierRecords: (before) => earlierKeys(control, { logId, before }),
-        log,
-      });
-    } catch (error) {
-      if (!(error instanceof Transient)) throw error;
+    const earlierRecords = (before: number) => earlierKeys(control, { logId, before });
+    return await openKeyTable({
+      directory: paths.keys,
+      identityCheck,
+      logReader,
+      earlierRecords,
+      log,
+    }).finally(() => logReader.close());
+  };
+  return pRetry(open, {
+    ...KEYS_RETRY,
+    shouldRetry: ({ error }) => error instanceof Transient,
+    onFailedAttempt: ({ error }) => {
       log.warn({ err: error }, 'the keys cannot be opened yet');
       opening.why = error.message;
-      await delay(KEYS_RETRY_MS);
-    } finally {
-      await logReader.close();
-    }
-  }
+    },
+  });
 }
 
-function openKeyCache({ config, paths, pool, log, closer }: DataPlane): KeyCache {
-  const secret = readServerSecret({ given: config.serverSecret, dataDir: paths.root });
-  const { keyPepper } = deriveSecrets(secret);
+function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
+  const { keyPepper } = secrets();
   const firstCalls = createFirstCallStamp(pool, log);
   closer.add('first calls', { close: () => firstCalls.close() });
   return createKeyCache({
@@ -230,24 +249,6 @@ function openKeyCache({ config, paths, pool, log, closer }: DataPlane): KeyCache
     },
     clock: systemClock,
   });
-}
-
-/** The control side makes it at the very first start; until then nothing can be identified. */
-async function waitForIdentityKey(pool: Pool, log: Logger): Promise<Buffer> {
-  for (let asked = 0; ; asked++) {
-    const key = await readIdentityKey(pool).catch((error: unknown) => {
-      if (isUnavailable(error) || isUndefinedTable(error)) return undefined;
-      throw error;
-    });
-    if (key) return key;
-    if (asked === 0) log.info('waiting for the identity key from Postgres');
-    await delay(IDENTITY_RETRY_MS);
-  }
-}
-
-/** SQLSTATE 42P01: the migrations have not run yet. */
-function isUndefinedTable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42P01';
 }
 
 interface Caches {
@@ -282,6 +283,4 @@ function refuseWhileOpening(exchange: Exchange): void {
   exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
 }
 
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../infra/ports/clock.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../infra/postgres/test-database.ts';
 import { Transient } from '../schemas/failures.ts';
@@ -21,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const registryOf = (entriesMax = 1_000) => createRegistry(pool, { entriesMax });
+const registryOf = (entriesMax = 1_000) => createRegistry(pool, { entriesMax, clock: systemClock });
 const names = (...list: string[]) => new Set(list);
 
 /** A workspace of its own for one test, by its live environment. */
@@ -237,7 +238,7 @@ test('while Postgres is away a look-up is Transient, and what is known stays kno
     name: 'away',
     log: pino({ level: 'silent' }),
   });
-  const registry = createRegistry(away, { entriesMax: 10 });
+  const registry = createRegistry(away, { entriesMax: 10, clock: systemClock });
   try {
     await expect(registry.fillCustomers(environment, names('a'))).rejects.toBeInstanceOf(Transient);
     await expect(registry.fillMeters(environment, names('a'))).rejects.toBeInstanceOf(Transient);

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { systemClock } from '../infra/ports/clock.ts';
+import type { Clock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/channels.ts';
 import { createLookUps } from './look-ups.ts';
 import type { Customer, Meter, Pair, UsageRegistry } from './registry-entries.ts';
@@ -9,6 +9,7 @@ import { findOrMakeMeters } from './store/find-or-make-meters.ts';
 export interface RegistryOptions {
   /** Customers, and pairs of customer and meter, that memory holds at most; about 0.5 KB each. */
   entriesMax: number;
+  clock: Clock;
 }
 
 export interface Registry extends UsageRegistry {
@@ -23,7 +24,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
   const shelves = createShelves(options.entriesMax);
   // Grows with every note: a look-up that was under way meanwhile is used once, but not kept.
   let generation = 0;
-  const lookUp = createLookUps(systemClock);
+  const lookUp = createLookUps(options.clock);
 
   async function fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>> {
     const asked = generation;

@@ -64,7 +64,8 @@ export async function trimLog(deps: TrimDeps, keepMs: number): Promise<void> {
     return;
   }
   await retention.trim(Math.min(before, keptFrom));
-  log.info({ from: start, to: retention.extent().start }, 'gave up old segments of the log');
+  const { start: to } = retention.extent();
+  if (to > start) log.info({ from: start, to }, 'gave up old segments of the log');
 }
 
 function tell(err: unknown, log: Logger): void {

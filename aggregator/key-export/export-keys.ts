@@ -15,7 +15,7 @@ export interface KeyExportDeps {
   pool: Pool;
   warehouse: Warehouse;
   /** Set where stored events are given up: then nobody knows how many there should be. */
-  eventsRetentionDays?: number;
+  eventsRetentionDays: number | undefined;
 }
 
 const PARTITION = 0;

@@ -37,7 +37,7 @@ describe('an export of keys', () => {
       [logIdOf(stores), end],
     );
     expect((await taken(stores, end)).trailer).toMatchObject({ recordCount: 10, countMin: 10 });
-    const forgetful = await taken(stores, end, { eventsRetentionDays: 500 });
+    const forgetful = await taken(stores, end, 500);
     expect(forgetful.trailer).toMatchObject({ recordCount: 10, countMin: 0 });
   });
 
@@ -105,10 +105,10 @@ async function refusedCount({ pool }: LoadStores): Promise<number> {
   return (await pool.query('SELECT count(*) AS lines FROM quarantine')).rows[0].lines;
 }
 
-async function taken(stores: LoadStores, before: number, more: { eventsRetentionDays?: number } = {}) {
+async function taken(stores: LoadStores, before: number, eventsRetentionDays?: number) {
   const found: Buffer[] = [];
   const wanted = { logId: logIdOf(stores), before };
-  for await (const piece of exportKeys({ ...stores, ...more }, wanted)) found.push(piece);
+  for await (const piece of exportKeys({ ...stores, eventsRetentionDays }, wanted)) found.push(piece);
   return {
     records: recordsIn(Buffer.concat(found.slice(0, -1))),
     trailer: decodeKeyTrailer(found.at(-1) as Buffer),
@@ -138,7 +138,7 @@ function logIdOf({ reader }: LoadStores): string {
 }
 
 async function listen(stores: LoadStores, next: RequestListener): Promise<string> {
-  const deps = { ...stores, token: TOKEN, log: pino({ level: 'silent' }) };
+  const deps = { ...stores, eventsRetentionDays: undefined, token: TOKEN, log: pino({ level: 'silent' }) };
   const server = createServer(answerKeyExport(deps, next));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -1,5 +1,5 @@
 import { createApi } from '../api.ts';
-import { compareBreakdowns, compareCounters, type Judged } from '../compare.ts';
+import { compareBreakdowns, compareCounters, compareEvents, type Judged } from '../compare.ts';
 import { type Instance, startInstance } from '../instance.ts';
 import { createLedger } from '../ledger.ts';
 import { makeWorld } from '../make-world.ts';
@@ -57,13 +57,14 @@ export interface SeenOfKill {
   peaks: Record<string, number>;
 }
 
-/** Everything from every side: answers, counters, breakdowns, the audit, the log, the warehouse's rows. */
+/** From every side: answers, counters, every breakdown, the list of events, audit, log, stored rows. */
 export async function judgeScene({ instance, judged }: Scene): Promise<RoundReport> {
   const { ledger } = judged;
   const problems = [
     ...ledger.problems(),
     ...(await compareCounters(judged)),
-    ...(await compareBreakdowns(judged, ['all'], ['user', '$day'])),
+    ...(await compareBreakdowns(judged)),
+    ...(await compareEvents(judged)),
     ...(await auditFaults(instance.dataDir)),
   ];
   const exitCode = await instance.stop();

@@ -1,4 +1,3 @@
-import type { Checkpoint } from './checkpoint-file.ts';
 import { RECORD_WORDS, type RecentRecords } from './recent-records.ts';
 import type { RecordFileEnd } from './record-file-end.ts';
 import { NOT_FOUND, type SlotTable } from './slot-table.ts';
@@ -25,12 +24,12 @@ export async function addEarlierRecords(
   earlier: AsyncIterable<Uint8Array>,
   keys: KnownKeys & { end: RecordFileEnd },
   logStart: number,
-): Promise<Checkpoint> {
+): Promise<void> {
   for await (const records of earlier) {
     addRecords(records, keys);
     await keys.end.writeUpTo(keys.recent.next);
   }
-  return keys.end.checkpoint(logStart);
+  await keys.end.checkpoint(logStart);
 }
 
 /** A copy: records begin at any byte of a frame, words do not. */

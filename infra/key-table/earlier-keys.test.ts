@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
@@ -44,6 +44,21 @@ describe('keys that the log no longer holds', () => {
     expectAllKnown(keys, records);
   });
 
+  // Break it catches: the records thrown away before it is known that something else has them.
+  it('that lost their checkpoint are refused and left as they are', async () => {
+    const { keys } = await withoutFiles('checkpoint');
+    const path = join(keys.folder(), 'keys', 'records');
+    const before = readFileSync(path);
+    keys.earlier = async function* () {
+      yield* [];
+      throw new Error('the warehouse lacks some');
+    };
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(keys.open()).rejects.toMatchObject({ name: 'Fatal', code: 'record_file_damaged' });
+      expect(readFileSync(path).equals(before)).toBe(true);
+    }
+  });
+
   // Break it catches: files that end before the log begins, taken as they are.
   it('are added to files that end before the log begins', async () => {
     const keys = await openKeys();
@@ -73,13 +88,13 @@ async function openKeys(): Promise<TestKeys> {
   return keys;
 }
 
-/** Closed, the record file gone, and half of the log. */
-async function withoutFiles(): Promise<{ keys: TestKeys; records: Uint32Array[] }> {
+/** Closed, half of the log gone, and the folder of the keys, or one file of it. */
+async function withoutFiles(file = ''): Promise<{ keys: TestKeys; records: Uint32Array[] }> {
   const keys = await openKeys();
   const records = await addKeys(keys, KEYS);
   await keys.restart('clean');
   await keys.kill();
-  rmSync(join(keys.folder(), 'keys'), { recursive: true });
+  rmSync(join(keys.folder(), 'keys', file), { recursive: true });
   removeSegments(keys, 0.5);
   return { keys, records };
 }

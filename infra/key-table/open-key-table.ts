@@ -14,8 +14,9 @@ import {
   checkRecordFile,
   offsetOf,
   openRecordFile,
+  RECORD_HEADER_BYTES,
   type RecordFile,
-  type RecordOwner,
+  refusal,
   resetRecordFile,
 } from './record-file.ts';
 import { createRecordFileEnd, type RecordFileEnd } from './record-file-end.ts';
@@ -48,11 +49,11 @@ const REPLAY_BYTES = 8 * 1024 * 1024;
  * `log_behind_keys`, `keys_missing`), and nothing is changed then.
  */
 export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> {
-  const { directory, identityCheck, logReader, log } = options;
+  const { directory, logReader, log } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const files = await openFiles(directory);
   try {
-    const known = await startOf(files, { identityCheck, logId: logReader.logId }, log);
+    const known = await startOf(files, options);
     const recent = new RecentRecords(known.recordCount);
     const finder = new RecordFinder(recent, files.records);
     const slots = new SlotTable(known.recordCount, (record, ids, at) => finder.isSame(record, ids, at));
@@ -60,9 +61,9 @@ export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> 
     await loadRecords(files.records, known, slots);
     await files.records.file.truncate(offsetOf(known.recordCount));
     const end = createRecordFileEnd({ ...files, recent, from: known });
-    const from = await closeGap(known, options, { slots, recent, end });
-    const writer = createRecordWriter({ ...files, recent, from, log });
-    await replayLog(logReader, from.logPosition, { slots, recent, writer });
+    await closeGap(known, options, { slots, recent, end });
+    const writer = createRecordWriter({ end, path: files.records.path, log });
+    await replayLog(logReader, end.covered().logPosition, { slots, recent, writer });
     return createKeyTable({ slots, recent, finder, writer, closeFiles: () => closeFiles(files) });
   } catch (error) {
     await closeFiles(files);
@@ -89,22 +90,35 @@ async function closeFiles({ records, checkpoints }: KeyFiles): Promise<void> {
   await checkpoints.close();
 }
 
-/**
- * The checkpoint to go on from; where there is none, the files are made anew and the log tells everything.
- */
-async function startOf(files: KeyFiles, owner: RecordOwner, log: Logger): Promise<Checkpoint> {
+/** The checkpoint to go on from. Where there is none the files are made anew, unless that could lose keys. */
+async function startOf(
+  files: KeyFiles,
+  { identityCheck, logReader, log }: KeyTableOptions,
+): Promise<Checkpoint> {
+  const owner = { identityCheck, logId: logReader.logId };
   const { records, checkpoints, hadRecords } = files;
   const { latest } = checkpoints;
   if (latest && latest.recordCount > 0 && hadRecords) {
     await checkRecordFile(records, owner, latest.recordCount);
     return latest;
   }
-  if (latest || hadRecords) log.info({ path: records.path }, 'the keys are rebuilt from the log');
+  if (!latest) await checkNotForgotten(records, await logReader.start(0));
+  if (latest || hadRecords) log.info({ path: records.path }, 'the keys are made anew');
   // In this order: a crash between the two leaves a checkpoint that promises nothing.
   await checkpoints.write(NO_RECORDS);
   await resetRecordFile(records, owner);
   syncDirectory(dirname(records.path));
   return NO_RECORDS;
+}
+
+/**
+ * Once the log has given up its beginning these may be the only records left. No crash leaves any without a
+ * checkpoint: the first one is durable before the first record is written.
+ */
+async function checkNotForgotten({ path, file }: RecordFile, logStart: number): Promise<void> {
+  const { size } = await file.stat();
+  if (logStart === 0 || size <= RECORD_HEADER_BYTES) return;
+  throw refusal('record_file_damaged', path, 'has lost its checkpoint');
 }
 
 async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Promise<void> {
@@ -118,15 +132,15 @@ async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Pro
 
 /**
  * Where the log begins behind what the keys know, the rest comes from elsewhere: with a hole in them, events
- * would be counted again. Gives the checkpoint from which on the log tells everything.
+ * would be counted again. Behind what `end` then covers the log tells everything.
  */
 async function closeGap(
   known: Checkpoint,
   { logReader, earlierRecords, log }: KeyTableOptions,
   keys: KnownKeys & { end: RecordFileEnd },
-): Promise<Checkpoint> {
+): Promise<void> {
   const start = await logReader.start(0);
-  if (known.logPosition >= start) return known;
+  if (known.logPosition >= start) return;
   if (!earlierRecords) {
     throw new Fatal('keys_missing', `The log begins at ${start}, behind what the keys were made from.`);
   }
@@ -134,9 +148,8 @@ async function closeGap(
     { known: known.recordCount, start },
     'keys are missing that the log no longer holds: asking for them',
   );
-  const from = await addEarlierRecords(earlierRecords(start), keys, start);
-  log.warn({ found: from.recordCount - known.recordCount }, 'the missing keys are here');
-  return from;
+  await addEarlierRecords(earlierRecords(start), keys, start);
+  log.warn({ found: keys.recent.next - known.recordCount }, 'the missing keys are here');
 }
 
 interface Growing extends KnownKeys {

@@ -15,7 +15,7 @@ export interface RecordFileEnd {
   /** Whether so many records want a checkpoint; `now`: whatever is not promised yet does. */
   isCheckpointDue(recordCount: number, now: boolean): boolean;
   /** Promises what is written; `logPosition` is where the log ends behind the last record of it. */
-  checkpoint(logPosition: number): Promise<Checkpoint>;
+  checkpoint(logPosition: number): Promise<void>;
 }
 
 export interface RecordFileEndDeps {
@@ -65,7 +65,6 @@ export function createRecordFileEnd({
       await checkpoints.write(reached);
       covered = reached;
       coveredAtMs = performance.now();
-      return reached;
     },
   };
 }

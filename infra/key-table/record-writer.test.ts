@@ -6,6 +6,7 @@ import { testFolder } from '../test-folder.ts';
 import { NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';
 import { RECORD_WORDS, RecentRecords } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
+import { createRecordFileEnd } from './record-file-end.ts';
 import { createRecordWriter } from './record-writer.ts';
 
 describe('the record writer', () => {
@@ -93,10 +94,11 @@ async function setUp(disk = { code: '', failures: 0 }) {
   });
   const recent = new RecentRecords(0);
   const log = pino({ level: 'silent' });
+  const end = createRecordFileEnd({ records, checkpoints, recent, from: NO_RECORDS });
   return {
     path,
     recent,
-    writer: createRecordWriter({ records, checkpoints, recent, from: NO_RECORDS, log }),
+    writer: createRecordWriter({ end, path, log }),
     async checkpoint() {
       const again = await openCheckpointFile(join(folder, 'checkpoint'));
       await again.close();

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import { isDiskFull } from '../disk-guard.ts';
 import { BLOCK_RECORDS } from './recent-records.ts';
-import { createRecordFileEnd, type RecordFileEndDeps } from './record-file-end.ts';
+import type { RecordFileEnd } from './record-file-end.ts';
 
 /** Brings confirmed records into the record file, behind the answers, and checkpoints it. */
 export interface RecordWriter {
@@ -19,7 +19,12 @@ export interface RecordWriter {
   finish(): Promise<void>;
 }
 
-export type RecordWriterDeps = RecordFileEndDeps & { log: Logger };
+export interface RecordWriterDeps {
+  end: RecordFileEnd;
+  /** Of the file, for messages. */
+  path: string;
+  log: Logger;
+}
 
 /** 40 MB of RAM. Reached when this disk is slower than the log's, or full. */
 const UNWRITTEN_RECORDS_MAX = 1_048_576;
@@ -30,9 +35,8 @@ interface Goal {
   logPosition: number;
 }
 
-export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
-  const end = createRecordFileEnd(deps);
-  let goal: Goal = deps.from;
+export function createRecordWriter({ end, path, log }: RecordWriterDeps): RecordWriter {
+  let goal: Goal = end.covered();
   let running: Promise<void> | undefined;
   let failure: Fatal | undefined;
   let finishing = false;
@@ -49,12 +53,10 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
         if (isCheckpointDue()) await end.checkpoint(reached.logPosition);
       } catch (cause) {
         if (!isDiskFull(cause)) {
-          failure = new Fatal('record_file_write_failed', `${deps.records.path} cannot be written.`, {
-            cause,
-          });
+          failure = new Fatal('record_file_write_failed', `${path} cannot be written.`, { cause });
           return;
         }
-        deps.log.warn({ unwritten: goal.recordCount - end.written() }, 'no space for the record file');
+        log.warn({ unwritten: goal.recordCount - end.written() }, 'no space for the record file');
         if (finishing) return;
         await delay(DISK_FULL_RETRY_MS);
       }

@@ -78,6 +78,8 @@ it('a reader that is overtaken gives true frames or says that they are gone', as
     if (typeof found !== 'string') expect(found).toEqual(all.slice(at, at + found.length));
   }
   expect([...outcomes].filter((one) => one !== 'frames' && one !== 'log_trimmed')).toEqual([]);
+  // Else nothing was given up, and nobody overtaken.
+  await expect(reader.read(0, 0, 1e6)).rejects.toMatchObject({ code: 'log_trimmed' });
 });
 
 function signal(): { given: Promise<void>; give: () => void } {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { RECORD_WORDS } from './decided.ts';
 import { createPairTexts } from './pair-texts.ts';
 
 /** The wasm module of assembly/fast-door.ts: one memory, one request at a time. */
@@ -8,7 +9,7 @@ interface FastDoorModule extends Places {
   readLines(bytes: number): number;
   pairCount(): number;
   isTimely(count: number, oldestMs: number, newestMs: number): number;
-  identify(count: number, nowMs: number, oldestMs: number, newestMs: number): number;
+  identify(count: number, nowMs: number): void;
   answer(count: number, created: number, duplicate: number, reusedBytes: number): number;
   lines(count: number): number;
 }
@@ -83,7 +84,7 @@ export function createFastDoor(reused = '') {
     /** What the key table judges, and where it leaves its outcomes. */
     claimBatch: (count: number) => ({
       count,
-      records: new Uint32Array(memory.buffer, at.RECORDS, count * 10),
+      records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
       readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
       outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
     }),

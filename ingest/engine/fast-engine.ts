@@ -55,16 +55,7 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
 
   function decide(reading: FastReading | Reading): Decision {
     if (!('turn' in reading)) return plain.decide(reading);
-    const { request, count, turn: readIn } = reading;
-    return readIn === turn && identify(count, request.environment) ? claim(reading) : decidePlainly(request);
-  }
-
-  /** False when an event lies outside the limits of time by now. */
-  function identify(count: number, environment: string): boolean {
-    const { ageMsMax, aheadMsMax } = deps.limits;
-    const nowMs = deps.createdAtMs();
-    door.useKey(deps.identityOf(environment));
-    return door.wasm.identify(count, nowMs, nowMs - ageMsMax, nowMs + aheadMsMax) === 1;
+    return reading.turn === turn ? claim(reading) : decidePlainly(reading.request);
   }
 
   /** Its names were known a moment ago, so that it is read at once. If one was forgotten since: ask again. */
@@ -75,7 +66,9 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     throw new Transient('reading_outdated', 'A name changed between reading and deciding.');
   }
 
-  function claim({ count, pairs }: FastReading): Decision {
+  function claim({ request, count, pairs }: FastReading): Decision {
+    door.useKey(deps.identityOf(request.environment));
+    door.wasm.identify(count, deps.createdAtMs());
     const batch = door.claimBatch(count);
     return claimKeys(deps.store, batch, (claim) => write(door, claim, batch, pairs));
   }

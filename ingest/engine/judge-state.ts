@@ -57,7 +57,7 @@ const CUSTOMER_ARCHIVED = refusal('customer_archived', 'This customer is archive
 const METER_NOT_FOUND = refusal(
   'meter_not_found',
   'No meter has this key, and none is made for it: the workspace is strict, has 1,000 automatic meters ' +
-    'already, or the key begins with meter_.',
+    'already, or the key begins with meter_ or is a dot or two.',
   'meterId',
 );
 const METER_ARCHIVED = refusal('meter_archived', 'This meter is archived.', 'meterId');

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
 import { newId } from '../../schemas/ids.ts';
-import { type Aggregation, USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+import { type Aggregation, RESERVED_METER_KEY, USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { Meter } from '../registry-entries.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function findOrMakeMeters(
   names: string[],
 ): Promise<Map<string, Meter>> {
   const found = await selectMeters(pool, environment, names).catch(throwTransient);
-  const unknown = names.filter((name) => !found.has(name) && !NOBODYS_KEY.test(name)).sort();
+  const unknown = names.filter((name) => !found.has(name) && !RESERVED.test(name)).sort();
   if (unknown.length === 0) return found;
   await inTransaction(pool, (client) => insertAutomaticMeters(client, environment, unknown)).catch(
     throwTransient,
@@ -26,8 +26,7 @@ export async function findOrMakeMeters(
   return found;
 }
 
-/** What a meter of the API may not be called either: an id, and what clients that tidy their paths drop. */
-const NOBODYS_KEY = /^(meter_|\.{1,2}$)/;
+const RESERVED = new RegExp(`^(${RESERVED_METER_KEY})`);
 
 interface MeterRow {
   id: string;

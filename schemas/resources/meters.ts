@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
-import { AGGREGATIONS } from '../usage-limits.ts';
+import { AGGREGATIONS, RESERVED_METER_KEY } from '../usage-limits.ts';
 import { Decimal, Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 
 const Rate = Type.Unsafe<Static<typeof Decimal>>({ ...Decimal, minimum: 0 });
@@ -36,7 +36,7 @@ const meterFields = {
 };
 
 export const NewMeter = Type.Object({
-  key: Type.String({ ...NamedId, pattern: '^(?!meter_|\\.{1,2}$)' }),
+  key: Type.String({ ...NamedId, pattern: `^(?!${RESERVED_METER_KEY})` }),
   ...meterFields,
 });
 export type NewMeter = Static<typeof NewMeter>;

@@ -97,7 +97,7 @@ export const LOG_BREAKS: readonly Break[] = [
     promises: [2],
     why: 'after a kill the newest keys are free again, and a retry of them is counted twice',
     module: 'infra/key-table/open-key-table',
-    find: 'await replayLog(logReader, from.logPosition, { slots, recent, writer });',
+    find: 'await replayLog(logReader, end.covered().logPosition, { slots, recent, writer });',
     replace: '',
     provedBy: [
       {

@@ -46,8 +46,8 @@ export const RETENTION_BREAKS: readonly Break[] = [
     promises: [2],
     why: 'a start without keys takes those of the trimmed log for all: older replays are counted again',
     module: 'infra/key-table/open-key-table',
-    find: 'if (known.logPosition >= start) return known;',
-    replace: 'return { ...known, logPosition: Math.max(known.logPosition, start) };',
+    find: 'if (known.logPosition >= start) return;',
+    replace: 'return known.logPosition < start ? keys.end.checkpoint(start) : undefined;',
     provedBy: [
       {
         test: 'infra/key-table/earlier-keys.test.ts',

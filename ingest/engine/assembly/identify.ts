@@ -32,23 +32,17 @@ export function isTimely(count: i32, oldestMs: f64, newestMs: f64): bool {
   return true;
 }
 
-/**
- * Makes a record of every item. An event that names no time occurred now. False when one lies outside the
- * limits: why, is the plain engine's to say.
- */
-export function identify(count: i32, nowMs: f64, oldestMs: f64, newestMs: f64): bool {
+/** Makes a record of every item. An event that names no time occurred now. */
+export function identify(count: i32, nowMs: f64): void {
   for (let index = 0; index < count; index++) {
     const item = ITEMS + index * ITEM_BYTES;
     const record = RECORDS + index * RECORD_BYTES;
     const sent = load<f64>(item + OCCURRED_AT);
-    const occurredAt = isNaN(sent) ? nowMs : sent;
-    if (occurredAt < oldestMs || occurredAt > newestMs) return false;
     siphash128(KEYS, load<i32>(item + KEY_AT), load<i32>(item + KEY_BYTES), record);
     siphash64(KEYS + 16, HASHED, fingerprintText(item), record + RECORD_FINGERPRINT);
-    store<f64>(record + RECORD_OCCURRED, occurredAt);
+    store<f64>(record + RECORD_OCCURRED, isNaN(sent) ? nowMs : sent);
     store<f64>(record + RECORD_CREATED, nowMs);
   }
-  return true;
 }
 
 /** Leaves it at HASHED and returns its length: as the plain engine's, byte by byte. */
