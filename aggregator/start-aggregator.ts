@@ -26,12 +26,15 @@ export interface AggregatorDeps {
 
 export interface Aggregator {
   /** For the listener: what to do on which channel. */
-  readonly channels: Record<string, () => void>;
+  readonly channels: Record<(typeof AGGREGATOR_CHANNELS)[number], () => void>;
   /** Rejects when the process has to end. Never resolves. */
   readonly failed: Promise<never>;
   /** Ends after the block that is being loaded. */
   close(): Promise<void>;
 }
+
+/** What it has to hear. */
+export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditAsked] as const;
 
 /** The embedded log has one. */
 const PARTITION = 0;

@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client';
 import { answerKeyExport } from '../aggregator/key-export/answer-key-export.ts';
 import { createStandstill } from '../aggregator/stand-still.ts';
-import { startAggregator } from '../aggregator/start-aggregator.ts';
+import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from '../aggregator/start-aggregator.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
 import { createChdbWarehouse } from './clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from './clickhouse/clickhouse-warehouse.ts';
@@ -80,13 +80,16 @@ async function prepareInstallation(
   return secrets;
 }
 
-/** Opens the rest, from the stores to the door, so that the door is the first to be closed. */
+/**
+ * Opens the rest, from the stores to the door, so that the door is the first to be closed. Resolves when the
+ * load runs: until ClickHouse is there, everything else is answered.
+ */
 async function serve(side: ControlSide): Promise<void> {
   const { config, closer, log, relational, secrets, server } = side;
   const logReader = await openLog(side);
-  const warehouse = await openWarehouse(side, logReader);
+  const warehouse = openWarehouse(side);
   const metrics = createMetrics('control');
-  const load = startLoad(side, { warehouse, logReader, metrics });
+  const load = openLoad(side, { warehouse, logReader, metrics });
   const controlPlane = createControlPlane({
     pool: relational.pool,
     warehouse,
@@ -107,20 +110,15 @@ async function serve(side: ControlSide): Promise<void> {
   server.serve(
     answerKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.app.callback()),
   );
+  await load.start();
 }
 
-async function openWarehouse(side: ControlSide, logReader: EventLogReader): Promise<Warehouse> {
-  const { config, paths, closer, log } = side;
+function openWarehouse({ config, paths, closer, log }: ControlSide): Warehouse {
   const own = log.child({ component: 'warehouse' });
   const warehouse = config.clickhouseUrl
     ? createClickHouseWarehouse({ url: config.clickhouseUrl, log: own })
     : createChdbWarehouse({ directory: paths.warehouse, log: own });
   closer.add('warehouse', { close: () => warehouse.close() });
-  const { pool } = side.relational;
-  const load = { pool, warehouse, reader: logReader, clock: systemClock, log };
-  const atStandstill = createStandstill(load, { owner: OWNER });
-  await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
-  await whenThere('ClickHouse', () => setEventsRetention(warehouse, config.eventsRetentionDays), log);
   return warehouse;
 }
 
@@ -137,8 +135,30 @@ interface LoadDeps {
   metrics: Registry;
 }
 
+/** What is heard before its start is of no use to it: it begins with what is on the log. */
+function openLoad(side: ControlSide, deps: LoadDeps) {
+  let load: Aggregator | undefined;
+  side.closer.add('aggregator', { drain: () => load?.close() });
+  const hear = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
+  return {
+    channels: Object.fromEntries(AGGREGATOR_CHANNELS.map((channel) => [channel, hear(channel)])),
+    async start(): Promise<void> {
+      await migrate(side, deps);
+      load = startLoad(side, deps);
+    },
+  };
+}
+
+async function migrate(side: ControlSide, { warehouse, logReader }: LoadDeps): Promise<void> {
+  const { config, log, relational } = side;
+  const load = { pool: relational.pool, warehouse, reader: logReader, clock: systemClock, log };
+  const atStandstill = createStandstill(load, { owner: OWNER });
+  await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
+  await whenThere('ClickHouse', () => setEventsRetention(warehouse, config.eventsRetentionDays), log);
+}
+
 /** On connections of its own: readers that take all of theirs must not hold up counting. */
-function startLoad(side: ControlSide, { warehouse, logReader, metrics }: LoadDeps) {
+function startLoad(side: ControlSide, { warehouse, logReader, metrics }: LoadDeps): Aggregator {
   const { config, paths, closer, fail, relational } = side;
   const log = side.log.child({ component: 'aggregator' });
   const disk = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
@@ -150,7 +170,6 @@ function startLoad(side: ControlSide, { warehouse, logReader, metrics }: LoadDep
     { pool, warehouse, reader: logReader, clock: systemClock, log, metrics, disk, eventsRetentionDays },
     { owner: OWNER, lingerMs },
   );
-  closer.add('aggregator', { drain: () => load.close() });
   load.failed.catch(fail);
   return load;
 }

@@ -230,6 +230,7 @@ function openKeys(dataPlane: DataPlane, identityCheck: Uint8Array): Promise<KeyT
     ...KEYS_RETRY,
     shouldRetry: ({ error }) => error instanceof Transient,
     onFailedAttempt: ({ error }) => {
+      if (!(error instanceof Transient)) return;
       log.warn({ err: error }, 'the keys cannot be opened yet');
       opening.why = error.message;
     },
@@ -283,4 +284,6 @@ function refuseWhileOpening(exchange: Exchange): void {
   exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
 }
 
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -22,6 +22,8 @@ const UNREADABLE = new Set([
 
 /** Codes that say: the statement is right, not now. */
 const NOT_NOW = new Set([
+  60, //  UNKNOWN_TABLE: before the first migration
+  81, //  UNKNOWN_DATABASE: the same
   159, // TIMEOUT_EXCEEDED
   164, // READONLY: a replica that is coming up
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
