@@ -113,11 +113,11 @@ async function serve(side: ControlSide): Promise<void> {
   await load.start();
 }
 
-function openWarehouse({ config, paths, closer, log }: ControlSide): Warehouse {
+function openWarehouse({ config, paths, closer, log, fail }: ControlSide): Warehouse {
   const own = log.child({ component: 'warehouse' });
   const warehouse = config.clickhouseUrl
     ? createClickHouseWarehouse({ url: config.clickhouseUrl, log: own })
-    : createChdbWarehouse({ directory: paths.warehouse, log: own });
+    : createChdbWarehouse({ directory: paths.warehouse, log: own, onStuck: fail });
   closer.add('warehouse', { close: () => warehouse.close() });
   return warehouse;
 }

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { Session } from 'chdb';
 import type { Logger } from 'pino';
 import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { Fatal } from '../../schemas/failures.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { createChdbLane } from './chdb-lane.ts';
+import { type ChdbSession, createChdbLane } from './chdb-lane.ts';
 import { inlineParameters } from './inline-parameters.ts';
 import { LANE_SETTINGS } from './lane-settings.ts';
+import { createStuckWatch } from './stuck-watch.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 
@@ -15,19 +17,36 @@ export interface ChdbWarehouseOptions {
   /** Belongs to one process, and a process has one such folder at a time. */
   directory: string;
   log: Logger;
+  /** The engine fails for so long that only a new process can help: with the error to end this one. */
+  onStuck?: (error: Fatal) => void;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
+/** More than any insert takes, and a disk that is full for a moment. */
+const STUCK_AFTER_MS = 60_000;
 /** The engine's own, given with the first connection: merging gives way to loading, reading and answering. */
 const ENGINE_ARGUMENTS = ['--os_threads_nice_value_merge_mutate=10'];
 
 /** ClickHouse's own engine in this process. Every lane has a connection to the same folder. */
-export function createChdbWarehouse({ directory, log }: ChdbWarehouseOptions): Warehouse {
+export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOptions): Warehouse {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
   const open = (lane: keyof typeof LANE_SETTINGS) =>
     createChdbLane({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
   const lanes = { load: open('load'), counters: open('counters'), long: open('long') };
+  const { watch } = createStuckWatch({
+    afterMs: STUCK_AFTER_MS,
+    onStuck: (cause) =>
+      onStuck?.(new Fatal('warehouse_stuck', 'ClickHouse takes nothing any more.', { cause })),
+  });
+
+  const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
+    watch(() =>
+      lanes.load.run(timeoutMs, async (session) => {
+        await work(session);
+        await syncPartNames(directory);
+      }),
+    );
 
   const transport: Transport = {
     rows: ({ sql, params, lane, timeoutMs }) =>
@@ -40,14 +59,13 @@ export function createChdbWarehouse({ directory, log }: ChdbWarehouseOptions): W
         return result.json();
       }),
     command: (sql) =>
-      lanes.load.run(COMMAND_TIMEOUT_MS, async ({ client }) => {
-        await client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } });
-        await syncPartNames(directory);
-      }),
+      write(COMMAND_TIMEOUT_MS, ({ client }) =>
+        client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } }),
+      ),
     insert: ({ table, lines, token, timeoutMs }) =>
-      lanes.load.run(timeoutMs, async ({ connection }) => {
+      write(timeoutMs, ({ connection }) =>
         // The client's own insert makes the bytes a string: 12 µs CPU per row where this takes 4.
-        await connection.chdb.rawInsert({
+        connection.chdb.rawInsert({
           table,
           values: lines,
           format: 'JSONCompactEachRow',
@@ -57,9 +75,8 @@ export function createChdbWarehouse({ directory, log }: ChdbWarehouseOptions): W
             max_execution_time: 0,
             ...(token === undefined ? {} : { insert_deduplication_token: token }),
           },
-        });
-        await syncPartNames(directory);
-      }),
+        }),
+      ),
     async close() {
       for (const lane of [lanes.long, lanes.counters, lanes.load]) await lane.close();
       // Last: with the last connection the engine stops.

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { createStuckWatch } from './stuck-watch.ts';
+
+/*
+ * Breaks that turn it red: a success not looked at; the number of failures not looked at; each failure told.
+ */
+function watched() {
+  const causes: unknown[] = [];
+  let nowMs = 0;
+  const { watch } = createStuckWatch({
+    afterMs: 1_000,
+    onStuck: (cause) => void causes.push(cause),
+    nowMs: () => nowMs,
+  });
+  const broken = new Error('no');
+  return {
+    causes,
+    broken,
+    async fail(tookMs: number) {
+      const tried = watch(async () => {
+        nowMs += tookMs;
+        throw broken;
+      });
+      await expect(tried).rejects.toBe(broken);
+    },
+    succeed: () => watch(async () => 'done'),
+  };
+}
+
+test('an engine that only fails for so long is told of, once, with the cause', async () => {
+  const { causes, broken, fail } = watched();
+  for (let tries = 0; tries < 9; tries++) await fail(100);
+  expect(causes).toEqual([]);
+  for (let tries = 0; tries < 9; tries++) await fail(100);
+  expect(causes).toEqual([broken]);
+});
+
+test('one success begins it anew', async () => {
+  const { causes, fail, succeed } = watched();
+  for (let round = 0; round < 5; round++) {
+    for (let tries = 0; tries < 9; tries++) await fail(100);
+    expect(await succeed()).toBe('done');
+  }
+  expect(causes).toEqual([]);
+});
+
+test('two long tries are not enough', async () => {
+  const { causes, fail } = watched();
+  await fail(60_000);
+  await fail(60_000);
+  expect(causes).toEqual([]);
+  await fail(1);
+  expect(causes).toHaveLength(1);
+});
