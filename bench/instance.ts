@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dataDirAt } from '../infra/data-dir.ts';
+import { findPostmaster } from '../infra/postgres/postmaster.ts';
+import { identityOf } from '../infra/process-identity.ts';
+import { quietPort } from '../infra/quiet-port.ts';
+import { seenInTime } from './in-time.ts';
+import { childrenOf, endByForce, lockOwner } from './processes.ts';
 
 /** A real Metergate: `npm start` on a data folder of its own, its processes in reach. */
 export interface Instance {
@@ -21,6 +25,8 @@ export interface Instance {
   keys(): DemoKeys;
   /** What the processes wrote on stderr, the last part: for the message of a failed test. */
   log(): string;
+  /** Every line of level error or worse that they ever wrote. */
+  errors(): string[];
   /** Ends whatever still runs and removes the folder. */
   remove(): Promise<void>;
   /** Ends whatever still runs and leaves the folder, with data and log: resolves with its path. */
@@ -35,9 +41,11 @@ export interface DemoKeys {
 }
 
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
-const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 20_000;
+const START = { timeoutMs: 60_000 };
+const STOP = { timeoutMs: 20_000 };
 const LOG_CHARS_KEPT = 8_000;
+/** Of pino: 50 is error, 60 is fatal. */
+const ERROR_LINES = /^.*"level":(?:50|60).*$/gm;
 
 export interface InstanceOptions {
   /** Where its data are to stand; else in the folder that it has anyway. */
@@ -48,29 +56,38 @@ export interface InstanceOptions {
   under?: () => string[];
 }
 
-/** `environment` is added to our own. */
+/** `environment` is added to our own. A start that fails leaves nothing but a data folder that was given. */
 export async function startInstance(
   environment: Record<string, string> = {},
   { dataDir: given, prepare = async () => undefined, under = () => [] }: InstanceOptions = {},
 ): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-'));
-  // The database server may run under another account, which has to get through here.
-  chmodSync(folder, 0o755);
-  const dataDir = given ?? join(folder, 'data');
-  const logFile = join(folder, 'stderr.log');
-  const port = await freePort();
-  const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
-  await prepare(dataDir);
-  const start = () => spawnReady([...under(), process.execPath, 'infra/start.mjs'], settings, logFile);
-  let child = await start();
+  try {
+    // The database server may run under another account, which has to get through here.
+    chmodSync(folder, 0o755);
+    const dataDir = given ?? join(folder, 'data');
+    const port = await quietPort();
+    const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
+    await prepare(dataDir);
+    const start = () => spawnReady({ under: under(), settings, dataDir, logFile: logFileIn(folder) });
+    return reached({ folder, dataDir, port, start }, await start());
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface Place {
+  folder: string;
+  dataDir: string;
+  port: number;
+  start(): Promise<ChildProcess>;
+}
+
+function reached({ folder, dataDir, port, start }: Place, started: ChildProcess): Instance {
+  let child = started;
   const find = (role: Role): number | undefined => pidOf(role, child, dataDir);
-  const kill = async (target: number): Promise<void> => {
-    process.kill(target, 'SIGKILL');
-    await until(() => !isAlive(target), STOP_TIMEOUT_MS, `process ${target} to end`);
-  };
-  const end = async (): Promise<void> => {
-    for (const target of survivors(child, dataDir)) await kill(target);
-  };
+  const logged = () => readFileSync(logFileIn(folder), 'utf8');
   return {
     origin: `http://127.0.0.1:${port}`,
     dataDir,
@@ -80,52 +97,65 @@ export async function startInstance(
       return pid;
     },
     async kill(role) {
-      await kill(await until(() => find(role), START_TIMEOUT_MS, `a ${role}`));
+      const target = identityOf(await seenInTime(() => find(role), START, `a ${role}`));
+      await endByForce(() => [target]);
     },
     async stop() {
       child.kill('SIGTERM');
-      await until(() => hasEnded(child), STOP_TIMEOUT_MS, 'an ordinary stop');
+      await seenInTime(() => hasEnded(child) || undefined, STOP, 'an ordinary stop');
       return child.exitCode;
     },
     async start() {
       child = await start();
     },
     keys: () => JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys,
-    log: () => readFileSync(logFile, 'utf8').slice(-LOG_CHARS_KEPT),
+    log: () => logged().slice(-LOG_CHARS_KEPT),
+    errors: () => logged().match(ERROR_LINES) ?? [],
     async remove() {
-      await end();
+      await endAll(child, dataDir);
       rmSync(folder, { recursive: true, force: true });
     },
     async leave() {
-      await end();
+      await endAll(child, dataDir);
       return folder;
     },
   };
 }
 
-async function spawnReady(
-  [command = '', ...args]: string[],
-  settings: Record<string, string>,
-  logFile: string,
-): Promise<ChildProcess> {
+interface Spawned {
+  /** What stands before the command. */
+  under: string[];
+  settings: Record<string, string>;
+  dataDir: string;
+  logFile: string;
+}
+
+async function spawnReady({ under, settings, dataDir, logFile }: Spawned): Promise<ChildProcess> {
+  const [command = '', ...args] = [...under, process.execPath, 'infra/start.mjs'];
+  const log = openSync(logFile, 'a');
   const child = spawn(command, args, {
     env: { ...process.env, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', log],
   });
-  const log = createWriteStream(logFile, { flags: 'a' });
-  child.stderr.pipe(log);
+  closeSync(log);
+  // Rejects where the command cannot be run.
+  await once(child, 'spawn');
   let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
-  const settled = () => READY.test(output) || hasEnded(child);
-  await until(settled, START_TIMEOUT_MS, 'the ready line').catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw error;
-  });
-  if (hasEnded(child))
+  try {
+    await seenInTime(() => READY.test(output) || hasEnded(child) || undefined, START, 'the ready line');
+    if (!hasEnded(child)) return child;
     throw new Error(`npm start ended with ${child.exitCode}: ${readFileSync(logFile, 'utf8')}`);
-  return child;
+  } catch (error) {
+    await endAll(child, dataDir);
+    throw error;
+  }
+}
+
+function logFileIn(folder: string): string {
+  return join(folder, 'stderr.log');
 }
 
 function hasEnded(child: ChildProcess): boolean {
@@ -139,81 +169,26 @@ const PROGRAM: Record<'data plane' | 'control side', RegExp> = {
 
 function pidOf(role: Role, supervisor: ChildProcess, dataDir: string): number | undefined {
   if (role === 'supervisor') return hasEnded(supervisor) ? undefined : supervisor.pid;
-  if (role === 'postgres') return postmasterPid(dataDir);
+  if (role === 'postgres') return findPostmaster(dataDirAt(dataDir).postgres)?.pid;
   return childrenOf(supervisor.pid ?? 0).find((pid) => PROGRAM[role].test(commandLine(pid)));
 }
 
-function survivors(supervisor: ChildProcess, dataDir: string): number[] {
-  const own = supervisor.pid !== undefined && !hasEnded(supervisor) ? [supervisor.pid] : [];
-  const postmaster = postmasterPid(dataDir);
-  const children = own.flatMap(childrenOf);
-  return [...own, ...children, ...(postmaster === undefined ? [] : [postmaster])].filter(isAlive);
-}
-
-/** The server runs in a session of its own: its pid file names it. */
-function postmasterPid(dataDir: string): number | undefined {
-  const files = readdirSync(join(dataDir, 'postgres'), { recursive: true, encoding: 'utf8' });
-  const file = files.find((name) => name.endsWith('postmaster.pid'));
-  if (file === undefined) return undefined;
-  const pid = Number(readFileSync(join(dataDir, 'postgres', file), 'utf8').split('\n')[0]);
-  return isAlive(pid) ? pid : undefined;
-}
-
-function childrenOf(parent: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => parentOf(pid) === parent).map(Number);
-}
-
-/** Field 4 of /proc/PID/stat; field 2, the name, may hold spaces and parentheses. */
-function parentOf(pid: string): number {
-  const stat = readProc(pid, 'stat');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-}
-
-function commandLine(pid: number): string {
-  return readProc(String(pid), 'cmdline').replaceAll('\0', ' ');
-}
-
 /** '' when the process ended meanwhile. */
-function readProc(pid: string, file: string): string {
+function commandLine(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
   } catch {
     return '';
   }
 }
 
-function isAlive(pid: number): boolean {
-  const stat = readProc(String(pid), 'stat');
-  return stat !== '' && !/\) Z /.test(stat);
-}
-
-/** Looks every 10 ms until there is something to see, and gives that; throws when the time is over. */
-async function until<T>(look: () => T | false | undefined, timeoutMs: number, what: string): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const seen = look();
-    if (seen !== false && seen !== undefined) return seen;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms for ${what}`);
-    await new Promise((wake) => setTimeout(wake, 10));
-  }
-}
-
-/**
- * Below the ports that clients are given (32768… on Linux): a client that knocks at a dead server's port from
- * that very port connects to itself, and then the port is taken.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    const free = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!free) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
+/** By force, whatever runs: orphans of a supervisor that was killed are found by their locks. */
+async function endAll(supervisor: ChildProcess, dataDir: string): Promise<void> {
+  const own = supervisor.pid === undefined || hasEnded(supervisor) ? [] : [supervisor.pid];
+  const family = [...own, ...own.flatMap(childrenOf)].map(identityOf);
+  await endByForce(() => {
+    const owners = (['ingest', 'control'] as const).map((role) => lockOwner(dataDir, role));
+    const others = [...owners, findPostmaster(dataDirAt(dataDir).postgres)];
+    return [...family, ...others.flatMap((one) => one ?? [])];
+  });
 }

@@ -14,6 +14,7 @@ import { type LoadRunResult, runLoad } from './load-run.ts';
 import { commit, machineFacts } from './machine.ts';
 import { makeWorld } from './make-world.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { waitUntilCounted } from './wait-until-counted.ts';
 import type { World } from './world.ts';
 
 interface Bench {
@@ -76,7 +77,7 @@ async function ingestAlone(bench: Bench): Promise<object> {
   const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs })).finally(() => {
     process.kill(controlSide, 'SIGCONT');
   });
-  await waitUntilCounted(bench);
+  await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   return run;
 }
 
@@ -84,7 +85,7 @@ async function ingestAlone(bench: Bench): Promise<object> {
 async function closedLoop(bench: Bench): Promise<object> {
   const startedAt = performance.now();
   const run = await measured(bench, () => load(bench, { durationMs: bench.phaseMs }));
-  await waitUntilCounted(bench);
+  await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   const seconds = (performance.now() - startedAt) / 1_000;
   return {
     ...run,
@@ -100,7 +101,7 @@ async function sustained(bench: Bench): Promise<object> {
   const probe = startFreshnessProbe(api, world.customers[0]?.id ?? '', `probe_${Date.now()}`);
   const startedAt = performance.now();
   const run = await measured(bench, () => load(bench, { durationMs: sustainedMs, rate }));
-  await waitUntilCounted(bench);
+  await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   const untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
   const freshness = await probe.stop();
   const counted = (await countedEvents(bench)) - before;
@@ -148,7 +149,7 @@ async function countersUnderLoad(bench: Bench): Promise<object> {
   const run = await load(bench, { durationMs: bench.phaseMs, rate: bench.rate / 2 });
   over = true;
   await reading;
-  await waitUntilCounted(bench);
+  await waitUntilCounted(bench, DRAIN_PATIENCE_MS);
   const untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
   return { acknowledged: run.acknowledged, untilAllCountedSeconds, counterMs: spread(counters) };
 }
@@ -191,13 +192,6 @@ function costs({ instance }: Bench): Record<string, ProcessCost> {
     postgres: familyCost(instance.pid('postgres')),
     load: processCost(process.pid),
   };
-}
-
-/** A strong read answers when all that was acknowledged before it is counted; 503 is asked again. */
-async function waitUntilCounted({ api, world }: Bench): Promise<void> {
-  const path = `/usage/${world.customers[0]?.id}/api_calls?consistency=strong`;
-  const answer = await getPatiently(api, path, DRAIN_PATIENCE_MS);
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
 }
 
 /** All events that the breakdowns count now, without waiting for more. */

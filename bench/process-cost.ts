@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { childrenOf } from './processes.ts';
 
 /** What a process has cost so far. */
 export interface ProcessCost {
@@ -26,11 +27,7 @@ export function processCost(pid: number): ProcessCost {
 
 /** A process with its children, such as the server processes of Postgres. */
 export function familyCost(pid: number): ProcessCost {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) => {
-    const list = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim();
-    return list === '' ? [] : list.split(' ').map(Number);
-  });
-  return [pid, ...children].map(costOrNothing).reduce((sum, one) => ({
+  return [pid, ...childrenOf(pid)].map(costOrNothing).reduce((sum, one) => ({
     cpuMicros: sum.cpuMicros + one.cpuMicros,
     rssPeakBytes: sum.rssPeakBytes + one.rssPeakBytes,
     rssBytes: sum.rssBytes + one.rssBytes,

@@ -8,11 +8,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const REPORT = join(ROOT, '.cache', 'test-report.json');
 const SUMMARY = join(ROOT, '.cache', 'test-summary.json');
+/** What the tests need of the machine; made by the build. */
+const MEANS = join(ROOT, 'dist', 'bench', 'torture', 'machine-means.js');
 const NODE_MAJOR_MIN = 20;
 
 /** As start.mjs does it: the checks are development packages, Postgres comes in optional ones. */
@@ -27,9 +29,9 @@ const GATES = [
 ];
 
 process.chdir(ROOT);
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
 
-function main(vitestArguments) {
+async function main(vitestArguments) {
   rmSync(REPORT, { force: true });
   rmSync(SUMMARY, { force: true });
   mkdirSync(dirname(REPORT), { recursive: true });
@@ -42,7 +44,7 @@ function main(vitestArguments) {
   );
   const counts = runTests(vitestArguments);
   writeFileSync(SUMMARY, `${JSON.stringify({ ...counts, failedGates })}\n`);
-  return report(counts, failedGates);
+  return report({ ...counts, failedGates, missing: await notRunHere() });
 }
 
 function mustInstall() {
@@ -80,8 +82,7 @@ function hasFailure(file) {
   return file.assertionResults.some((test) => test.status === 'failed');
 }
 
-function report({ passed, failed, skipped }, failedGates) {
-  const missing = notRunHere();
+function report({ passed, failed, skipped, failedGates, missing }) {
   if (missing.length > 0 || skipped.length > 0) {
     process.stdout.write('\n!!! NOT RUN ON THIS MACHINE\n');
     for (const line of missing) process.stdout.write(`!!!   ${line}\n`);
@@ -92,20 +93,11 @@ function report({ passed, failed, skipped }, failedGates) {
   return failed === 0 && failedGates.length === 0 ? 0 : 1;
 }
 
-/** What the tests need of the machine and does not come with the packages. */
-function notRunHere() {
-  const found = [];
-  if (process.platform !== 'linux') {
-    found.push('tests that find processes in /proc (kill -9 of each process): they need Linux');
-  }
-  if (spawnSync('strace', ['-V']).error) {
-    found.push('the order check of flush and answer: it needs strace (Debian: apt-get install strace)');
-    found.push('power cuts and a failing disk: they need strace too');
-  }
-  if (process.platform === 'linux' && process.getuid() !== 0) {
-    found.push('a full disk: it needs the right to mount a small file system (root)');
-  }
-  return found;
+/** What vitest.config.ts left out: tests that need of the machine what does not come with packages. */
+async function notRunHere() {
+  if (!existsSync(MEANS)) return ['unknown: there is no build to ask'];
+  const { testsNotRunHere } = await import(pathToFileURL(MEANS));
+  return testsNotRunHere().map(({ why }) => why);
 }
 
 function fail(message) {

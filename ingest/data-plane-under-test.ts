@@ -1,14 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
+import { type Closer, createCloser } from '../infra/closer.ts';
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts';
 import { migratePostgres } from '../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
+import { quietPort } from '../infra/quiet-port.ts';
 import { deriveSecrets, ensureIdentityKey } from '../infra/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
 import { newId } from '../schemas/ids.ts';
@@ -22,27 +24,49 @@ export interface DataPlaneUnderTest {
   port(): number;
   pid(): number;
   addCustomer(externalId: string): Promise<string>;
-  /** Resolves when the process has ended. */
-  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Resolves when the process has ended, with its exit code; null after SIGKILL. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
   /** A new process on the same folder and port, after that. */
   restart(): Promise<void>;
   stopPostgres(): Promise<void>;
   remove(): Promise<void>;
 }
 
+const log = pino({ level: 'silent' });
 const READY_TIMEOUT_MS = 15_000;
+/** Of a drain, or a kill. */
+const END_TIMEOUT_MS = 20_000;
 
-/** `under` gives what to put before the command of each of its processes, a tracer perhaps. */
+/**
+ * `under` gives what to put before the command of each of its processes, a tracer perhaps. A start that fails
+ * leaves nothing behind.
+ */
 export async function startDataPlaneUnderTest(
   env: Record<string, string> = {},
   under: () => string[] = () => [],
 ): Promise<DataPlaneUnderTest> {
+  const closer = createCloser(log, { stepTimeoutMs: END_TIMEOUT_MS });
+  try {
+    return await startOver(closer, env, under);
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+async function startOver(
+  closer: Closer,
+  env: Record<string, string>,
+  under: () => string[],
+): Promise<DataPlaneUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-data-plane-'));
+  closer.add('folder', { close: () => rmSync(folder, { recursive: true, force: true }) });
   chmodSync(folder, 0o755); // Postgres may run under another account
-  const log = pino({ level: 'silent' });
   const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log });
+  closer.add('postgres', { close: () => postgres.stop() });
   await migratePostgres(postgres.url);
   const pool = createPool({ url: () => postgres.url, name: 'test', log });
+  closer.add('pool', { close: () => pool.end() });
   const secret = randomBytes(32);
   const keys = newWorkspaceKeys();
   const pepper = deriveSecrets(secret).keyPepper;
@@ -54,15 +78,10 @@ export async function startDataPlaneUnderTest(
     SERVER_SECRET: secret.toString('base64'),
     DATA_DIR: dataDir,
   };
-  const port = String(quietPort());
+  const port = String(await quietPort());
   const start = () => launch({ LOG_LEVEL: 'fatal', PORT: port, ...settings, ...env }, under());
   let running = await start();
-
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    const ended = once(running.child, 'exit');
-    running.child.kill(signal);
-    await ended;
-  }
+  closer.add('data plane', { close: () => end(running.child, 'SIGKILL') });
 
   return {
     keys,
@@ -81,26 +100,21 @@ export async function startDataPlaneUnderTest(
       );
       return id;
     },
-    stop: end,
+    stop: (signal) => end(running.child, signal),
     async restart() {
       running = await start();
     },
     stopPostgres: () => postgres.stop(),
-    async remove() {
-      running.child.kill('SIGKILL');
-      await pool.end();
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    remove: () => closer.close(),
   };
 }
 
-/**
- * Below the ports that clients are given (32768… on Linux): a client that knocks at a dead server's port from
- * that very port connects to itself, and then the port is taken.
- */
-function quietPort(): number {
-  return randomInt(20_000, 30_000);
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const ended = once(child, 'exit', { signal: AbortSignal.timeout(END_TIMEOUT_MS) });
+  child.kill(signal);
+  await ended;
+  return child.exitCode;
 }
 
 async function launch(
@@ -113,6 +127,12 @@ async function launch(
     execPath,
     execArgv,
   });
-  const [message] = await once(child, 'message', { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
-  return { child, port: (message as { port: number }).port };
+  try {
+    // Rejects too where the command cannot be run.
+    const [message] = await once(child, 'message', { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
+    return { child, port: (message as { port: number }).port };
+  } catch (error) {
+    await end(child, 'SIGKILL');
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@
  * that turn comes milliseconds too late. Told by message what to send, it tells back what arrived.
  */
 import { connect } from 'node:net';
+import { signal } from '../../infra/process-identity.ts';
 
 export interface KillOrder {
   port: number;
@@ -13,17 +14,25 @@ export interface KillOrder {
   request: string;
 }
 
-/** All that arrived until the connection ended, in base64. '' when it ended without an answer. */
-export type Arrived = string;
+export interface Arrived {
+  /** The server was there when the answer began to arrive. */
+  killed: boolean;
+  /** All that arrived until the connection ended, in base64. '' when it ended without an answer. */
+  answer: string;
+}
 
 process.on('message', ({ port, pid, request }: KillOrder) => {
   const chunks: Buffer[] = [];
+  let killed = false;
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('connect', () => socket.write(Buffer.from(request, 'base64')));
   socket.on('data', (chunk: Buffer) => {
-    if (chunks.length === 0) process.kill(pid, 'SIGKILL');
+    if (chunks.length === 0) killed = signal(pid, 'SIGKILL');
     chunks.push(chunk);
   });
   socket.on('error', () => undefined); // the kill resets the connection; 'close' follows
-  socket.on('close', () => process.send?.(Buffer.concat(chunks).toString('base64')));
+  socket.on('close', () => {
+    const answer = Buffer.concat(chunks).toString('base64');
+    process.send?.({ killed, answer } satisfies Arrived);
+  });
 });

@@ -2,11 +2,12 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Role } from '../instance.ts';
 import { createRandom } from '../random.ts';
+import { during } from './during.ts';
 import { killBehind } from './kill-behind.ts';
 import { killDataPlane } from './kill-data-plane.ts';
-import { closeScene, judgeScene, openScene, type Scene } from './kill-scene.ts';
+import { judgeScene, openScene, type Scene } from './kill-scene.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from './promise.ts';
-import { startStorm } from './storm.ts';
+import { type StormOptions, startStorm } from './storm.ts';
 
 export interface KillPlan {
   promises: readonly number[];
@@ -26,14 +27,42 @@ function killRounds(plan: KillPlan): TorturePromise {
     ...{ promises, title, rounds },
     async open({ seed }) {
       const scene = await openScene();
+      const victimOf = (number: number) => victims[number % victims.length] ?? 'data plane';
+      const seen: Record<string, number> = {};
       return {
-        round: (number) =>
-          killRound(scene, victims[number % victims.length] ?? 'data plane', { seed, number }),
-        judge: () => judgeScene(scene),
-        close: (options) => closeScene(scene, options),
+        async round(number) {
+          const victim = victimOf(number);
+          const before = Array.from({ length: number }, (_, earlier) => victimOf(earlier));
+          const nth = before.filter((one) => one === victim).length;
+          const report = await killRound(scene, { seed, number, victim, nth });
+          for (const [name, count] of Object.entries(report.counts)) seen[name] = (seen[name] ?? 0) + count;
+          return report;
+        },
+        async judge() {
+          const report = await judgeScene(scene);
+          return { ...report, problems: [...report.problems, ...idleKills(seen)] };
+        },
+        close: scene.close,
       };
     },
   };
+}
+
+/** Of two kills of the data plane in a row one at least is to come with an answer. */
+const TELLING_KILLS_MIN = 2;
+
+/** A kill shows nothing of a data plane that has nothing to answer. */
+function idleKills({
+  killsOfDataPlane = 0,
+  killsWithAnAnswer = 0,
+  killsUnderWay = 0,
+}: Record<string, number>) {
+  if (killsOfDataPlane < TELLING_KILLS_MIN) return [];
+  const none = `none of ${killsOfDataPlane} kills of the data plane`;
+  return [
+    ...(killsWithAnAnswer === 0 ? [`${none} came with an answer`] : []),
+    ...(killsUnderWay === 0 ? [`${none} cut off a request that was under way`] : []),
+  ];
 }
 
 /**
@@ -75,16 +104,21 @@ export const everybodyKilled = killRounds({
 interface RoundOf {
   seed: number;
   number: number;
+  victim: Role;
+  nth: number;
 }
 
-async function killRound(scene: Scene, victim: Role, { seed, number }: RoundOf): Promise<RoundReport> {
+async function killRound(scene: Scene, { seed, number, victim, nth }: RoundOf): Promise<RoundReport> {
   const own = roundSeed(seed, number);
   await pass(Math.max(0, scene.restartedAt + WELL_AFTER_MS - performance.now()));
   const run = `r${seed}-${number}`;
   const storm = startStorm(scene.judged, { seed: own, run, past: scene.past, ...STORMS[victim] });
-  const kill = { scene, storm, random: createRandom(own) };
-  const seen = victim === 'data plane' ? await killDataPlane(kill) : await killBehind(kill, victim);
-  const counts = { ...seen.counts, ...(await storm.stop()), [KILLS[victim]]: 1 };
+  const kill = { scene, storm, nth, random: createRandom(own) };
+  const { done: seen, summary } = await during(storm, () => {
+    return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
+  });
+  const killsUnderWay = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
+  const counts = { ...seen.counts, ...summary, killsUnderWay, [KILLS[victim]]: 1 };
   return { counts, peaks: seen.peaks, problems: scene.judged.ledger.problems() };
 }
 
@@ -97,11 +131,12 @@ const KILLS: Record<Role, string> = {
 
 /**
  * Against the data plane many small requests, so that a kill cuts off many at every step from the first byte
- * to the answer. Against the others just enough that a range is always on its way.
+ * to the answer. Against the others just enough that a range is always on its way: it takes some 30 ms.
  */
-const STORMS: Record<Role, { lanes: number; batchItems: number }> = {
+const BEHIND_THE_ANSWER = { lanes: 2, batchItems: 50, pauseMs: 10 };
+const STORMS: Record<Role, Pick<StormOptions, 'lanes' | 'batchItems' | 'pauseMs'>> = {
   'data plane': { lanes: 12, batchItems: 8 },
-  'control side': { lanes: 2, batchItems: 50 },
-  postgres: { lanes: 2, batchItems: 50 },
-  supervisor: { lanes: 4, batchItems: 50 },
+  'control side': BEHIND_THE_ANSWER,
+  postgres: BEHIND_THE_ANSWER,
+  supervisor: { ...BEHIND_THE_ANSWER, lanes: 4 },
 };

@@ -1,20 +1,17 @@
-import { createApi } from '../api.ts';
-import { compareBreakdowns, compareCounters, compareEvents, type Judged } from '../compare.ts';
-import { type Instance, startInstance } from '../instance.ts';
-import { createLedger } from '../ledger.ts';
-import { makeWorld } from '../make-world.ts';
+import { compareBreakdowns, compareCounters, compareEvents } from '../compare.ts';
+import type { Instance, Role } from '../instance.ts';
 import type { MeantEvent } from '../planned-event.ts';
 import type { Random } from '../random.ts';
 import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
+import { auditOf } from './audit-of.ts';
+import { type JudgedInstance, startJudged } from './judged-instance.ts';
 import { type Killer, startKiller } from './killer.ts';
 import type { RoundReport } from './promise.ts';
-import { auditFaults, compareLog, compareRows } from './stored-events.ts';
+import { compareLog, compareRows } from './stored-events.ts';
 import type { Storm } from './storm.ts';
 
 /** One installation, the ledger of all it was told, and what is killed with. */
-export interface Scene {
-  instance: Instance;
-  judged: Judged;
+export interface Scene extends JudgedInstance {
   /** Of the environment that `judged` is about. */
   key: string;
   watch: AnswerWatch;
@@ -30,19 +27,18 @@ const CONNECTIONS = 32;
 const ENVIRONMENT = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
 
 export async function openScene(): Promise<Scene> {
-  const instance = await startInstance(ENVIRONMENT);
-  try {
-    const watch = createAnswerWatch();
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: CONNECTIONS, onAnswer: watch.seen });
-    const world = await makeWorld(api);
-    const judged = { api, world, ledger: createLedger(world) };
-    const restartedAt = Number.NEGATIVE_INFINITY;
-    return { instance, judged, key, watch, killer: startKiller(), past: [], restartedAt };
-  } catch (error) {
-    await instance.remove();
-    throw error;
-  }
+  const watch = createAnswerWatch();
+  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onAnswer: watch.seen });
+  const killer = startKiller();
+  return {
+    ...opened,
+    key: opened.instance.keys().live.secret,
+    ...{ watch, killer, past: [], restartedAt: Number.NEGATIVE_INFINITY },
+    close(options) {
+      killer.close();
+      return opened.close(options);
+    },
+  };
 }
 
 /** A kill within a round: the load is on. */
@@ -50,11 +46,19 @@ export interface Kill {
   scene: Scene;
   storm: Storm;
   random: Random;
+  /** How many rounds before had the same victim. */
+  nth: number;
 }
 
 export interface SeenOfKill {
   counts: Record<string, number>;
   peaks: Record<string, number>;
+}
+
+/** Throws when the process that was killed is still the one that runs: the kill has shown nothing. */
+export function mustBeAnother(instance: Instance, role: Role, killed: number): void {
+  const pid = instance.pid(role);
+  if (pid === killed) throw new Error(`the ${role} was to be killed, and still is process ${pid}`);
 }
 
 /** From every side: answers, counters, every breakdown, the list of events, audit, log, stored rows. */
@@ -65,7 +69,7 @@ export async function judgeScene({ instance, judged }: Scene): Promise<RoundRepo
     ...(await compareCounters(judged)),
     ...(await compareBreakdowns(judged)),
     ...(await compareEvents(judged)),
-    ...(await auditFaults(instance.dataDir)),
+    ...(await auditOf(instance.dataDir)),
   ];
   const exitCode = await instance.stop();
   if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
@@ -74,15 +78,4 @@ export async function judgeScene({ instance, judged }: Scene): Promise<RoundRepo
     ...(await compareRows(instance.dataDir, ledger)),
   );
   return { counts: { eventsAcknowledged: ledger.size() }, problems };
-}
-
-export async function closeScene(
-  { instance, judged, killer }: Scene,
-  { keep }: { keep: boolean },
-): Promise<string | undefined> {
-  killer.close();
-  await judged.api.close();
-  if (keep) return await instance.leave();
-  await instance.remove();
-  return undefined;
 }

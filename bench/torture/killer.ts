@@ -5,7 +5,10 @@ import type { Arrived, KillOrder } from './kill-on-answer.ts';
 
 /** The process of kill-on-answer.ts. Needs the build. */
 export interface Killer {
-  /** Resolves when the server was killed and the connection is over, with what had arrived of the answer. */
+  /**
+   * Resolves when the server was killed and the connection is over, with what had arrived of the answer.
+   * Rejects when no answer came, or the server had ended before: then nothing was killed.
+   */
   fire(order: Omit<KillOrder, 'request'> & { request: Buffer }): Promise<Buffer>;
   close(): void;
 }
@@ -18,8 +21,9 @@ export function startKiller(): Killer {
     async fire({ request, ...order }) {
       const arrived = once(child, 'message', { signal: AbortSignal.timeout(FIRE_TIMEOUT_MS) });
       child.send({ ...order, request: request.toString('base64') } satisfies KillOrder);
-      const [text] = (await arrived) as [Arrived];
-      return Buffer.from(text, 'base64');
+      const [{ killed, answer }] = (await arrived) as [Arrived];
+      if (!killed) throw new Error(`process ${order.pid} was not killed: no answer came from it`);
+      return Buffer.from(answer, 'base64');
     },
     close: () => void child.kill('SIGKILL'),
   };

@@ -16,6 +16,8 @@ it(`every acknowledged event is counted once, whoever is killed (seed ${SEED})`,
     killsOfControlSide: 5,
     killsOfPostgres: 5,
     killsOfSupervisor: 2,
+    killsWithAnAnswer: 6,
+    killsUnderWay: 8,
   });
   for (const name of ['concurrentCopies', 'requestsRepeated', 'replaysOfAcknowledged']) {
     expect(result.counts[name], name).toBeGreaterThan(100);

@@ -13,4 +13,5 @@ it('the data plane acknowledges again two seconds after a kill, with all its key
   const result = await runPromise(quickRestart, { seed: 11, rounds: 2, form: 'short' });
   expect(result).toMatchObject({ problems: [], outcome: 'kept' });
   expect(result.peaks.keys).toBeGreaterThanOrEqual(200_000);
+  expect(result.counts.replaysOfAcknowledged).toBeGreaterThan(1_000);
 }, 60_000);

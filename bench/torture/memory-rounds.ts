@@ -6,6 +6,7 @@ import { processCost } from '../process-cost.ts';
 import type { World } from '../world.ts';
 import { createFlood, type Flood, type FloodCounts } from './flood.ts';
 import type { RoundReport, TortureOptions, TorturePromise } from './promise.ts';
+import { whileStopped } from './while-stopped.ts';
 
 const RSS_MAX_MIB = 512;
 const MEBIBYTE = 1024 * 1024;
@@ -86,9 +87,7 @@ function padded(request: Buffer): Buffer {
 
 async function floodRound(instance: Instance, flood: Flood, durationMs: number): Promise<RoundReport> {
   const dataPlane = instance.pid('data plane');
-  const controlSide = instance.pid('control side');
-  process.kill(controlSide, 'SIGSTOP');
-  const counts = await flood.run(durationMs).finally(() => process.kill(controlSide, 'SIGCONT'));
+  const counts = await whileStopped(instance.pid('control side'), () => flood.run(durationMs));
   if (instance.pid('data plane') !== dataPlane) return { counts: { ...counts }, problems: [DIED] };
   const rssPeakMib = Math.round(processCost(dataPlane).rssPeakBytes / MEBIBYTE);
   return { counts: { ...counts }, peaks: { rssPeakMib }, problems: faults(counts, rssPeakMib) };

@@ -9,6 +9,8 @@ export interface TorturePromise {
   title: string;
   /** How many rounds each form has. */
   rounds: RoundsOfForms;
+  /** What this machine lacks that the rounds need, in words: then none is begun. Undefined when nothing. */
+  lacks?(): string | undefined;
   /** Starts what the rounds need. What it had started is ended when it rejects. */
   open(options: TortureOptions): Promise<TortureRounds>;
 }
@@ -59,11 +61,13 @@ export interface TortureResult {
   rounds: number;
   roundsDone: number;
   /** `unfinished` when the run was cut off: `--resume` goes on with it. */
-  outcome: 'unfinished' | 'kept' | 'broken';
+  outcome: 'unfinished' | 'kept' | 'broken' | 'not run';
   seconds: number;
   counts: Record<string, number>;
   peaks: Record<string, number>;
   problems: string[];
+  /** Why it was not run. */
+  lacks?: string;
   /** The data and logs of a broken promise. */
   leftAt?: string;
 }

@@ -1,39 +1,40 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Api, createApi } from '../api.ts';
-import { type Instance, startInstance } from '../instance.ts';
+import { type PlannedRequest, planRequests } from '../generator.ts';
 import { runLoad } from '../load-run.ts';
-import { makeWorld } from '../make-world.ts';
-import type { World } from '../world.ts';
-import type { RoundReport, TortureOptions, TorturePromise } from './promise.ts';
+import { createRandom } from '../random.ts';
+import { sendAll } from '../send.ts';
+import { type JudgedInstance, startJudged } from './judged-instance.ts';
+import { mustBeAnother } from './kill-scene.ts';
+import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from './promise.ts';
+import { replaysOf } from './replays.ts';
+import { sendOptions } from './storm.ts';
+import { whileStopped } from './while-stopped.ts';
 
 const FIRST_ANSWER_MS_MAX = 2_000;
 /** Real events over HTTP. Beyond 262,144 there is a checkpoint that a kill does not take away. */
 const KEYS = { short: 200_000, long: 10_000_000 };
 
-/** Kills the data plane of an installation with many keys, and times how long nothing is acknowledged. */
+/**
+ * Kills the data plane of an installation with many keys, and times how long nothing is acknowledged. Then
+ * events from every part of its life are sent again: who starts quickly and knows no key has won nothing.
+ */
 export const quickRestart: TorturePromise = {
   promises: [11],
   title: 'the data plane is killed with many keys behind it',
   rounds: { short: 2, long: 10 },
   async open(options) {
-    const instance = await startInstance({ LOG_LEVEL: 'warn' });
-    const key = instance.keys().live.secret;
-    const api = createApi({ origin: instance.origin, key, connections: 1 });
-    const close = async ({ keep }: { keep: boolean }): Promise<string | undefined> => {
-      await api.close();
-      if (keep) return await instance.leave();
-      await instance.remove();
-      return undefined;
-    };
+    const opened = await startJudged({ LOG_LEVEL: 'warn' }, { connections: CONNECTIONS });
     try {
-      const world = await makeWorld(api);
-      const keys = await fill(instance, world, options);
+      const known: PlannedRequest[] = [];
+      const keys = await whileStopped(opened.instance.pid('control side'), () => {
+        return fill(opened, known, options);
+      });
       return {
-        round: (number) => restartRound(instance, { api, world, number, keys }),
-        close,
+        round: (number) => restartRound({ ...opened, known, keys }, { seed: options.seed, number }),
+        close: opened.close,
       };
     } catch (error) {
-      await close({ keep: false });
+      await opened.close({ keep: false });
       throw error;
     }
   },
@@ -41,53 +42,74 @@ export const quickRestart: TorturePromise = {
 
 const FILL_MS = 2_000;
 const CONNECTIONS = 6;
+/** Sent and judged before each piece of the load, and after the last. */
+const KNOWN_ITEMS = 200;
 
-/** As fast as it is acknowledged; the control side is held still meanwhile. Gives the number of keys. */
-async function fill(instance: Instance, world: World, { form, say }: TortureOptions): Promise<number> {
+/** As fast as it is acknowledged. Gives the number of keys. */
+async function fill(
+  { instance, judged }: JudgedInstance,
+  known: PlannedRequest[],
+  { seed, form, say }: TortureOptions,
+): Promise<number> {
+  const { world } = judged;
   const { host, port } = new URL(instance.origin);
   const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
-  const controlSide = instance.pid('control side');
-  process.kill(controlSide, 'SIGSTOP');
+  const getToKnow = async (): Promise<void> => {
+    const plan = { seed: roundSeed(seed, known.length), run: `known-${known.length}`, items: KNOWN_ITEMS };
+    const requests = [...planRequests({ ...plan, nowMs: Date.now(), world })];
+    await sendAll(requests, sendOptions(judged));
+    known.push(...requests);
+  };
   let keys = 0;
   for (let told = 1; keys < KEYS[form]; ) {
+    await getToKnow();
     const run = await runLoad({ ...to, world, nowMs: Date.now(), spreadMs: 600_000, durationMs: FILL_MS });
     keys += run.acknowledged;
     if (keys < (told * KEYS[form]) / 10) continue;
     say(`${keys} keys`);
     told = Math.floor((keys * 10) / KEYS[form]) + 1;
   }
+  await getToKnow();
   return keys;
 }
 
-interface RestartOf {
-  api: Api;
-  world: World;
-  number: number;
+interface FullInstance extends JudgedInstance {
+  known: PlannedRequest[];
   keys: number;
 }
 
-async function restartRound(
-  instance: Instance,
-  { api, world, number, keys }: RestartOf,
-): Promise<RoundReport> {
+interface RoundOf {
+  seed: number;
+  number: number;
+}
+
+async function restartRound(full: FullInstance, { seed, number }: RoundOf): Promise<RoundReport> {
+  const { instance, judged, known, keys } = full;
+  const pid = instance.pid('data plane');
+  // The load of all that was filled in would be timed with it.
+  const firstAnswerMs = await whileStopped(instance.pid('control side'), () => killAndTime(full, number));
+  mustBeAnother(instance, 'data plane', pid);
+  const late = firstAnswerMs > FIRST_ANSWER_MS_MAX;
+  const problems = late ? [`with ${keys} keys the first acknowledgement came after ${firstAnswerMs} ms`] : [];
+  const replays = replaysOf(known, { world: judged.world, random: createRandom(roundSeed(seed, number)) });
+  const { items } = await sendAll(replays, sendOptions(judged));
+  problems.push(...judged.ledger.problems());
+  return { counts: { restarts: 1, replaysOfAcknowledged: items }, peaks: { keys, firstAnswerMs }, problems };
+}
+
+const ASK_EVERY_MS = 5;
+const GIVEN_UP_MS = 120_000;
+
+async function killAndTime({ instance, judged }: FullInstance, number: number): Promise<number> {
+  const { api, world } = judged;
   const body = JSON.stringify({ customerId: world.customers[0]?.id, meterId: 'api_calls', value: 1 });
   const headers = { 'idempotency-key': `restart-${number}` };
   const killedAt = performance.now();
   await instance.kill('data plane');
   for (;;) {
     const answer = await api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
-    const firstAnswerMs = Math.round(performance.now() - killedAt);
-    if (answer?.status === 201) return judged(firstAnswerMs, keys);
-    if (firstAnswerMs > GIVEN_UP_MS) return judged(firstAnswerMs, keys);
+    const passedMs = Math.round(performance.now() - killedAt);
+    if (answer?.status === 201 || passedMs > GIVEN_UP_MS) return passedMs;
     await pass(ASK_EVERY_MS);
   }
-}
-
-const ASK_EVERY_MS = 5;
-const GIVEN_UP_MS = 120_000;
-
-function judged(firstAnswerMs: number, keys: number): RoundReport {
-  const late = firstAnswerMs > FIRST_ANSWER_MS_MAX;
-  const problems = late ? [`with ${keys} keys the first acknowledgement came after ${firstAnswerMs} ms`] : [];
-  return { counts: { restarts: 1 }, peaks: { keys, firstAnswerMs }, problems };
 }

@@ -60,6 +60,13 @@ describe('a promise', () => {
     expect((await runPromise(unopened, RUN)).problems.join()).toContain('no port');
   });
 
+  it('that the machine lacks something for is not begun, and says what', async () => {
+    const { promise, seen } = promiseOf(() => ({}));
+    const result = await runPromise({ ...promise, lacks: () => 'it needs a drum' }, RUN);
+    expect(result).toMatchObject({ outcome: 'not run', lacks: 'it needs a drum', roundsDone: 0 });
+    expect(seen).toEqual([]);
+  });
+
   it('that is interrupted drops the round it was in, and goes on with it when resumed', async () => {
     let interrupted = false;
     const { promise, seen } = promiseOf((number) => {

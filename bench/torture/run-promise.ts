@@ -17,6 +17,8 @@ export interface PromiseRun {
 export async function runPromise(promise: TorturePromise, run: PromiseRun): Promise<TortureResult> {
   const { isInterrupted = () => false, onRound = () => undefined } = run;
   const result = run.resumed ?? unbegun(promise, run);
+  const lacks = promise.lacks?.();
+  if (lacks !== undefined) return { ...result, outcome: 'not run', lacks };
   const startedAt = performance.now() - result.seconds * 1_000;
   const take = (report: RoundReport): boolean => {
     result.seconds = Math.round((performance.now() - startedAt) / 100) / 10;

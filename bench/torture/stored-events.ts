@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { decodeFrame } from '../../schemas/frame.ts';
 import type { Ledger } from '../ledger.ts';
@@ -40,13 +40,23 @@ async function* idsOnLog(dataDir: string): AsyncGenerator<string> {
   }
 }
 
-/**
- * How the rows of a stopped Metergate's warehouse differ from the ledger. Without FINAL, so that a row stored
- * twice is seen before a merge hides it.
- */
+/** How the rows of a stopped Metergate's warehouse differ from the ledger. */
 export async function compareRows(dataDir: string, ledger: Ledger): Promise<string[]> {
-  const log = pino({ level: 'silent' });
-  const warehouse = createChdbWarehouse({ directory: join(dataDir, 'warehouse'), log });
+  return await rowFaults(createChdbWarehouse({ directory: join(dataDir, 'warehouse'), log }), ledger);
+}
+
+/** The same of a ClickHouse server's. */
+export async function compareServedRows(url: string, ledger: Ledger): Promise<string[]> {
+  return await rowFaults(createClickHouseWarehouse({ url, log }), ledger);
+}
+
+const log = pino({ level: 'silent' });
+
+/**
+ * Each event is once in `events`, and once in the hours. Without FINAL, so that a row stored twice is seen
+ * before a merge hides it.
+ */
+async function rowFaults(warehouse: Warehouse, ledger: Ledger): Promise<string[]> {
   try {
     const [seen] = await warehouse.query<Record<string, string>>({
       sql: `SELECT count() AS rows, uniqExact(id) AS ids,
@@ -54,28 +64,13 @@ export async function compareRows(dataDir: string, ledger: Ledger): Promise<stri
       lane: 'long',
       timeoutMs: 120_000,
     });
-    const expected = {
-      rows: String(ledger.size()),
-      ids: String(ledger.size()),
-      counted: String(ledger.size()),
-    };
-    return Object.entries(expected).flatMap(([name, count]) => {
-      return seen?.[name] === count ? [] : [`the warehouse has ${name} ${seen?.[name]}, expected ${count}`];
+    const expected = String(ledger.size());
+    return ['rows', 'ids', 'counted'].flatMap((name) => {
+      return seen?.[name] === expected
+        ? []
+        : [`the warehouse has ${name} ${seen?.[name]}, expected ${expected}`];
     });
   } finally {
     await warehouse.close();
   }
-}
-
-/** What `npm run audit` says differs between rollup, stored events and log of a running Metergate. */
-export async function auditFaults(dataDir: string): Promise<string[]> {
-  const env = { ...process.env, DATA_DIR: dataDir };
-  const run = promisify(execFile)(process.execPath, ['dist/aggregator/audit-command.js'], { env });
-  const output = await run.then(
-    ({ stdout }) => stdout,
-    (error: Error & { stdout?: string; stderr?: string }) => `${error.stdout}${error.stderr}`,
-  );
-  if (/ 0 differences/.test(output)) return [];
-  const lines = output.trim().split('\n');
-  return [`the audit says: ${lines.at(-1)}`, ...lines.slice(0, Math.min(SHOWN, lines.length - 1))];
 }

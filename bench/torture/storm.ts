@@ -1,3 +1,4 @@
+import { setTimeout as pass } from 'node:timers/promises';
 import type { Judged } from '../compare.ts';
 import { type PlannedRequest, planRequests } from '../generator.ts';
 import type { MeantEvent } from '../planned-event.ts';
@@ -28,17 +29,23 @@ export interface StormOptions {
   run: string;
   /** Events of the storms before: they are replayed too. */
   past: MeantEvent[];
+  /** After each request of a lane; none by default. The ledger keeps every event, some 800 bytes of it. */
+  pauseMs?: number;
+  /** What is sent of a planned request; all of it by default. */
+  sentOf?: (request: PlannedRequest) => PlannedRequest;
+  onAnswered?: () => void;
 }
 
 /** Of the items; half of them within their own batch. */
 const REPLAY_SHARE = 0.3;
 /** Of the requests: the same bytes on two connections at once. */
-const COPY_SHARE = 0.2;
+export const COPY_SHARE = 0.2;
 const PATIENCE_MS = 60_000;
 /** What a lane and its copy can have in flight at a kill, and as much again that was answered just before. */
 const RECENT_PER_LANE = 4;
 
 export function startStorm(judged: Judged, options: StormOptions): Storm {
+  const { pauseMs = 0, sentOf = (request) => request, onAnswered } = options;
   const random = createRandom(options.seed + 1);
   const requests = planRequests({
     ...options,
@@ -52,27 +59,40 @@ export function startStorm(judged: Judged, options: StormOptions): Storm {
   const sending = sendOptions(judged, (request) => {
     recent.push(request);
     if (recent.length > RECENT_PER_LANE * options.lanes) recent.shift();
+    onAnswered?.();
   });
   let stopping = false;
 
-  async function lane(): Promise<void> {
-    while (!stopping) {
-      const { value: request } = requests.next() as { value: PlannedRequest };
-      const copies = random.chance(COPY_SHARE) ? [request, request] : [request];
-      summary.requestsSent += copies.length;
-      summary.concurrentCopies += copies.length - 1;
-      const repeats = await Promise.all(copies.map((copy) => sendUntilAnswered(copy, sending)));
-      summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
+  async function send(): Promise<void> {
+    const { value: planned } = requests.next() as { value: PlannedRequest };
+    const request = sentOf(planned);
+    const copies = random.chance(COPY_SHARE) ? [request, request] : [request];
+    summary.requestsSent += copies.length;
+    summary.concurrentCopies += copies.length - 1;
+    const repeats = await Promise.all(copies.map((copy) => sendUntilAnswered(copy, sending)));
+    summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Lanes that pause take turns: the time without an answer is a share of the pause. */
+  async function lane(number: number): Promise<void> {
+    try {
+      if (pauseMs > 0) await pass((pauseMs * number) / options.lanes);
+      while (!stopping) {
+        await send();
+        if (pauseMs > 0) await pass(pauseMs);
+      }
+    } catch (error) {
+      stopping = true;
+      throw error;
     }
   }
 
-  const lanes = Promise.all(Array.from({ length: options.lanes }, lane));
-  lanes.catch(() => undefined); // told by `stop`
+  const lanes = Promise.allSettled(Array.from({ length: options.lanes }, (_, number) => lane(number)));
   return {
     recent: () => [...recent],
     async stop() {
       stopping = true;
-      await lanes;
+      for (const end of await lanes) if (end.status === 'rejected') throw end.reason;
       return summary;
     },
   };

@@ -2,16 +2,17 @@
  * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
  * `-- --only breaks` shows that each is found broken when it is, `-- --short` or `-- --rounds N` runs fewer
  * rounds, `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1
- * when a promise is broken, 130 when interrupted.
+ * when a promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
  */
 import { parseArgs } from 'node:util';
+import { lacking } from './machine-means.ts';
 import type { TorturePromise, TortureResult } from './promise.ts';
 import { PROMISES } from './promises.ts';
 import { newTortureFile, type OpenedFile, unfinishedTortureFile, writeTortureFile } from './result-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
 
 const RESULTS = 'bench/results';
-const EXIT = { kept: 0, broken: 1, wrongUsage: 2, interrupted: 130 } as const;
+const EXIT = { kept: 0, broken: 1, wrongUsage: 2, notRun: 3, interrupted: 130 } as const;
 const OPTIONS = {
   only: { type: 'string' },
   rounds: { type: 'string' },
@@ -29,6 +30,8 @@ process.exitCode = await torture().catch((error: unknown) => {
 
 async function torture(): Promise<number> {
   const wishes = readWishes();
+  const lacks = lacking('linux');
+  if (lacks !== undefined) throw new Error(`Not on this machine: ${lacks}.`);
   const opened = wishes.resume ? unfinishedTortureFile(RESULTS) : planned(wishes);
   if (!opened) throw new Error('There is no unfinished run to resume.');
   const { file, path } = opened;
@@ -55,7 +58,8 @@ async function torture(): Promise<number> {
   }
   say(`${path}`);
   if (interrupted) return EXIT.interrupted;
-  return file.results.every(({ outcome }) => outcome === 'kept') ? EXIT.kept : EXIT.broken;
+  if (file.results.every(({ outcome }) => outcome === 'kept')) return EXIT.kept;
+  return file.results.some(({ outcome }) => outcome === 'broken') ? EXIT.broken : EXIT.notRun;
 }
 
 function readWishes() {
@@ -95,6 +99,7 @@ function figures({ counts, peaks }: TortureResult): string {
 }
 
 function verdict(result: TortureResult): string {
+  if (result.lacks !== undefined) return `${result.promises.join(',')} NOT RUN: ${result.lacks}`;
   if (result.outcome !== 'broken') return `${result.promises.join(',')} ${result.outcome}`;
   const only = result.promises.length === 0 ? '' : ` --only ${result.promises[0]}`;
   const again = `npm run torture --${only} --seed ${result.seed}`;

@@ -1,7 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
+import { poll } from '../poll.ts';
 import { inlineParameters } from './inline-parameters.ts';
 
 export interface ChdbHttpServer {
@@ -10,6 +12,7 @@ export interface ChdbHttpServer {
 }
 
 const KEEPS_ENGINE = 'SELECT 1';
+const ENDED = { timeoutMs: 60_000, everyMs: 5 };
 /** What belongs to the interface and is no setting of the engine. */
 const NO_SETTING =
   /^(query|query_id|database|session_.*|param_.*|default_format|wait_end_of_query|enable_http_.*)$/;
@@ -23,28 +26,40 @@ const INSERT_BODY = /^INSERT INTO ([\w.]+) \(([\w, ]+)\) FORMAT (\w+)\s*$/;
  */
 export async function startChdbHttpServer(directory: string): Promise<ChdbHttpServer> {
   const keeper = createChdbConnection({ path: directory });
-  await keeper.chdb.queryAsync(KEEPS_ENGINE);
-  const answering = new Set<Promise<void>>();
+  let answering = 0;
   const server = createServer((request, response) => {
-    const one = answer(request, directory).then(
-      (body) => void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(body),
-      // The client reads code and kind out of this text, as out of a server's.
-      (error: Error) => void response.writeHead(500, { 'content-type': 'text/plain' }).end(error.message),
-    );
-    answering.add(one);
-    void one.finally(() => answering.delete(one));
+    answering++;
+    void respond(request, response, directory).finally(() => answering--);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      // A statement whose client went away runs on, and the engine must not be closed under it.
-      await Promise.all(answering);
-      await keeper.close();
-    },
-  };
+
+  async function close(): Promise<void> {
+    server.closeAllConnections();
+    server.close();
+    // A statement whose client went away runs on, and the engine must not be closed under it.
+    const ended = await poll(() => answering === 0 || undefined, ENDED);
+    if (!ended) throw new Error(`${answering} statements run on after ${ENDED.timeoutMs} ms`);
+    await keeper.close();
+  }
+
+  try {
+    await keeper.chdb.queryAsync(KEEPS_ENGINE);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Never rejects: what the client could not be told, since it is gone, nobody needs to know. */
+async function respond(request: IncomingMessage, response: ServerResponse, directory: string): Promise<void> {
+  const [status, type, body] = await answer(request, directory).then(
+    (bytes) => [200, 'application/octet-stream', bytes] as const,
+    // The client reads code and kind out of this text, as out of a server's.
+    (error: Error) => [500, 'text/plain', error.message] as const,
+  );
+  response.writeHead(status, { 'content-type': type }).end(body);
 }
 
 async function answer(request: IncomingMessage, directory: string): Promise<Uint8Array> {

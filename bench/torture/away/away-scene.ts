@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -58,8 +58,6 @@ export async function openAwayScene(): Promise<AwayScene> {
     const hops = { ...stores.hops, client: await openHop(closer, () => addressOf(instance.origin)) };
     const instance = await startInstance({ ...ENVIRONMENT, ...stores.environment });
     closer.add('instance', { close: () => (keeps ? instance.leave() : instance.remove()) });
-    // The instance looks there for the pid of an embedded server.
-    mkdirSync(join(instance.dataDir, 'postgres'), { recursive: true });
     for (const { thaw } of Object.values(stores.processes)) closer.add('frozen store', { close: thaw });
     const judged = await openJudged(instance, closer);
     const through = apiTo(`http://127.0.0.1:${hops.client.port}`, instance, closer);
@@ -121,4 +119,10 @@ function apiTo(origin: string, instance: Instance, closer: Closer) {
 function addressOf(origin: string): Address {
   const { hostname, port } = new URL(origin);
   return { host: hostname, port: Number(port) };
+}
+
+/** Of the server itself, not through the proxy. */
+export function warehouseUrl({ stores }: AwayScene): string {
+  const { host, port } = stores.warehouse.address();
+  return `http://${host}:${port}`;
 }

@@ -14,12 +14,13 @@ function shortForm(promise: TorturePromise): Promise<TortureResult> {
   return runPromise(promise, { seed, rounds: promise.rounds.short, form: 'short' });
 }
 
-// Red with the breaks new-token-for-a-retry and view-without-its-window.
+// Red with the break new-token-for-a-retry. What view-without-its-window counts twice is mended as soon as
+// the range is sent again (infra/clickhouse/make-whole.ts): that break shows in the tests of its module.
 it('counts once what was done while its answer was lost, of the client and of the warehouse', async () => {
   const result = await shortForm(unknownOutcomes);
   expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
-  expect(result.counts.answersLostOfClient).toBeGreaterThan(5);
-  expect(result.counts.answersLostOfWarehouse).toBeGreaterThan(5);
+  expect(result.counts.answersLostOfClient).toBeGreaterThanOrEqual(20);
+  expect(result.counts.answersLostOfWarehouse).toBeGreaterThanOrEqual(20);
 });
 
 // Red with the break look-ups-wait; other breaks of promise 8 show in the tests of their modules.

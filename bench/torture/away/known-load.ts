@@ -1,69 +1,71 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Judged } from '../../compare.ts';
 import { type PlannedRequest, planRequests } from '../../generator.ts';
-import { sendAll, sendUntilAnswered } from '../../send.ts';
+import type { MeantEvent } from '../../planned-event.ts';
+import { sendAll } from '../../send.ts';
+import { COPY_SHARE, type Storm, sendOptions, startStorm } from '../storm.ts';
 
-/** A load of keys, customers and meters that the data plane knows: it goes on whatever store is away. */
-export interface KnownLoad {
+/** A storm of keys, customers and meters that the data plane knows: it goes on whatever store is away. */
+export interface KnownLoad extends Pick<Storm, 'stop'> {
   /** Requests answered so far. */
   answered(): number;
   /** The longest time that no answer came, in milliseconds. */
   longestSilenceMs(): number;
-  stop(): Promise<void>;
 }
 
 export interface KnownLoadOptions {
   seed: number;
   /** Distinguishes the keys of several loads against one store. */
   run: string;
+  /** As of a storm. */
+  past: MeantEvent[];
+  /** Of a lane between two requests: see {@link pauseFor}. */
+  pauseMs: number;
 }
 
+/** A key is checked anew each second while Postgres is away, and waits 300 ms for that. */
+export const SILENCE_MS_MAX = 2_000;
 const LANES = 4;
 const BATCH_ITEMS = 50;
-/** A pause between two requests of a lane: the machine is to judge as well. */
-const PAUSE_MS = 20;
-const PATIENCE_MS = 60_000;
 /** Enough that every name of every customer and meter comes. */
 const WARM_UP_ITEMS = 1_500;
 
 /** Begins when every name was seen once: what comes then is known. */
-export async function startKnownLoad(judged: Judged, { seed, run }: KnownLoadOptions): Promise<KnownLoad> {
-  const { api, ledger, world } = judged;
-  const sending = { api, ledger, connections: LANES, patienceMs: PATIENCE_MS };
-  const plan = { seed, run, nowMs: Date.now(), world, batchItems: BATCH_ITEMS };
-  await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sending);
-  const requests = planRequests({ ...plan, items: Number.POSITIVE_INFINITY });
-  let isStopping = false;
+export async function startKnownLoad(judged: Judged, options: KnownLoadOptions): Promise<KnownLoad> {
+  const { seed, run, past, pauseMs } = options;
+  const plan = { seed, nowMs: Date.now(), world: judged.world, batchItems: BATCH_ITEMS };
+  await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sendOptions(judged));
   let answered = 0;
   let longestMs = 0;
   let lastAt = performance.now();
   const silenceMs = () => performance.now() - lastAt;
-
-  async function lane(): Promise<void> {
-    while (!isStopping) {
-      await sendUntilAnswered(nextKnown(requests), sending);
+  const { stop } = startStorm(judged, {
+    ...{ seed, run, past, pauseMs, lanes: LANES, batchItems: BATCH_ITEMS },
+    sentOf: knownPart,
+    onAnswered() {
+      answered++;
       longestMs = Math.max(longestMs, silenceMs());
       lastAt = performance.now();
-      answered++;
-      await pass(PAUSE_MS);
-    }
-  }
-
-  const lanes = Promise.all(Array.from({ length: LANES }, lane));
-  lanes.catch(() => undefined); // told by `stop`
+    },
+  });
   return {
+    stop,
     answered: () => answered,
     longestSilenceMs: () => Math.round(Math.max(longestMs, silenceMs())),
-    async stop() {
-      isStopping = true;
-      await lanes;
-    },
   };
 }
 
+/** Some 100,000 events of an outage, 80 MB of them in the ledger, however long it is. */
+const REQUESTS_MAX = 3_000;
+/** The machine is to judge as well. */
+const PAUSE_MS_MIN = 20;
+
+/** The pause with which an outage of so many milliseconds sees no more requests than the ledger can hold. */
+export function pauseFor(outageMs: number): number {
+  return Math.max(PAUSE_MS_MIN, Math.ceil((outageMs * LANES * (1 + COPY_SHARE)) / REQUESTS_MAX));
+}
+
 /** Without the items that name a stranger: while Postgres is away nobody can say what is wrong with them. */
-function nextKnown(requests: Iterator<PlannedRequest>): PlannedRequest {
-  const { value: request } = requests.next() as { value: PlannedRequest };
+function knownPart(request: PlannedRequest): PlannedRequest {
   const items = request.items.filter(({ refusal }) => refusal !== 'customer_not_found');
   if (items.length === request.items.length) return request;
   const lines = items.map(({ json }) => json);

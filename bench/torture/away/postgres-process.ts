@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { poll } from '../../../infra/poll.ts';
 import { startEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
-import { isAlive } from '../../../infra/process-identity.ts';
+import { isLiving } from '../../../infra/process-identity.ts';
+import { seenInTime } from '../../in-time.ts';
 import { type StoreProcess, signalFamily } from './store-process.ts';
 
 export interface PostgresProcess extends StoreProcess {
@@ -10,7 +10,7 @@ export interface PostgresProcess extends StoreProcess {
   stop(): Promise<void>;
 }
 
-const GONE_WITHIN_MS = 10_000;
+const GONE = { timeoutMs: 10_000 };
 
 /** A Postgres server of our own, started from the binaries of the embedded one, as an operator's would be. */
 export async function startPostgresProcess(directory: string): Promise<PostgresProcess> {
@@ -25,9 +25,7 @@ export async function startPostgresProcess(directory: string): Promise<PostgresP
     },
     async kill() {
       const family = signalFamily(server.pid, 'SIGKILL');
-      const gone = () => (family.some(isAlive) ? undefined : true);
-      if (await poll(gone, { timeoutMs: GONE_WITHIN_MS, everyMs: 10 })) return;
-      throw new Error('Postgres does not end by SIGKILL');
+      await seenInTime(() => !family.some(isLiving) || undefined, GONE, 'the end of Postgres by SIGKILL');
     },
     async start() {
       server = await start();

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { parentOf, signal } from '../../../infra/process-identity.ts';
+import { identityOf, type ProcessIdentity, signal } from '../../../infra/process-identity.ts';
+import { childrenOf } from '../../processes.ts';
 import type { Address } from '../proxy/tcp-proxy.ts';
 
 /** A store as processes of its own, on a folder that stays. */
@@ -15,21 +15,10 @@ export interface StoreProcess {
   thaw(): void;
 }
 
-/** Signals a process and its children, and gives their ids. The parent is stopped first: it makes no more. */
-export function signalFamily(pid: number, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): number[] {
+/** Signals a process and its children, and gives them. The parent is stopped first: it makes no more. */
+export function signalFamily(pid: number, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): ProcessIdentity[] {
   if (name !== 'SIGCONT') signal(pid, 'SIGSTOP');
-  const pids = readdirSync('/proc').map(Number).filter(Boolean);
-  const family = [pid, ...pids.filter((one) => parentOf(one) === pid)];
-  for (const member of family) signal(member, name);
+  const family = [pid, ...childrenOf(pid)].map(identityOf);
+  for (const member of family) signal(member.pid, name);
   return family;
-}
-
-/** Resident memory of a process; 0 when it has ended. */
-export function rssMib(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
-  } catch {
-    return 0;
-  }
 }

@@ -2,14 +2,15 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { poll } from '../../../infra/poll.ts';
 import { compareBreakdowns, compareCounters } from '../../compare.ts';
+import { processCost } from '../../process-cost.ts';
 import { createRandom } from '../../random.ts';
+import { during } from '../during.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { compareServedRows } from '../stored-events.ts';
 import { ask, type Patience, type Probe, probesOf } from './away-probes.ts';
-import { type AwayScene, openAwayScene, type StoreName } from './away-scene.ts';
-import { type KnownLoad, startKnownLoad } from './known-load.ts';
+import { type AwayScene, openAwayScene, type StoreName, warehouseUrl } from './away-scene.ts';
+import { type KnownLoad, pauseFor, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';
 import { judgeLongOutage, LONG_OUTAGE_MS } from './long-outage.ts';
-import { rssMib } from './store-process.ts';
-import { compareServedRows } from './stored-counts.ts';
 
 /** Promise 8: a store that is dead, or hangs, holds up nothing that can be done without it. */
 export const storesAway: TorturePromise = {
@@ -63,37 +64,45 @@ interface Round extends Outage {
 }
 
 async function awayRound(scene: AwayScene, round: Round): Promise<RoundReport> {
-  const { judged, stores } = scene;
-  const load = await startKnownLoad(judged, round);
-  const store = stores[round.store];
+  const { judged, past } = scene;
+  const { seed, run, store } = round;
   const size = createSizes(scene);
-  if (round.how === 'killed') await store.kill();
-  else store.freeze();
-  const awayAt = performance.now();
-  const answeredBefore = load.answered();
-  const during = await watchOutage(scene, round, { load, awayAt, size });
-  const acknowledged = load.answered() - answeredBefore;
-  if (round.how === 'killed') await store.start();
-  else store.thaw();
-  const awayMs = performance.now() - awayAt;
-  await load.stop();
+  const load = await startKnownLoad(judged, { seed, run, past, pauseMs: pauseFor(round.forMs) });
+  const { done } = await during(load, () => {
+    return whileAway(scene, round, (awayAt) => watchOutage(scene, round, { load, awayAt, size }));
+  });
+  const { seen, awayMs } = done;
   const caughtUpMs = await untilCounted(scene, 2 * awayMs);
   const problems = [
-    ...during.problems,
+    ...seen.problems,
     ...judged.ledger.problems(),
     ...(await compareCounters(judged)),
-    ...(await compareServedRows(stores.warehouse.address(), judged.ledger)),
+    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
   ];
-  const peaks = { ...during.peaks, ...size.peaks };
-  if (caughtUpMs === undefined) problems.push(`the lag is not 0 within twice the ${Math.round(awayMs)} ms`);
-  else peaks[`caughtUpMsOf${NAMES[round.store]}`] = caughtUpMs;
-  return { counts: { requestsAcknowledgedMeanwhile: acknowledged, outages: 1 }, peaks, problems };
+  const peaks = { ...seen.peaks, ...size.peaks };
+  if (caughtUpMs === undefined) problems.push(`the lag is not 0 within twice the ${awayMs} ms`);
+  else peaks[`caughtUpMsOf${NAMES[store]}`] = caughtUpMs;
+  const counts = { requestsAcknowledgedMeanwhile: seen.acknowledged, outages: 1 };
+  return { counts, peaks, problems };
+}
+
+/** The store comes back whatever becomes of the watch. */
+async function whileAway<T>(
+  { stores }: AwayScene,
+  { store: name, how }: Outage,
+  watch: (awayAt: number) => Promise<T>,
+): Promise<{ seen: T; awayMs: number }> {
+  const store = stores[name];
+  if (how === 'killed') await store.kill();
+  else store.freeze();
+  const awayAt = performance.now();
+  const seen = await watch(awayAt).finally(() => (how === 'killed' ? store.start() : store.thaw()));
+  return { seen, awayMs: Math.round(performance.now() - awayAt) };
 }
 
 const NAMES: Record<StoreName, string> = { warehouse: 'Warehouse', postgres: 'Postgres' };
 const PROBE_PAUSE_MS = 500;
-/** A key is checked anew each second while Postgres is away, and waits 300 ms for that. */
-const SILENCE_MS_MAX = 2_000;
+const PROBLEMS_MAX = 10;
 
 interface Watched {
   load: KnownLoad;
@@ -101,12 +110,19 @@ interface Watched {
   size: Sizes;
 }
 
+interface SeenOfOutage {
+  acknowledged: number;
+  problems: string[];
+  peaks: Record<string, number>;
+}
+
 /** Asks every probe again and again until the outage is over and each was answered. */
 async function watchOutage(
   scene: AwayScene,
   round: Round,
   { load, awayAt, size }: Watched,
-): Promise<Pick<RoundReport, 'problems'> & { peaks: Record<string, number> }> {
+): Promise<SeenOfOutage> {
+  const answeredBefore = load.answered();
   const problems: string[] = [];
   const peaks: Record<string, number> = {};
   const isOver = () => performance.now() - awayAt > round.forMs;
@@ -114,7 +130,7 @@ async function watchOutage(
   async function repeat(probe: Probe): Promise<void> {
     do {
       const { problem, tookMs } = await ask(scene, probe);
-      if (problem !== undefined) problems.push(problem);
+      if (problem !== undefined && problems.length < PROBLEMS_MAX) problems.push(problem);
       const name = `ms of ${probe.name}`;
       peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
       size.look();
@@ -122,33 +138,43 @@ async function watchOutage(
     } while (!isOver());
   }
 
-  const probes = probesOf(scene, round.store, round.patience);
-  const judging = round.patience === 'ages' ? judgeLongOutage(scene, { load, awayAt }) : undefined;
-  await Promise.all(probes.map(repeat));
-  problems.push(...((await judging) ?? []));
+  const isLong = round.patience === 'ages';
+  const [judgedLong] = await Promise.all([
+    isLong ? judgeLongOutage(scene, { load, awayAt }) : [],
+    ...probesOf(scene, round.store, round.patience).map(repeat),
+  ]);
+  problems.push(...judgedLong);
   const silentMs = load.longestSilenceMs();
-  if (!judging && silentMs > SILENCE_MS_MAX) problems.push(`no acknowledgement for ${silentMs} ms`);
-  return { problems: problems.slice(0, 10), peaks: { ...peaks, longestSilenceMs: judging ? 0 : silentMs } };
+  if (!isLong && silentMs > SILENCE_MS_MAX) problems.push(`no acknowledgement for ${silentMs} ms`);
+  const acknowledged = load.answered() - answeredBefore;
+  return { acknowledged, problems, peaks: { ...peaks, longestSilenceMs: isLong ? 0 : silentMs } };
 }
 
 const COUNTED_EVERY_MS = 20;
+const PAGE_TIMEOUT_MS = 10_000;
 
 /** Asks for no read: a read that waits would wake the load. Milliseconds; undefined when it takes longer. */
 async function untilCounted({ instance }: AwayScene, timeoutMs: number): Promise<number | undefined> {
   const backAt = performance.now();
   const counted = async () => {
-    const page = await fetch(`${instance.origin}/metrics`).then((answer) => answer.text());
-    const isReady = (await fetch(`${instance.origin}/readyz`)).status === 200;
+    const page = await (await get(`${instance.origin}/metrics`)).text();
+    const isReady = (await get(`${instance.origin}/readyz`)).status === 200;
     return isReady && /^metergate_load_lag_bytes\S* 0$/m.test(page) ? true : undefined;
   };
   const done = await poll(counted, { timeoutMs, everyMs: COUNTED_EVERY_MS });
   return done && Math.round(performance.now() - backAt);
 }
 
+function get(url: string): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });
+}
+
 interface Sizes {
   look(): void;
   peaks: Record<string, number>;
 }
+
+const MEBIBYTE = 1024 * 1024;
 
 /** Memory and open files of both processes: neither may grow with the outage. */
 function createSizes({ instance }: AwayScene): Sizes {
@@ -161,7 +187,7 @@ function createSizes({ instance }: AwayScene): Sizes {
     peaks,
     look() {
       for (const [role, pid] of Object.entries(roles)) {
-        keep(`rssMibOf${role}`, rssMib(pid));
+        keep(`rssMibOf${role}`, Math.round(processCost(pid).rssBytes / MEBIBYTE));
         keep(`openFilesOf${role}`, readdirSync(`/proc/${pid}/fd`).length);
       }
     },
@@ -177,9 +203,10 @@ async function judge(scene: AwayScene, form: 'short' | 'long'): Promise<RoundRep
   const problems: string[] = [];
   for (const store of Object.values(stores)) store.freeze();
   const askedAt = performance.now();
-  const exitCode = await instance.stop();
+  const exitCode = await instance.stop().finally(() => {
+    for (const store of Object.values(stores)) store.thaw();
+  });
   const stopMs = Math.round(performance.now() - askedAt);
-  for (const store of Object.values(stores)) store.thaw();
   if (exitCode !== 0 || stopMs > STOP_MS_MAX)
     problems.push(`the stop ended with ${exitCode} after ${stopMs} ms`);
   if (form === 'long') {
@@ -188,7 +215,7 @@ async function judge(scene: AwayScene, form: 'short' | 'long'): Promise<RoundRep
       ...(await compareCounters(judged)),
       ...(await compareBreakdowns(judged, ['all'], ['user'])),
     );
-    problems.push(...(await compareServedRows(stores.warehouse.address(), judged.ledger)));
+    problems.push(...(await compareServedRows(warehouseUrl(scene), judged.ledger)));
   }
   return { counts: { eventsAcknowledged: judged.ledger.size() }, peaks: { stopMs }, problems };
 }

@@ -1,17 +1,18 @@
-import { poll } from '../../../infra/poll.ts';
-import { getPatiently } from '../../api.ts';
 import { compareBreakdowns, compareCounters, type Judged } from '../../compare.ts';
+import { seenInTime } from '../../in-time.ts';
 import type { Ledger } from '../../ledger.ts';
 import { createRandom, type Random } from '../../random.ts';
+import { waitUntilCounted } from '../../wait-until-counted.ts';
+import { type Beside, during } from '../during.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type DrawnFaults, drawFaults } from '../proxy/draw-faults.ts';
-import type { Fault } from '../proxy/tcp-proxy.ts';
+import { drawFaults, type FaultDraw } from '../proxy/draw-faults.ts';
+import type { Fault, TcpProxy } from '../proxy/tcp-proxy.ts';
+import { compareServedRows } from '../stored-events.ts';
 import { startStorm } from '../storm.ts';
-import { type AwayScene, type Hop, openAwayScene } from './away-scene.ts';
-import { compareServedRows } from './stored-counts.ts';
+import { type ArmedProxy, type AwayScene, openAwayScene, warehouseUrl } from './away-scene.ts';
 
-/** Rounds take turns between the hops: 20 faults on each in the short form, 500 in the long one. */
-const FAULTS_PER_ROUND = { short: 20, long: 25 };
+/** Rounds take turns between the hops: 20 lost answers on each in the short form, 500 in the long one. */
+const ANSWERS_LOST_PER_ROUND = { short: 20, long: 25 };
 const ROUND_PATIENCE_MS = 300_000;
 
 /** Promise 5: a request whose answer is lost on the way was done once, and its retry says so. */
@@ -50,29 +51,24 @@ const SWALLOWED: Fault[] = [
   { kind: 'cut', bytes: 400 },
 ];
 
-function kindsOf(form: Round['form'], more: Fault[]): Fault[] {
-  const often = [...SWALLOWED, ...more];
+function kindsOf(form: Round['form']): Fault[] {
+  const often: Fault[] = [...SWALLOWED, { kind: 'lose' }];
   return form === 'short' ? often : [...often, ...often, ...often, ...RARE];
 }
 
-async function loseClientsAnswers(
-  scene: AwayScene,
-  { form, random, seed, run }: Round,
-): Promise<RoundReport> {
+async function loseClientsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
   const { ledger } = scene.judged;
   const before = learntFromRetries(ledger);
-  const faults = drawFaults({
-    ...{ random, count: FAULTS_PER_ROUND[form], share: 0.3 },
+  const losses = createLosses(scene.hops.client, 'Client', round, {
+    share: 0.3,
     among: (request) => request.includes('POST /api/v1/usage/events'),
-    kinds: kindsOf(form, [{ kind: 'lose' }]),
   });
-  const storm = startStorm(scene.throughProxy, { seed, run, past: scene.past, lanes: 6, batchItems: 50 });
-  const lost = await drain(scene, 'client', faults);
-  const summary = await storm.stop();
+  const load = { seed: round.seed, run: round.run, past: scene.past, lanes: 6, batchItems: 50 };
+  const { summary } = await during(startStorm(scene.throughProxy, load), losses.enough);
   const learnt = learntFromRetries(ledger) - before;
   const problems = [...ledger.problems(), ...(await compareCounters(scene.judged))];
   if (learnt === 0) problems.push('no retry was answered as a duplicate');
-  return { counts: { ...lost(), ...summary, eventsLearntFromRetries: learnt }, problems };
+  return { counts: { ...losses.counts(), ...summary, eventsLearntFromRetries: learnt }, problems };
 }
 
 /** Events whose `created` was lost on the way: every answer that arrived said `duplicate`. */
@@ -82,37 +78,36 @@ function learntFromRetries(ledger: Ledger): number {
 
 const INSERT = /insert_deduplication_token=([\w-]+)/;
 
-async function loseInsertsAnswers(
-  scene: AwayScene,
-  { form, random, seed, run }: Round,
-): Promise<RoundReport> {
-  const { ledger } = scene.judged;
-  const faults = drawFaults({
-    ...{ random, count: FAULTS_PER_ROUND[form], share: 0.4 },
+async function loseInsertsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
+  const { judged, hops } = scene;
+  const tokens = createTokens();
+  const losses = createLosses(hops.warehouse, 'Warehouse', round, {
+    share: 0.4,
     among: (request) => INSERT.test(request.toString('latin1')),
-    kinds: kindsOf(form, [{ kind: 'lose' }]),
+    onRequest: tokens.seen,
   });
-  const tokens = watchTokens(faults);
-  const storm = startStorm(scene.judged, { seed, run, past: scene.past, lanes: 2, batchItems: 20 });
-  const reads = keepReading(scene.judged);
-  const lost = await drain(scene, 'warehouse', { fault: tokens.fault, left: faults.left });
-  await reads.stop();
-  const summary = await storm.stop();
+  const lanes = { lanes: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
+  const storm = startStorm(judged, { seed: round.seed, run: round.run, past: scene.past, ...lanes });
+  const { summary } = await during(storm, () => {
+    return during(keepReading(judged), losses.enough);
+  });
   const problems = [
-    ...ledger.problems(),
-    ...(await compareCounters(scene.judged)),
-    ...(await compareServedRows(scene.stores.warehouse.address(), ledger)),
+    ...judged.ledger.problems(),
+    ...(await compareCounters(judged)),
+    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
     ...tokens.problems(),
   ];
-  return { counts: { ...lost(), ...summary }, problems };
+  return { counts: { ...losses.counts(), ...summary }, problems };
 }
 
+/** Just enough that an insert is always due. */
+const INSERTS_PAUSE_MS = 20;
+
 /** Strong reads, one after the other: who waits cuts the pause short that the load makes after a failure. */
-function keepReading({ api, world }: Judged): { stop(): Promise<void> } {
+function keepReading(judged: Judged): Beside<void> {
   let stopping = false;
-  const path = `/usage/${world.customers[0]?.id}/api_calls?consistency=strong`;
   const reading = (async () => {
-    while (!stopping) await getPatiently(api, path, ROUND_PATIENCE_MS);
+    while (!stopping) await waitUntilCounted(judged, ROUND_PATIENCE_MS);
   })();
   reading.catch(() => undefined); // told by `stop`
   return {
@@ -124,54 +119,69 @@ function keepReading({ api, world }: Judged): { stop(): Promise<void> } {
 }
 
 /** An insert whose answer was lost has to come again under its own token. */
-function watchTokens(faults: DrawnFaults) {
+function createTokens() {
   const unanswered = new Set<string>();
   return {
-    fault(request: Buffer): Fault | undefined {
-      const fault = faults.fault(request);
+    seen(request: Buffer, fault: Fault | undefined): void {
       const [, token] = INSERT.exec(request.toString('latin1')) ?? [];
-      if (token === undefined) return fault;
+      if (token === undefined) return;
       if (fault) unanswered.add(token);
       else unanswered.delete(token);
-      return fault;
     },
     problems: () => [...unanswered].map((token) => `the insert ${token} was not sent again`),
   };
 }
 
-/** Waits until each fault of the hop is drawn. Gives what to ask for what was lost, once all is answered. */
-async function drain(
-  scene: AwayScene,
-  hop: Hop,
-  { fault, left }: DrawnFaults,
-): Promise<() => Record<string, number>> {
-  const proxy = scene.hops[hop];
-  const before = proxy.done();
-  proxy.arm(fault);
-  const none = () => (left() === 0 ? true : undefined);
-  const over = await poll(none, { timeoutMs: ROUND_PATIENCE_MS, everyMs: 5 });
-  if (!over) throw new Error(`${left()} faults of the hop ${hop} found no request`);
-  return () => {
-    const [answers, requests] = [answersLost(proxy.done()), proxy.done().lose];
-    return {
-      [`answersLostOf${NAMES[hop]}`]: answers - answersLost(before),
-      [`requestsLostOf${NAMES[hop]}`]: requests - before.lose,
-    };
+interface LossesDraw extends Pick<FaultDraw, 'share' | 'among'> {
+  onRequest?: (request: Buffer, fault: Fault | undefined) => void;
+}
+
+interface Losses {
+  /** Resolves when as many answers were lost as a round has. */
+  enough(): Promise<void>;
+  /** What was lost, to be asked for once all is answered. */
+  counts(): Record<string, number>;
+}
+
+/** Faults of a hop's requests, from now on, until so many were done: not each that is drawn is. */
+function createLosses(
+  hop: ArmedProxy,
+  name: string,
+  { form, random }: Round,
+  { onRequest, ...draw }: LossesDraw,
+): Losses {
+  const before = hop.done();
+  const answersLost = () => answersIn(hop.done()) - answersIn(before);
+  const isEnough = () => answersLost() >= ANSWERS_LOST_PER_ROUND[form];
+  const drawn = drawFaults({ random, kinds: kindsOf(form), isEnough, ...draw });
+  hop.arm((request) => {
+    const fault = drawn(request);
+    onRequest?.(request, fault);
+    return fault;
+  });
+  return {
+    async enough() {
+      const limits = { timeoutMs: ROUND_PATIENCE_MS, everyMs: 5 };
+      await seenInTime(() => isEnough() || undefined, limits, `lost answers of the hop ${name}`);
+    },
+    counts: () => ({
+      [`answersLostOf${name}`]: answersLost(),
+      [`requestsLostOf${name}`]: hop.done().lose - before.lose,
+    }),
   };
 }
 
-function answersLost({ swallow, cut, hang }: ReturnType<AwayScene['hops'][Hop]['done']>): number {
+function answersIn({ swallow, cut, hang }: ReturnType<TcpProxy['done']>): number {
   return swallow + cut + hang;
 }
 
-const NAMES: Record<Hop, string> = { client: 'Client', warehouse: 'Warehouse', postgres: 'Postgres' };
-
-async function judge({ judged, stores }: AwayScene): Promise<RoundReport> {
+async function judge(scene: AwayScene): Promise<RoundReport> {
+  const { judged } = scene;
   const problems = [
     ...judged.ledger.problems(),
     ...(await compareCounters(judged)),
     ...(await compareBreakdowns(judged, ['all'], ['user', '$day'])),
-    ...(await compareServedRows(stores.warehouse.address(), judged.ledger)),
+    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
   ];
   return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
 }

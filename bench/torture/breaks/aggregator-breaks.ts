@@ -114,7 +114,6 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
         title: 'is counted once per token, in the events and in the hours',
       },
     ],
-    shownBy: { promise: 5, rounds: 2 },
   },
   {
     name: 'settlement-outside-its-transaction',

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RoundReport, TortureOptions, TorturePromise } from '../promise.ts';
+import type { RoundReport, TortureOptions, TorturePromise, TortureResult } from '../promise.ts';
 import { type PromiseRun, runPromise } from '../run-promise.ts';
 import { type Break, kindOf } from './break.ts';
 import { BREAKS } from './break-list.ts';
@@ -62,11 +62,27 @@ async function runOfPromise(
   const run: PromiseRun = { seed, rounds: shownBy.rounds, form: shownBy.form ?? 'short' };
   const { result, ranBroken } = await whileBroken(name, () => runPromise(promise, run));
   if (result.leftAt !== undefined) rmSync(result.leftAt, { recursive: true, force: true });
-  if (!ranBroken) return [`${name}: no process ran with it.`];
-  if (result.outcome !== 'broken')
-    return [`${name}: ${result.roundsDone} rounds of "${promise.title}" missed it.`];
+  const unseen = ranBroken ? whyUnseen(result) : 'no process ran with it';
+  if (unseen !== undefined) return [`${name}: ${unseen}.`];
   say(`${name} is found in round ${result.roundsDone}: ${result.problems[0]?.split('\n')[0]}`);
   return [];
+}
+
+/**
+ * Why a run has not shown that a promise is broken; undefined when it has. Of a Metergate that does not even
+ * start nothing was judged: any other damage would have looked the same.
+ */
+export function whyUnseen({
+  outcome,
+  roundsDone,
+  title,
+  lacks,
+  problems,
+}: TortureResult): string | undefined {
+  if (lacks !== undefined) return `"${title}" was not run: ${lacks}`;
+  if (outcome !== 'broken') return `${roundsDone} rounds of "${title}" missed it`;
+  if (roundsDone > 0) return undefined;
+  return `"${title}" could not begin: ${problems[0]?.split('\n')[0]}`;
 }
 
 /** Every process that is started meanwhile runs with the break; this one, which judges, does not. */

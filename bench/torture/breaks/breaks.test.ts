@@ -43,6 +43,13 @@ describe('the list of breaks', () => {
     expect(unproved.map(({ name }) => name)).toEqual([]);
   });
 
+  it('names each proof of a break once', () => {
+    const doubled = BREAKS.filter(({ provedBy }) => {
+      return new Set(provedBy.map(({ test, title }) => `${test} ${title}`)).size < provedBy.length;
+    });
+    expect(doubled.map(({ name }) => name)).toEqual([]);
+  });
+
   it('names proofs that are there', () => {
     const proofs = BREAKS.flatMap(({ provedBy }) => provedBy);
     const lost = proofs.filter((proof) => {

@@ -20,7 +20,7 @@ export const LOG_BREAKS: readonly Break[] = [
       },
       {
         test: 'bench/torture/power/power-cut.sys.test.ts',
-        title: 'acknowledges no event that a power cut can still take',
+        title: 'finds all that it acknowledged, once, after a power cut at any moment',
       },
     ],
   },
@@ -94,7 +94,7 @@ export const LOG_BREAKS: readonly Break[] = [
   },
   {
     name: 'keys-not-brought-up-to-the-log',
-    promises: [2],
+    promises: [2, 11],
     why: 'after a kill the newest keys are free again, and a retry of them is counted twice',
     module: 'infra/key-table/open-key-table',
     find: 'await replayLog(logReader, end.covered().logPosition, { slots, recent, writer });',
@@ -103,6 +103,10 @@ export const LOG_BREAKS: readonly Break[] = [
       {
         test: 'infra/key-table/open-key-table.test.ts',
         title: 'are made from the log alone when files of theirs are gone',
+      },
+      {
+        test: 'bench/torture/limits.sys.test.ts',
+        title: 'the data plane acknowledges again two seconds after a kill, with all its keys',
       },
     ],
     shownBy: { promise: 2, rounds: 4 },

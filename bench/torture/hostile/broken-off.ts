@@ -20,6 +20,8 @@ export interface BrokenOff {
   request: HostileRequest;
   /** True: all of it had been sent, so that it may be stored. */
   wasWhole: boolean;
+  /** True: the server had not closed before. */
+  leftFirst: boolean;
 }
 
 const AT_ONCE = 100;
@@ -63,8 +65,9 @@ async function breakOff(options: BrokenOffOptions, random: Random, number: numbe
   const socket = await openRawSocket(origin);
   socket.send(sent[cut]);
   await delay(stays);
+  const leftFirst = !(await socket.isClosedWithin(0));
   socket.leave(hard);
-  return { request: { ...request, what: `broken off in the ${cut}` }, wasWhole: cut === 'answer' };
+  return { request: { ...request, what: `broken off in the ${cut}` }, wasWhole: cut === 'answer', leftFirst };
 }
 
 function usageOf(name: string, customer: string): HostileRequest {

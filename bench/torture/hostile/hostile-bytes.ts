@@ -16,7 +16,7 @@ import { type HostileRequest, soundRequest } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';
 import { abuseSockets, announceBodies, residentMib, type SocketsReport } from './hostile-sockets.ts';
 import { jsonCaseRequests } from './json-case-requests.ts';
-import { type SendHostileOptions, sendHostile } from './send-hostile.ts';
+import { type HostileReport, type SendHostileOptions, sendHostile } from './send-hostile.ts';
 
 /** Promise 7: whatever bytes come, no 5xx, no exit, no trace of the inside, and nothing stored by mistake. */
 export const hostileBytes: TorturePromise = {
@@ -97,18 +97,18 @@ async function hostileRound(scene: Scene, number: number, seed: number): Promise
   const bodies = hostileRequests({ seed, count: BODIES_A_ROUND, run, nowMs, world: planned });
   const slow = form === 'long' && number % SLOW_EVERY === 0;
   const sockets = { ...send, seed, run, customer, count: CLIENTS_GONE_A_ROUND[form], slow };
-  const cases = [...jsonCaseRequests({ run, customer, nowMs })];
-  const [ofBodies, ofSockets] = await Promise.all([
-    sendHostile(chained(bodies, cases), send),
+  const [[ofBodies, ofCases], ofSockets] = await Promise.all([
+    sendBoth(bodies, jsonCaseRequests({ run, customer, nowMs }), send),
     abuseSockets(sockets),
   ]);
-  const problems = [...ofBodies, ...ofSockets.problems, ...(await sendAgain(scene, ofSockets))];
+  const problems = [...ofBodies.problems, ...ofCases.problems, ...ofSockets.problems];
+  problems.push(...(await sendAgain(scene, ofSockets)));
   problems.push(...(await announceBodies(instance.origin, send.keys.usage, instance.pid('data plane'))));
   problems.push(...(await standsAsBefore(instance, before)), ...judge.ledger.problems());
   return {
     counts: {
-      bodies: BODIES_A_ROUND,
-      jsonCaseBodies: cases.length,
+      bodies: ofBodies.answered,
+      jsonCaseBodies: ofCases.answered,
       ...ofSockets.counts,
       ...answersOf(judge),
     },
@@ -117,8 +117,13 @@ async function hostileRound(scene: Scene, number: number, seed: number): Promise
   };
 }
 
-function* chained(...parts: Array<Iterable<HostileRequest>>): Generator<HostileRequest> {
-  for (const part of parts) yield* part;
+/** One after the other, so that each is counted for itself. */
+async function sendBoth(
+  bodies: Iterable<HostileRequest>,
+  cases: Iterable<HostileRequest>,
+  send: SendHostileOptions,
+): Promise<[HostileReport, HostileReport]> {
+  return [await sendHostile(bodies, send), await sendHostile(cases, send)];
 }
 
 /**
@@ -128,14 +133,11 @@ function* chained(...parts: Array<Iterable<HostileRequest>>): Generator<HostileR
 async function sendAgain({ judge, world, send }: Scene, sockets: SocketsReport): Promise<string[]> {
   const { brokenOff, smuggledKeys } = sockets;
   for (const { request, wasWhole } of brokenOff) if (wasWhole) judge.left(request);
-  const problems = await sendHostile(
-    brokenOff.map(({ request }) => request),
-    send,
-  );
+  const again = brokenOff.map(({ request }) => request);
+  const { problems } = await sendHostile(again, send);
   const keys = [...judge.takeRefusedKeys(), ...smuggledKeys];
   const customer = world.customers[1]?.id ?? '';
-  problems.push(...(await sendHostile(soundOnes(keys, customer), send)));
-  return problems;
+  return [...problems, ...(await sendHostile(soundOnes(keys, customer), send)).problems];
 }
 
 const BATCH_ITEMS = 100;
@@ -162,15 +164,16 @@ async function standsAsBefore(instance: Instance, pids: string): Promise<string[
   const isCalm = async () => (await inFlightBytes(instance.origin)) === 0 || undefined;
   const calm = await poll(isCalm, { timeoutMs: CALM_WITHIN_MS, everyMs: 20 });
   if (!calm) problems.push(`${await inFlightBytes(instance.origin)} bytes are still in flight`);
-  const error = instance
-    .log()
-    .split('\n')
-    .find((line) => /"level":(50|60)/.test(line));
-  return error === undefined ? problems : [...problems, `the log says ${error}`];
+  const errors = instance.errors().slice(0, ERRORS_SHOWN);
+  return [...problems, ...errors.map((line) => `the log says ${line}`)];
 }
 
+const ERRORS_SHOWN = 3;
+const PAGE_TIMEOUT_MS = 10_000;
+
 async function inFlightBytes(origin: string): Promise<number> {
-  const text = await (await fetch(`${origin}/metrics`)).text();
+  const signal = AbortSignal.timeout(PAGE_TIMEOUT_MS);
+  const text = await (await fetch(`${origin}/metrics`, { signal })).text();
   return Number(/^metergate_usage_in_flight_bytes\S* (\d+)/m.exec(text)?.[1]);
 }
 

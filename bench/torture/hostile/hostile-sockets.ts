@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { processCost } from '../../process-cost.ts';
 import { type BrokenOff, breakOffRequests } from './broken-off.ts';
 import { TARGET_PATH } from './hostile-request.ts';
 import { talkNonsense } from './no-http.ts';
@@ -37,18 +37,18 @@ export async function abuseSockets(options: SocketsOptions): Promise<SocketsRepo
     breakOffRequests(options),
     smuggleRequests(options),
     talkNonsense({ origin, key: keys.usage, seed, random }),
-    slow ? dribble(slowClients) : [],
+    slow ? dribble(slowClients) : { clients: 0, problems: [] },
     expectContinue(options),
   ]);
   return {
-    problems: [...smuggled.problems, ...nonsense, ...dribbled, ...awaited],
+    problems: [...smuggled.problems, ...nonsense.problems, ...dribbled.problems, ...awaited],
     brokenOff,
     smuggledKeys: smuggled.keys,
     counts: {
-      clientsGone: count,
+      clientsGone: brokenOff.filter(({ leftFirst }) => leftFirst).length,
       ambiguousRequests: smuggled.keys.length,
-      connectionsOfNonsense: random,
-      slowClients: slow ? slowOnes : 0,
+      connectionsOfNonsense: nonsense.connections,
+      slowClients: dribbled.clients,
     },
   };
 }
@@ -84,7 +84,7 @@ export async function announceBodies(origin: string, key: string, pid: number): 
   const sockets = await Promise.all(Array.from({ length: 500 }, () => openRawSocket(origin)));
   for (const socket of sockets) socket.send(`${head}{`);
   // Answered behind all those heads.
-  const served = await fetch(`${origin}/healthz`);
+  const served = await fetch(`${origin}/healthz`, { signal: AbortSignal.timeout(PATIENCE_MS) });
   const growth = residentMib(pid) - before;
   for (const socket of sockets) socket.leave();
   if (served.status !== 200) return [`/healthz is answered ${served.status} beside 500 announced bodies`];
@@ -92,6 +92,5 @@ export async function announceBodies(origin: string, key: string, pid: number): 
 }
 
 export function residentMib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return (Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024) / MIB;
+  return processCost(pid).rssBytes / MIB;
 }

@@ -9,20 +9,25 @@ export interface NoHttpOptions {
   random: number;
 }
 
+export interface NoHttpReport {
+  /** Whose end was judged. */
+  connections: number;
+  problems: string[];
+}
+
 const PATIENCE_MS = 15_000;
 const AT_ONCE = 50;
 
 /** Bytes that are no HTTP, or not ours: each is refused or closed, and answered 5xx by none of our code. */
-export async function talkNonsense({ origin, key, seed, random }: NoHttpOptions): Promise<string[]> {
+export async function talkNonsense({ origin, key, seed, random }: NoHttpOptions): Promise<NoHttpReport> {
   const dice = createRandom(seed);
   const garbage = Array.from({ length: random }, (): [string, Buffer] => ['random bytes', garbageOf(dice)]);
   const talks = [...oddities(key), ...garbage];
-  const problems: string[] = [];
+  const found: Array<string | undefined> = [];
   while (talks.length > 0) {
-    const found = await Promise.all(talks.splice(0, AT_ONCE).map((talk) => problemOf(origin, ...talk)));
-    problems.push(...found.flatMap((problem) => problem ?? []));
+    found.push(...(await Promise.all(talks.splice(0, AT_ONCE).map((talk) => problemOf(origin, ...talk)))));
   }
-  return problems;
+  return { connections: found.length, problems: found.flatMap((problem) => problem ?? []) };
 }
 
 async function problemOf(origin: string, what: string, bytes: string | Buffer): Promise<string | undefined> {

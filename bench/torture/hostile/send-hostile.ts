@@ -19,30 +19,37 @@ export interface PlaneKeys {
 const ANSWER_TIMEOUT_MS = 20_000;
 const PROBLEMS_MAX = 10;
 
-/**
- * Sends each request on a connection that has to outlive it, and gives a sentence for every answer that is
- * wrong. Stops after ten.
- */
+export interface HostileReport {
+  /** Requests whose answer was judged. */
+  answered: number;
+  /** A sentence for every answer that is wrong, or did not come. */
+  problems: string[];
+}
+
+/** Sends each request on a connection that has to outlive it. Stops after ten problems. */
 export async function sendHostile(
   requests: Iterable<HostileRequest>,
   options: SendHostileOptions,
-): Promise<string[]> {
+): Promise<HostileReport> {
   const source = requests[Symbol.iterator]();
-  const problems: string[] = [];
+  const report: HostileReport = { answered: 0, problems: [] };
   const connection = async (): Promise<void> => {
-    const line = openLine(options);
-    for (let next = source.next(); !next.done; next = source.next()) {
-      const problem = await line.problem(next.value);
-      if (problem !== undefined) problems.push(problem);
-      if (problems.length >= PROBLEMS_MAX) break;
+    const line = openLine(options, () => report.answered++);
+    try {
+      for (let next = source.next(); !next.done; next = source.next()) {
+        const problem = await line.problem(next.value);
+        if (problem !== undefined) report.problems.push(problem);
+        if (report.problems.length >= PROBLEMS_MAX) break;
+      }
+    } finally {
+      await line.close();
     }
-    await line.close();
   };
   await Promise.all(Array.from({ length: options.connections }, connection));
-  return problems;
+  return report;
 }
 
-function openLine({ origin, keys, judge }: SendHostileOptions) {
+function openLine({ origin, keys, judge }: SendHostileOptions, onAnswer: () => void) {
   const client = new Client(origin, { headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS });
   let closings = 0;
   client.on('disconnect', () => {
@@ -57,6 +64,7 @@ function openLine({ origin, keys, judge }: SendHostileOptions) {
       .request(asSent(request, keys))
       .then(whole, (error: unknown) => error as Error);
     if (answer instanceof Error) return told(request, `finds no answer: ${answer.message}`);
+    onAnswer();
     const fault = judgeAnswer({ ...answer, askedAtMs, answeredAtMs: Date.now() });
     if (fault !== undefined) return told(request, fault);
     return closings === before ? undefined : told(request, 'costs the connection');

@@ -12,16 +12,20 @@ export interface SlowClientsOptions {
 const CLOSED_WITHIN_MS = 25_000;
 const DRIBBLE_MS = 250;
 
+export interface SlowReport {
+  clients: number;
+  problems: string[];
+}
+
 /** Clients who say a byte now and then, or nothing more: each is closed in time. */
-export async function dribble(options: SlowClientsOptions): Promise<string[]> {
+export async function dribble(options: SlowClientsOptions): Promise<SlowReport> {
   const kinds = slowKinds(options);
-  const clients = await Promise.all(
+  const closed = await Promise.all(
     kinds.flatMap((kind) => Array.from({ length: options.count }, () => isLeft(options.origin, kind))),
   );
-  const stay = clients.filter((left) => !left).length;
-  return stay === 0
-    ? []
-    : [`${stay} of ${clients.length} slow clients are served after ${CLOSED_WITHIN_MS} ms`];
+  const stay = closed.filter((left) => !left).length;
+  const fault = `${stay} of ${closed.length} slow clients are served after ${CLOSED_WITHIN_MS} ms`;
+  return { clients: closed.length, problems: stay === 0 ? [] : [fault] };
 }
 
 interface SlowKind {

@@ -6,13 +6,13 @@ import { Client } from 'pg';
 import { dataDirAt } from '../../../infra/data-dir.ts';
 import { readEndpoints } from '../../../infra/endpoints-file.ts';
 import { poll } from '../../../infra/poll.ts';
-import { createApi } from '../../api.ts';
 import { compareCounters, type Judged } from '../../compare.ts';
-import { type Instance, startInstance } from '../../instance.ts';
-import { createLedger } from '../../ledger.ts';
-import { makeWorld } from '../../make-world.ts';
+import type { Instance } from '../../instance.ts';
+import { auditOf } from '../audit-of.ts';
+import { during } from '../during.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { lacking } from '../machine-means.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { auditFaults } from '../stored-events.ts';
 import { startStorm } from '../storm.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
@@ -33,19 +33,22 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
     promises: [10],
     title,
     rounds: { short: 1, long: 10 },
+    lacks: () => lacking('mounting'),
     async open({ seed, form }) {
       const disk = mountSmallDisk(3 * GIB);
       const settings = { LOG_LEVEL: 'fatal', LOAD_LINGER_MS: '20', ...environment };
-      const instance = await startInstance(settings, { dataDir: join(disk.path, 'data') });
-      const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 12 });
-      const world = await makeWorld(api);
-      const judged: Judged = { api, world, ledger: createLedger(world) };
-      const scene = { instance, disk, judged, fullMs: FULL_MS[form], ...plan };
-      return {
-        round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
-        judge: async () => ({ counts: {}, problems: await auditFaults(instance.dataDir) }),
-        close: (options) => closeDisk(scene, options),
-      };
+      try {
+        const opened = await startJudged(settings, { connections: 12, dataDir: join(disk.path, 'data') });
+        const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
+        return {
+          round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
+          judge: async () => ({ counts: {}, problems: await auditOf(scene.instance.dataDir) }),
+          close: (options) => closeDisk(scene, options),
+        };
+      } catch (error) {
+        await disk.remove();
+        throw error;
+      }
     },
   };
 }
@@ -64,10 +67,8 @@ export const diskFull = diskRounds({
   guarded: false,
 });
 
-interface DiskScene extends Pick<DiskPlan, 'bytesLeft' | 'guarded'> {
-  instance: Instance;
+interface DiskScene extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'guarded'> {
   disk: SmallDisk;
-  judged: Judged;
   fullMs: number;
 }
 
@@ -90,33 +91,41 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const before = pids();
   const postgres = instance.pid('postgres');
   const storm = startStorm(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
-  await acknowledges(judged, `${run}-before`);
-  const problems = await whileFull(scene, `${run}-full`);
-  disk.clear();
-  const recoveredMs = await acknowledges(judged, `${run}-after`);
+  const { done, summary } = await during(storm, async () => {
+    await acknowledges(judged, `${run}-before`);
+    const full = await whileFull(scene, `${run}-full`).finally(() => disk.clear());
+    return { ...full, recoveredMs: await acknowledges(judged, `${run}-after`) };
+  });
+  const { problems, recoveredMs, walRefused } = done;
   if (recoveredMs > RECOVERED_MS_MAX)
     problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
-  const summary = await storm.stop();
   problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
-  return { counts: { fullDisks: 1, endsOfPostgres, ...summary }, peaks: { recoveredMs }, problems };
+  if (!guarded && (walRefused === 0 || endsOfPostgres === 0)) {
+    problems.push(
+      `the full disk refused ${walRefused} writes of Postgres and ended it ${endsOfPostgres} times`,
+    );
+  }
+  const counts = { fullDisks: 1, endsOfPostgres, walRefused, ...summary };
+  return { counts, peaks: { recoveredMs }, problems };
 }
 
 /** Fills the disk and looks at what is answered until it has been full for a while. */
-async function whileFull(scene: DiskScene, run: string): Promise<string[]> {
+async function whileFull(scene: DiskScene, run: string): Promise<{ problems: string[]; walRefused: number }> {
   const { disk, judged, bytesLeft, guarded, fullMs } = scene;
   const problems: string[] = [];
+  let walRefused = 0;
   disk.fill(bytesLeft);
   const refused = await poll(async () => ((await isRefused(judged, run)) ? true : undefined), REFUSED);
-  if (!refused) return [`nothing was refused ${REFUSED.timeoutMs} ms after the disk was full`];
+  if (!refused) problems.push(`nothing was refused ${REFUSED.timeoutMs} ms after the disk was full`);
   for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
     disk.fill(bytesLeft);
-    if (!guarded) await wantWal(scene.instance);
+    if (!guarded && (await wantWal(scene.instance)) === 'refused') walRefused++;
     if (guarded) problems.push(...(await guardFaults(judged, run)));
   }
-  return [...new Set(problems)];
+  return { problems: [...new Set(problems)], walRefused };
 }
 
 async function isRefused(judged: Judged, run: string): Promise<boolean> {
@@ -136,15 +145,22 @@ async function guardFaults(judged: Judged, run: string): Promise<string[]> {
 }
 
 /** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
-async function wantWal({ dataDir }: Instance): Promise<void> {
+async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | 'away'> {
   const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
   const client = new Client({ connectionString, connectionTimeoutMillis: 500, query_timeout: 2_000 });
   client.on('error', () => undefined);
-  const asked = client
-    .connect()
-    .then(() => client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))"));
-  await asked.catch(() => undefined);
+  try {
+    await client.connect();
+  } catch {
+    return 'away';
+  }
+  const asked = client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))");
+  const outcome = await asked.then(
+    () => 'written' as const,
+    () => 'refused' as const,
+  );
   client.end().catch(() => undefined);
+  return outcome;
 }
 
 /** Milliseconds until new events are acknowledged. */
@@ -171,18 +187,20 @@ async function probeUsage({ api, world }: Judged, run: string) {
 }
 
 async function closeDisk(
-  { instance, disk, judged }: DiskScene,
+  { instance, disk, close }: DiskScene,
   { keep }: { keep: boolean },
 ): Promise<string | undefined> {
-  await judged.api.close();
+  // Nobody can stop in order on a full disk, and nobody wants the ballast.
+  disk.clear();
   const left = keep ? mkdtempSync(join(tmpdir(), 'metergate-left-')) : undefined;
-  await instance.stop().catch(() => undefined);
-  const folder = await instance.leave();
-  if (left !== undefined) {
+  try {
+    await instance.stop().catch(() => undefined); // dead perhaps: `close` ends what is left
+    if (left === undefined) return undefined;
     cpSync(disk.path, left, { recursive: true });
-    cpSync(folder, left, { recursive: true });
+    cpSync(await instance.leave(), left, { recursive: true });
+    return left;
+  } finally {
+    await close({ keep: false });
+    await disk.remove();
   }
-  await instance.remove();
-  await disk.remove();
-  return left;
 }

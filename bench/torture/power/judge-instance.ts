@@ -6,7 +6,8 @@ import { compareCounters, compareEvents, type Judged } from '../../compare.ts';
 import { startInstance } from '../../instance.ts';
 import { createLedger } from '../../ledger.ts';
 import { sendAll } from '../../send.ts';
-import { auditFaults, compareLog } from '../stored-events.ts';
+import { auditOf } from '../audit-of.ts';
+import { compareLog } from '../stored-events.ts';
 import { cutPower, type PowerCut } from './power-cut.ts';
 import { ENVIRONMENT, type RecordedInstance } from './record-instance.ts';
 
@@ -38,7 +39,7 @@ export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): 
       ...ledger.problems(),
       ...(await compareCounters(judged)),
       ...(await compareEvents(judged)),
-      ...(await auditFaults(instance.dataDir)),
+      ...(await auditOf(instance.dataDir)),
       ...(await compareLog(instance.dataDir, ledger)),
     ];
   } finally {

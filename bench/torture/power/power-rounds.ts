@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../../random.ts';
+import { lacking } from '../machine-means.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { judgeCut } from './judge-cuts.ts';
 import { judgeInstance } from './judge-instance.ts';
@@ -20,6 +21,7 @@ export const powerCutsOfLog: TorturePromise = {
   promises: [6],
   title: 'the power is cut under the log and the keys',
   rounds: { short: 2, long: 40 },
+  lacks: () => lacking('tracing'),
   async open({ seed }) {
     const folder = newFolder();
     try {
@@ -29,7 +31,7 @@ export const powerCutsOfLog: TorturePromise = {
       ];
       return {
         round: (number) => cutLogs(recordings, roundSeed(seed, number)),
-        close: async () => void rmSync(folder, { recursive: true, force: true }),
+        close: async (options) => leave(folder, options),
       };
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
@@ -56,6 +58,7 @@ export const powerCutsOfAll: TorturePromise = {
   promises: [6],
   title: 'the power is cut under the whole of it',
   rounds: { short: 2, long: 60 },
+  lacks: () => lacking('tracing'),
   async open({ seed, form }) {
     const folder = newFolder();
     try {
@@ -66,7 +69,7 @@ export const powerCutsOfAll: TorturePromise = {
           counts: { rangesMarkedLoaded: recorded.loaded.length },
           problems: [...hastyAnswers(recorded.log), ...hastyMarks(recorded.history, recorded.loaded)],
         }),
-        close: async () => void rmSync(folder, { recursive: true, force: true }),
+        close: async (options) => leave(folder, options),
       };
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
@@ -93,4 +96,10 @@ function momentOf({ log, moments }: RecordedInstance, random: Random): number {
 
 function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'metergate-power-'));
+}
+
+function leave(folder: string, { keep }: { keep: boolean }): string | undefined {
+  if (keep) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  return undefined;
 }

@@ -35,6 +35,8 @@ export interface InstanceRun {
 export const ENVIRONMENT = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5', DISK_FREE_BYTES_MIN: '0' };
 /** Few, so that the load takes its time and many ranges pass. */
 const CONNECTIONS = 2;
+/** So that there are many answers, and cuts between them. */
+const BATCH_ITEMS = 60;
 const PATIENCE_MS = 30_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -48,31 +50,42 @@ export async function recordInstance(
   let traced = false;
   const under = () => (traced ? traceTo(places.trace) : []);
   const instance = await startInstance(ENVIRONMENT, { under });
+  const client = watchedClient(instance);
   try {
-    const client = watchedClient(instance);
     const world = await makeWorld(client.api);
     await client.send({ world, seed, run: 'before', items: 1_000 });
     const answeredBefore = client.seen.length;
-    await instance.stop();
+    await stopInOrder(instance);
     execFileSync('cp', ['-a', instance.dataDir, places.before]);
     traced = true;
     await instance.start();
     await client.send({ world, seed: seed + 1, run: 'recorded', items });
     const pid = instance.pid('supervisor');
-    await instance.stop();
-    await client.api.close();
+    await stopInOrder(instance);
     await traceIsComplete(places.trace, pid);
     const { before, trace } = places;
     const recording = await readRecording({ dataDir: instance.dataDir, before, traces: [trace], orderedIn });
-    const moments = new Map(recording.log.answers.map((answer) => [answer.requestId, answer.moment]));
-    const sent = client.seen.map(({ requestId, ...one }, at) => ({
-      ...one,
-      moment: at < answeredBefore ? 0 : (moments.get(requestId) ?? NEVER),
-    }));
-    return { ...recording, before, world, sent };
+    return { ...recording, before, world, sent: sentRequests(client.seen, answeredBefore, recording) };
   } finally {
+    await client.api.close();
     await instance.remove();
   }
+}
+
+async function stopInOrder(instance: Instance): Promise<void> {
+  const exitCode = await instance.stop();
+  if (exitCode !== 0) throw new Error(`an ordinary stop ended with ${exitCode}`);
+}
+
+/** Throws when an acknowledgement that the client got is not in the recording. */
+function sentRequests(seen: SeenRequest[], answeredBefore: number, { log }: Recording): SentRequest[] {
+  const moments = new Map(log.answers.map((answer) => [answer.requestId, answer.moment]));
+  return seen.map(({ requestId, ...one }, at) => {
+    const moment = at < answeredBefore ? 0 : (moments.get(requestId) ?? NEVER);
+    if (moment === NEVER && one.answer.status < 300)
+      throw new Error(`no answer to ${requestId} was recorded`);
+    return { ...one, moment };
+  });
 }
 
 /** Postgres' folders and ClickHouse's. */
@@ -114,7 +127,7 @@ function watchedClient({ origin, keys }: Instance) {
       const answered = (request: PlannedRequest, answer: SeenAnswer) =>
         void seen.push({ request, answer, requestId: requestIds.get(Object(answer.body)) });
       const ledger: Ledger = { ...createLedger(world), answered };
-      const requests = planRequests({ seed, items, run, nowMs: Date.now(), world });
+      const requests = planRequests({ seed, items, run, nowMs: Date.now(), world, batchItems: BATCH_ITEMS });
       await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS });
     },
   };

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDataPlaneUnderTest } from '../../../ingest/data-plane-under-test.ts';
+import { inTime } from '../../in-time.ts';
 import { type Recording, readRecording, traceIsComplete } from './recording.ts';
 import { traceTo } from './system-calls.ts';
 
@@ -18,16 +19,29 @@ export async function recordSegments(folder: string): Promise<Recording> {
     const [command = '', ...args] = [...traceTo(trace), process.execPath, program, dataDir];
     const rest = [String(life), String(FRAMES), how];
     const child = spawn(command, [...args, ...rest], { stdio: ['ignore', 'ignore', 'inherit'] });
-    await once(child, 'exit');
+    await endOf(child, how === 'kill' ? 'SIGKILL' : 0);
     await traceIsComplete(trace, child.pid ?? 0);
     traces.push(trace);
   }
   return readRecording({ dataDir, before, traces });
 }
 
+const LIFE_MS_MAX = 60_000;
+
+/** Rejects when the process takes too long, or ends otherwise than it was to. */
+async function endOf(child: ChildProcess, wanted: number | NodeJS.Signals): Promise<void> {
+  try {
+    const [code, killedBy] = await inTime(once(child, 'exit'), LIFE_MS_MAX, 'a life of the log');
+    if ((code ?? killedBy) !== wanted) throw new Error(`a life of the log ended with ${code ?? killedBy}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
 const CONNECTIONS = 6;
 const REQUESTS = 10;
 const BATCH = 100;
+const ANSWER_TIMEOUT_MS = 20_000;
 
 /** A data plane that answers many clients at once, batches and single events, through a stop and a kill. */
 export async function recordDataPlane(folder: string): Promise<Recording> {
@@ -44,7 +58,8 @@ export async function recordDataPlane(folder: string): Promise<Recording> {
         Array.from({ length: CONNECTIONS }, (_, lane) => send(plane, `${traces.length}-${lane}`)),
       );
       const pid = plane.pid();
-      await plane.stop(how === 'stop' ? 'SIGTERM' : 'SIGKILL');
+      const exitCode = await plane.stop(how === 'stop' ? 'SIGTERM' : 'SIGKILL');
+      if (exitCode !== (how === 'stop' ? 0 : null)) throw new Error(`${how}: it ended with ${exitCode}`);
       await traceIsComplete(traces.at(-1) ?? '', pid);
       if (traces.length < 3) await plane.restart();
     }
@@ -77,6 +92,7 @@ async function send({ origin, keys }: Plane, lane: string): Promise<void> {
         ...(single ? { 'idempotency-key': `${lane}-${request}` } : {}),
       },
       body: JSON.stringify(single ? eventOf(undefined) : { events }),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
     if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
     await answer.arrayBuffer();

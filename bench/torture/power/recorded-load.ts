@@ -21,8 +21,14 @@ export function hastyMarks({ renamings }: DiskHistory, marks: number[]): string[
     const [, to] = change.names;
     return to?.node?.kind === 'folder' && PART.test(to.name) ? [{ ...change, to: to.node }] : [];
   });
-  return marks.flatMap((moment) => {
+  if (marks.length === 0) return ['no range was marked as loaded'];
+  return marks.flatMap((moment, earlierMarks) => {
     const before = parts.filter(({ ended }) => ended < moment);
+    if (before.length <= earlierMarks) {
+      return [
+        `marked loaded at ${moment} as number ${earlierMarks + 1}, with ${before.length} parts inserted`,
+      ];
+    }
     const hasty = before.filter((part) => Math.max(part.durable, durableAt(part.to)) > moment);
     const part = hasty[0]?.names[1]?.name;
     return hasty.length > 0

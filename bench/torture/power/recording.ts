@@ -27,7 +27,13 @@ export interface TracedFolder {
   orderedIn?: (name: string) => boolean;
 }
 
-/** To be called when the processes have ended, and before the folder is removed. */
+/** With fewer there is next to nothing that a power cut could take. */
+const ANSWERS_MIN = 100;
+
+/**
+ * To be called when the processes have ended, and before the folder is removed. Rejects when too little was
+ * recorded to judge by.
+ */
 export async function readRecording({
   dataDir,
   before,
@@ -38,6 +44,9 @@ export async function readRecording({
   const history = recordDisk({ root: dataDir, before, calls, ...(orderedIn ? { orderedIn } : {}) });
   const log = readRecordedLog(history, calls);
   const moments = turningPoints(history);
+  const { length: answers } = log.answers;
+  if (answers < ANSWERS_MIN) throw new Error(`${answers} answers were recorded, fewer than ${ANSWERS_MIN}`);
+  if (moments.length === 0) throw new Error('no change of a file or a name was recorded');
   return { history, log, identityCheck: identityCheckOf(dataDir), moments, loaded: loadedMarks(calls) };
 }
 

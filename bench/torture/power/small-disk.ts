@@ -14,16 +14,17 @@ export interface SmallDisk {
   clear(): void;
   /** Waits for processes that are just ending on it. */
   remove(): Promise<void>;
+  /** False while it is in use. */
+  tryToRemove(): boolean;
 }
 
 const MIB = 1024 * 1024;
 const UNMOUNTED = { timeoutMs: 10_000, everyMs: 20 };
 
 /** Whether this account may mount a file. */
-export async function mayMount(): Promise<boolean> {
+export function mayMount(): boolean {
   try {
-    await mountSmallDisk(16 * MIB).remove();
-    return true;
+    return mountSmallDisk(16 * MIB).tryToRemove();
   } catch {
     return false;
   }
@@ -44,6 +45,11 @@ export function mountSmallDisk(bytes: number): SmallDisk {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+  const tryToRemove = (): boolean => {
+    if (spawnSync('umount', [path], quietly).status !== 0) return false;
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  };
   const ballast = join(path, 'ballast');
   let taken = 0;
   const freeBytes = (): number => {
@@ -57,17 +63,19 @@ export function mountSmallDisk(bytes: number): SmallDisk {
       const more = Math.max(0, freeBytes() - bytesLeft);
       if (more === 0) return;
       // What others take meanwhile makes it fail: then as much is taken as there is.
-      spawnSync('fallocate', ['-o', String(taken), '-l', String(more), ballast], quietly);
+      const { error } = spawnSync('fallocate', ['-o', String(taken), '-l', String(more), ballast], quietly);
+      if (error) throw error;
       taken += more;
     },
     clear() {
       taken = 0;
       rmSync(ballast, { force: true });
     },
+    tryToRemove,
     async remove() {
-      const unmounted = () => (spawnSync('umount', [path], quietly).status === 0 ? true : undefined);
-      if (!(await poll(unmounted, UNMOUNTED))) throw new Error(`${path} is still in use`);
-      rmSync(folder, { recursive: true, force: true });
+      if (!(await poll(() => tryToRemove() || undefined, UNMOUNTED))) {
+        throw new Error(`${path} is still in use`);
+      }
     },
   };
 }

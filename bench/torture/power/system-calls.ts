@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 
 /** One system call of a traced process, as strace prints it. Its moments are line numbers of the trace. */
@@ -25,8 +25,28 @@ const TRACED = [
 /** More than any frame, so that no text is cut short. */
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
+const QUIET = ['-qq', '-o', '/dev/null'];
+const TRIAL_TIMEOUT_MS = 10_000;
+
+/** Whether this account may trace what it starts: containers often forbid it. */
 export function hasStrace(): boolean {
-  return spawnSync('strace', ['-V']).status === 0;
+  return spawnSync('strace', [...QUIET, 'true'], { timeout: TRIAL_TIMEOUT_MS }).status === 0;
+}
+
+/**
+ * Whether it may trace a process that runs already. Tried on one that does nothing but write: its first call
+ * under the tracer is its end.
+ */
+export function mayAttach(): boolean {
+  const busy = spawn('yes', { stdio: 'ignore' }).on('error', () => undefined); // told by its pid
+  // Node 20 takes 0 for the pid of a child that is not there: killing that is killing our own group.
+  if (busy.pid === undefined) return false;
+  const args = [...QUIET, '-p', String(busy.pid), '-e', 'inject=write:signal=KILL'];
+  try {
+    return spawnSync('strace', args, { timeout: TRIAL_TIMEOUT_MS }).status === 0;
+  } finally {
+    busy.kill('SIGKILL');
+  }
 }
 
 /**

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
-import { createApi } from '../../api.ts';
-import { compareCounters, type Judged } from '../../compare.ts';
-import { type Instance, startInstance } from '../../instance.ts';
-import { createLedger } from '../../ledger.ts';
-import { makeWorld } from '../../make-world.ts';
+import { compareCounters } from '../../compare.ts';
 import { createRandom } from '../../random.ts';
+import { during } from '../during.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { lacking } from '../machine-means.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { compareLog } from '../stored-events.ts';
 import { startStorm } from '../storm.ts';
@@ -18,31 +17,20 @@ export const writeErrors: TorturePromise = {
   promises: [6, 10],
   title: 'the disk fails under the log and the keys',
   rounds: { short: 2, long: 60 },
+  lacks: () => lacking('attaching'),
   async open({ seed }) {
-    const instance = await startInstance({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' });
-    const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 12 });
-    const world = await makeWorld(api);
-    const judged: Judged = { api, world, ledger: createLedger(world) };
+    const scene = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
+    const { instance, judged, close } = scene;
     return {
-      round: (number) => failOnce({ instance, judged }, number, seed),
+      round: (number) => failOnce(scene, number, seed),
       judge: async () => ({
         counts: { eventsAcknowledged: judged.ledger.size() },
         problems: await compareLog(instance.dataDir, judged.ledger),
       }),
-      async close({ keep }) {
-        await api.close();
-        if (keep) return await instance.leave();
-        await instance.remove();
-        return undefined;
-      },
+      close,
     };
   },
 };
-
-interface ErrorScene {
-  instance: Instance;
-  judged: Judged;
-}
 
 interface Failure {
   /** Within the data folder. */
@@ -62,16 +50,18 @@ const FAILURES: readonly Failure[] = [
 const WELL_AFTER_MS = 1_100;
 const ENDED_MS_MAX = 30_000;
 
-async function failOnce(scene: ErrorScene, number: number, seed: number): Promise<RoundReport> {
+async function failOnce(scene: JudgedInstance, number: number, seed: number): Promise<RoundReport> {
   const { instance, judged } = scene;
   const random = createRandom(roundSeed(seed, number));
   const failure = FAILURES[number % FAILURES.length];
   if (!failure) throw new Error('no failure for this round');
   const storm = startStorm(judged, { seed: roundSeed(seed, number), run: `r${seed}-${number}`, ...STORM });
-  await pass(WELL_AFTER_MS);
-  const before = instance.pid('data plane');
-  await failUntilItEnds(scene, before, failure, 1 + random.below(failure.afterMax));
-  const summary = await storm.stop();
+  const { done: before, summary } = await during(storm, async () => {
+    await pass(WELL_AFTER_MS);
+    const pid = instance.pid('data plane');
+    await failUntilItEnds(scene, pid, failure, 1 + random.below(failure.afterMax));
+    return pid;
+  });
   const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
   if (instance.pid('data plane') === before) problems.push('the data plane went on after its disk failed');
   return { counts: { writeErrors: 1, ...summary }, problems };
@@ -81,7 +71,7 @@ const STORM = { lanes: 6, batchItems: 200, past: [] };
 
 /** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
 async function failUntilItEnds(
-  { instance }: ErrorScene,
+  { instance }: JudgedInstance,
   pid: number,
   { file, calls }: Failure,
   nth: number,

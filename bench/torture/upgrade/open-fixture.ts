@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -12,6 +12,7 @@ import { type FixtureStory, parseStory } from './fixture-story.ts';
  * range inserted and pending, events behind it that no range holds yet, every process killed.
  */
 const FIXTURE = join('bench', 'torture', 'upgrade', 'main-job.tar.br');
+const UNPACK_TIMEOUT_MS = 60_000;
 
 export interface OpenFixture {
   /** To be removed by whoever opened it. */
@@ -23,13 +24,19 @@ export interface OpenFixture {
 /** A copy of the kept data folder that is ready to be started on, by root or by an ordinary user. */
 export function openFixture(): OpenFixture {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-fixture-'));
-  chmodSync(folder, 0o755);
-  execFileSync('tar', ['-C', folder, '--no-same-owner', '-xpf', '-'], {
-    input: brotliDecompressSync(readFileSync(FIXTURE)),
-  });
-  const dataDir = join(folder, 'data');
-  giveToServer(dataDirAt(dataDir).postgres);
-  return { folder, dataDir, story: parseStory(readFileSync(join(folder, 'story.json'), 'utf8')) };
+  try {
+    chmodSync(folder, 0o755);
+    execFileSync('tar', ['-C', folder, '--no-same-owner', '-xpf', '-'], {
+      input: brotliDecompressSync(readFileSync(FIXTURE)),
+      timeout: UNPACK_TIMEOUT_MS,
+    });
+    const dataDir = join(folder, 'data');
+    giveToServer(dataDirAt(dataDir).postgres);
+    return { folder, dataDir, story: parseStory(readFileSync(join(folder, 'story.json'), 'utf8')) };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** Postgres does not run as root: there its cluster belongs to an account of its own. */

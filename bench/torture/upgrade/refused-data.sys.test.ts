@@ -154,7 +154,7 @@ interface Ended {
 async function runToEnd(program: string, env: Record<string, string>): Promise<Ended> {
   const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
   const late = setTimeout(() => void release.end(), END_WITHIN_MS);
-  const code = await release.ended;
+  const code = await release.ended();
   clearTimeout(late);
   await release.end();
   return { code, stdout: release.stdout(), stderr: release.stderr().replace(BREAK_NOTICES, '') };

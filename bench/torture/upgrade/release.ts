@@ -1,12 +1,14 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { dataDirAt } from '../../../infra/data-dir.ts';
 import { poll } from '../../../infra/poll.ts';
 import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
-import { isAlive, signal } from '../../../infra/process-identity.ts';
+import { identityOf, type ProcessIdentity } from '../../../infra/process-identity.ts';
+import { inTime } from '../../in-time.ts';
+import { endByForce, lockOwner } from '../../processes.ts';
 
 /** A program of ours on a data folder that was there before it. */
 export interface Release {
@@ -14,10 +16,11 @@ export interface Release {
   readonly stderr: () => string;
   /** Resolves with its origin, or with undefined when it ended instead. */
   ready(): Promise<string | undefined>;
-  /** The exit code, or null after a kill. */
-  readonly ended: Promise<number | null>;
-  /** SIGKILL. False when that role does not run just now. */
-  kill(role: 'supervisor' | 'control' | 'ingest'): boolean;
+  hasEnded(): boolean;
+  /** The exit code, or null after a kill, once all its processes have let go of its output. */
+  ended(): Promise<number | null>;
+  /** SIGKILL. Resolves when that process is gone, with false when that role does not run just now. */
+  kill(role: 'supervisor' | 'control' | 'ingest'): Promise<boolean>;
   stop(): Promise<number | null>;
   /** Ends by force whatever still runs on its data folder. */
   end(): Promise<void>;
@@ -27,44 +30,52 @@ export interface Release {
 export const THIS_RELEASE = join('infra', 'start.mjs');
 const ALL_IN_ONE = join('dist', 'infra', 'all-in-one.js');
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
-const PATIENCE = { timeoutMs: 40_000, everyMs: 10 };
+const PATIENCE = { timeoutMs: 40_000 };
 
 export function startRelease(program: string, env: Record<string, string>): Release {
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, npm_lifecycle_event: '', HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const paths = dataDirAt(env.DATA_DIR ?? '');
+  const dataDir = env.DATA_DIR ?? '';
   const [stdout, stderr] = [collect(child, 'stdout'), collect(child, 'stderr')];
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  const pidOf = (role: string) => (role === 'supervisor' ? child.pid : lockOwner(paths.lock(role)));
+  const closed = once(child, 'close').then(([code]) => code as number | null);
+  closed.catch(() => undefined); // told by `ended`
+  const ended = () => inTime(closed, PATIENCE.timeoutMs, `the end of ${program}`);
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   return {
     stdout,
     stderr,
+    hasEnded,
     ended,
     async ready() {
-      const look = () => READY.exec(stdout())?.[1] ?? (child.exitCode === null ? undefined : 'ended');
-      const origin = await poll(look, PATIENCE);
+      const look = () => READY.exec(stdout())?.[1] ?? (hasEnded() ? 'ended' : undefined);
+      const origin = await poll(look, { ...PATIENCE, everyMs: 10 });
       if (origin === undefined) throw new Error(`not ready: ${stderr()}`);
       return origin === 'ended' ? undefined : origin;
     },
-    kill(role) {
-      const pid = pidOf(role);
-      return pid !== undefined && signal(pid, 'SIGKILL');
+    async kill(role) {
+      const target = role === 'supervisor' ? livingOf(child) : lockOwner(dataDir, role);
+      if (target) await endByForce(() => [target]);
+      return target !== undefined;
     },
     async stop() {
       child.kill('SIGTERM');
-      return await ended;
+      return await ended();
     },
     async end() {
       child.kill('SIGKILL');
-      await ended;
-      const orphans = ['ingest', 'control'].flatMap((role) => pidOf(role) ?? []);
-      for (const pid of orphans) signal(pid, 'SIGKILL');
-      await poll(() => (orphans.some(isAlive) ? undefined : true), PATIENCE);
-      await stopEmbeddedPostgres(paths.postgres);
+      await endByForce(() =>
+        (['ingest', 'control'] as const).flatMap((role) => lockOwner(dataDir, role) ?? []),
+      );
+      await ended();
+      await stopEmbeddedPostgres(dataDirAt(dataDir).postgres);
     },
   };
+}
+
+function livingOf({ pid, exitCode, signalCode }: ChildProcess): ProcessIdentity | undefined {
+  return pid === undefined || exitCode !== null || signalCode !== null ? undefined : identityOf(pid);
 }
 
 function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
@@ -73,15 +84,6 @@ function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string
     said += text;
   });
   return () => said;
-}
-
-function lockOwner(file: string): number | undefined {
-  try {
-    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-    return isAlive(pid) ? pid : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export interface NextRelease {
@@ -93,22 +95,17 @@ export interface NextRelease {
 /** The release after this one: the same build, with one more migration of the warehouse. */
 export function makeNextRelease(migration: string): NextRelease {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-release-'));
-  cpSync('dist', join(folder, 'dist'), { recursive: true });
-  cpSync('package.json', join(folder, 'package.json'));
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  const directory = join(folder, 'dist', 'infra', 'migrations', 'clickhouse');
-  mkdirSync(directory, { recursive: true });
-  const numbers = readdirSync(directory).flatMap((name) => /^(\d{4})_/.exec(name)?.[1] ?? []);
-  const number = String(Math.max(...numbers.map(Number)) + 1).padStart(4, '0');
-  cpSync(migration, join(directory, `${number}_changed_view.sql`));
-  return { folder, program: join(folder, ALL_IN_ONE) };
-}
-
-/** What `npm run audit` prints, whatever it finds. */
-export async function auditOf(dataDir: string): Promise<string> {
-  const program = join('dist', 'aggregator', 'audit-command.js');
-  return new Promise((done) => {
-    const options = { env: { ...process.env, DATA_DIR: dataDir } };
-    execFile(process.execPath, [program], options, (_error, stdout, stderr) => done(stdout + stderr));
-  });
+  try {
+    cpSync('dist', join(folder, 'dist'), { recursive: true });
+    cpSync('package.json', join(folder, 'package.json'));
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    const directory = join(folder, 'dist', 'infra', 'migrations', 'clickhouse');
+    const numbers = readdirSync(directory).flatMap((name) => /^(\d{4})_/.exec(name)?.[1] ?? []);
+    const number = String(Math.max(...numbers.map(Number)) + 1).padStart(4, '0');
+    cpSync(migration, join(directory, `${number}_changed_view.sql`));
+    return { folder, program: join(folder, ALL_IN_ONE) };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
+import { createCloser } from '../../../infra/closer.ts';
 import { frameOf } from '../../../infra/conformance/load-frames.ts';
 import { dataDirAt } from '../../../infra/data-dir.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
@@ -31,26 +32,42 @@ const FRAME_EVENTS = 100;
 const SEGMENT_BYTES_MAX = 10_000;
 const log = pino({ level: 'silent' });
 
+const CLOSE_STEP_MS = 15_000;
+
+/** What fails half way leaves nothing behind. */
 export async function makeInstallation(): Promise<Installation> {
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-installation-'));
-  chmodSync(folder, 0o755); // Postgres may run under another account
-  const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log });
-  await migratePostgres(postgres.url);
-  const secret = randomBytes(32);
-  const dataDir = join(folder, 'data');
-  const pool = createPool({ url: () => postgres.url, name: 'test', log });
-  await checkServerSecret(pool, secret, dataDir);
-  await writeData(dataDir, createIdentity(await ensureIdentityKey(pool)).check);
-  await pool.end();
-  return {
-    dataDir,
-    env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
-    newerDatabase: () => makeNewer(postgres.url),
-    async remove() {
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const closer = createCloser(log, { stepTimeoutMs: CLOSE_STEP_MS });
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'metergate-installation-'));
+    closer.add('folder', { close: () => rmSync(folder, { recursive: true, force: true }) });
+    chmodSync(folder, 0o755); // Postgres may run under another account
+    const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log });
+    closer.add('postgres', { close: () => postgres.stop() });
+    await migratePostgres(postgres.url);
+    const secret = randomBytes(32);
+    const dataDir = join(folder, 'data');
+    await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
+    return {
+      dataDir,
+      env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
+      newerDatabase: () => makeNewer(postgres.url),
+      remove: () => closer.close(),
+    };
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+/** Of an identity key that is made under this secret. */
+async function identityCheckOf(url: string, secret: Buffer, dataDir: string): Promise<Uint8Array> {
+  const pool = createPool({ url: () => url, name: 'test', log });
+  try {
+    await checkServerSecret(pool, secret, dataDir);
+    return createIdentity(await ensureIdentityKey(pool)).check;
+  } finally {
+    await pool.end();
+  }
 }
 
 async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<void> {

@@ -2,11 +2,15 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { dataDirAt } from '../../../infra/data-dir.ts';
+import { poll } from '../../../infra/poll.ts';
+import { quietPort } from '../../../infra/quiet-port.ts';
 import { createRandom, type Random } from '../../random.ts';
+import { auditOf } from '../audit-of.ts';
+import { lacking } from '../machine-means.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { judgeFixture, type OpenedInstance } from './judge-fixture.ts';
 import { type OpenFixture, openFixture } from './open-fixture.ts';
-import { auditOf, makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
+import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
 
 export const CHANGED_VIEW = join('bench', 'torture', 'upgrade', 'changed-view.sql');
 
@@ -18,6 +22,7 @@ export const upgradesKilled: TorturePromise = {
   promises: [19],
   title: 'a folder of the main job is opened, and a view changed, while everything is killed',
   rounds: { short: 2, long: 40 },
+  lacks: () => lacking('tar'),
   async open({ seed }) {
     const next = makeNextRelease(CHANGED_VIEW);
     let leftAt: string | undefined;
@@ -25,9 +30,11 @@ export const upgradesKilled: TorturePromise = {
       async round(number) {
         const fixture = openFixture();
         const program = number % 2 === 0 ? next.program : THIS_RELEASE;
+        leftAt = fixture.folder;
         const report = await upgradeRound(fixture, program, createRandom(roundSeed(seed, number)));
-        if (report.problems.length > 0) leftAt = fixture.folder;
-        else rmSync(fixture.folder, { recursive: true, force: true });
+        if (report.problems.length > 0) return report;
+        rmSync(fixture.folder, { recursive: true, force: true });
+        leftAt = undefined;
         return report;
       },
       async close({ keep }) {
@@ -39,49 +46,78 @@ export const upgradesKilled: TorturePromise = {
   },
 };
 
+/** The events of the folder lie in more hours than that. */
+export const HOURS = { hoursMin: 100 };
 const KILLS_MAX = 4;
 /** A start takes some two seconds; the view is changed in the second one. */
 const KILLED_WITHIN_MS = 2_200;
 const VICTIMS = ['control', 'control', 'supervisor', 'ingest'] as const;
+const RUNS = { timeoutMs: 30_000, everyMs: 10 };
+const COMES_UP_MS_MAX = 120_000;
 
 async function upgradeRound(fixture: OpenFixture, program: string, random: Random): Promise<RoundReport> {
-  const counts: Record<string, number> = { kills: 0, starts: 0, eventsJudged: 0 };
   const { dataDir, story } = fixture;
-  let release = start();
+  // One that was ready before it was killed has told where it is: there it has to come back.
+  const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', PORT: String(await quietPort()) };
+  const kills = 1 + random.below(KILLS_MAX);
+  const lives = createLives(() => startRelease(program, env));
   try {
-    for (let left = 1 + random.below(KILLS_MAX); left > 0; left--) {
+    for (let left = kills; left > 0; left--) {
       await pass(random.below(KILLED_WITHIN_MS));
-      const victim = random.pick(VICTIMS);
-      if (release.kill(victim)) counts.kills = (counts.kills ?? 0) + 1;
-      if (victim !== 'supervisor') continue;
-      await release.ended;
-      release = start();
+      await lives.kill(random.pick(VICTIMS));
     }
-    const instance = await comeUp();
-    counts.eventsJudged = Object.values(story.modes).reduce((sum, { events }) => sum + events.length, 0);
-    const problems = await judgeFixture(instance, story);
-    const audit = await auditOf(dataDir);
-    if (!audit.includes(' 0 differences.')) problems.push(`audit: ${audit}`);
-    const exitCode = await release.stop();
+    const instance: OpenedInstance = { origin: await lives.comeUp(), keys: demoKeys(fixture) };
+    const problems = [...(await judgeFixture(instance, story)), ...(await auditOf(dataDir, HOURS))];
+    const exitCode = await lives.current().stop();
     if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
-    return { counts, problems };
+    const eventsJudged = Object.values(story.modes).reduce((sum, { events }) => sum + events.length, 0);
+    return { counts: { kills, starts: lives.starts(), eventsJudged }, problems };
   } finally {
-    await release.end();
+    await lives.current().end();
   }
+}
 
-  function start(): Release {
-    counts.starts = (counts.starts ?? 0) + 1;
-    return startRelease(program, { DATA_DIR: dataDir, LOG_LEVEL: 'error' });
-  }
+/**
+ * One release after the other on the same data. A process that died three times before it was ready once is
+ * given up, and all ends: then the operator starts again.
+ */
+function createLives(start: () => Release) {
+  let starts = 1;
+  let release = start();
 
-  /** A process that died three times before it was ready once is given up: then the operator starts again. */
-  async function comeUp(): Promise<OpenedInstance> {
-    const origin = await release.ready();
-    if (origin !== undefined) return { origin, keys: demoKeys(fixture) };
-    await release.end();
+  async function startAgain(): Promise<void> {
+    await release.ended();
     release = start();
-    return await comeUp();
+    starts++;
   }
+
+  return {
+    current: () => release,
+    starts: () => starts,
+    /** As soon as such a process runs. */
+    async kill(victim: (typeof VICTIMS)[number]): Promise<void> {
+      const hit = async () => {
+        if (release.hasEnded()) await startAgain();
+        return (await release.kill(victim)) || undefined;
+      };
+      if (!(await poll(hit, RUNS))) {
+        throw new Error(`no ${victim} ran within ${RUNS.timeoutMs} ms: ${release.stderr()}`);
+      }
+      if (victim === 'supervisor') await startAgain();
+    },
+    /** Its origin. */
+    async comeUp(): Promise<string> {
+      const until = performance.now() + COMES_UP_MS_MAX;
+      for (;;) {
+        const origin = await release.ready();
+        if (origin !== undefined) return origin;
+        if (performance.now() > until) {
+          throw new Error(`nothing was ready within ${COMES_UP_MS_MAX} ms: ${release.stderr()}`);
+        }
+        await startAgain();
+      }
+    },
+  };
 }
 
 export function demoKeys({ dataDir }: OpenFixture): OpenedInstance['keys'] {

@@ -7,10 +7,12 @@
  * release's own.
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants as zlib } from 'node:zlib';
 import { Client } from 'pg';
+import { poll } from '../../../infra/poll.ts';
+import { workingDirectoryOf } from '../../../infra/process-identity.ts';
 import { type Api, createApi } from '../../api.ts';
 import { planRequests } from '../../generator.ts';
 import { type Instance, startInstance } from '../../instance.ts';
@@ -32,8 +34,7 @@ interface Side {
 const SEED = 19;
 const CONNECTIONS = 4;
 const PATIENCE_MS = 20_000;
-const POLL_MS = 2;
-const WAIT_MS = 20_000;
+const WAIT = { timeoutMs: 20_000, everyMs: 2 };
 const TAR_BYTES_MAX = 2 ** 29;
 const ARCHIVE_WINDOW_BITS = 24;
 /** What names processes of the machine, and is made anew at every start. */
@@ -125,7 +126,9 @@ async function lockPending(client: Client): Promise<number> {
 
 /** One insert more has come through than ranges were marked. */
 async function isInsertedUnmarked({ origin }: Instance): Promise<boolean> {
-  const text = await (await fetch(`${origin}/metrics`)).text();
+  const text = await (
+    await fetch(`${origin}/metrics`, { signal: AbortSignal.timeout(WAIT.timeoutMs) })
+  ).text();
   const count = (name: string) => Number(new RegExp(`^${name}_count\\S* (\\d+)`, 'm').exec(text)?.[1]);
   return count('metergate_load_insert_seconds') > count('metergate_load_block_events');
 }
@@ -137,24 +140,14 @@ async function allLoaded({ api, world }: Side): Promise<void> {
 }
 
 async function until(look: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  while (!(await look())) {
-    if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS} ms for ${what}`);
-    await new Promise((wake) => setTimeout(wake, POLL_MS));
-  }
+  if (await poll(async () => (await look()) || undefined, WAIT)) return;
+  throw new Error(`waited ${WAIT.timeoutMs} ms for ${what}`);
 }
 
 /** Every process of Postgres works in its cluster's folder. */
 function workingIn(dataDir: string): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return pid > 0 && readlinkSync(`/proc/${pid}/cwd`).startsWith(dataDir);
-      } catch {
-        return false;
-      }
-    });
+  const pids = readdirSync('/proc').map(Number).filter(Boolean);
+  return pids.filter((pid) => workingDirectoryOf(pid)?.startsWith(dataDir));
 }
 
 function kept({ world, ledger }: Side): FixtureMode {

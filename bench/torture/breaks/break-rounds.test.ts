@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { RoundReport, TorturePromise } from '../promise.ts';
+import { runPromise } from '../run-promise.ts';
+import { whyUnseen } from './break-rounds.ts';
+
+const SOUND: RoundReport = { counts: {}, problems: [] };
+
+function promiseOf(round: () => Promise<RoundReport>, more: Partial<TorturePromise> = {}): TorturePromise {
+  const rounds = { short: 1, long: 1 };
+  return { promises: [1], title: 'a run', rounds, open: async () => ({ round, close }), ...more };
+}
+
+const close = async () => undefined;
+
+/** What the run says of a break, if a promise goes like this with it. */
+async function unseenBy(promise: TorturePromise): Promise<string | undefined> {
+  return whyUnseen(await runPromise(promise, { seed: 1, rounds: 1, form: 'short' }));
+}
+
+it('a break is seen by a round that finds a fault, and by a round that fails', async () => {
+  expect(await unseenBy(promiseOf(async () => ({ ...SOUND, problems: ['lost'] })))).toBeUndefined();
+  expect(await unseenBy(promiseOf(() => Promise.reject(new Error('no answer'))))).toBeUndefined();
+});
+
+it('a break is not seen by sound rounds, by a start that fails, or where nothing is run', async () => {
+  expect(await unseenBy(promiseOf(async () => SOUND))).toBe('1 rounds of "a run" missed it');
+  const open = () => Promise.reject(new Error('npm start ended with 1'));
+  const unopened = promiseOf(async () => SOUND, { open });
+  expect(await unseenBy(unopened)).toMatch(/^"a run" could not begin: .*npm start ended with 1$/);
+  const lacking = promiseOf(async () => SOUND, { lacks: () => 'it needs a drum' });
+  expect(await unseenBy(lacking)).toBe('"a run" was not run: it needs a drum');
+});

@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { mayMount } from './power/small-disk.ts';
+import { hasStrace, mayAttach } from './power/system-calls.ts';
+
+/** What tests need of the machine and does not come with the packages. */
+const MEANS = {
+  linux: { isThere: () => process.platform === 'linux', named: 'Linux, whose /proc tells of processes' },
+  tracing: { isThere: hasStrace, named: 'strace, and the right to trace (Debian: apt-get install strace)' },
+  attaching: {
+    isThere: mayAttach,
+    named: 'strace, and the right to attach it to a process that runs (root, or kernel.yama.ptrace_scope=0)',
+  },
+  mounting: { isThere: mayMount, named: 'mkfs.ext4, and the right to mount a small file system (root)' },
+  tar: { isThere: hasTar, named: 'tar' },
+};
+
+export type Means = keyof typeof MEANS;
+
+/** In words, what this machine lacks of that; undefined when nothing. */
+export function lacking(...means: Means[]): string | undefined {
+  const missing = means.filter((one) => !isThere(one)).map((one) => MEANS[one].named);
+  return missing.length > 0 ? `it needs ${missing.join('; ')}` : undefined;
+}
+
+const known = new Map<Means, boolean>();
+
+function isThere(one: Means): boolean {
+  const answer = known.get(one) ?? MEANS[one].isThere();
+  known.set(one, answer);
+  return answer;
+}
+
+export function hasTar(): boolean {
+  return spawnSync('tar', ['--version']).status === 0;
+}
+
+export interface NeedyTests {
+  /** Of test files, from the root. */
+  pattern: string;
+  /** What they show. */
+  what: string;
+  means: Means[];
+}
+
+const POWER = 'bench/torture/power';
+const UPGRADE = 'bench/torture/upgrade';
+
+/** A file stands or falls with its means: none has tests of its own for a machine without them. */
+export const NEEDY_TESTS: readonly NeedyTests[] = [
+  { pattern: 'bench/**/*.sys.test.ts', what: 'whole Metergates under attack', means: ['linux'] },
+  { pattern: 'infra/main-job.sys.test.ts', what: 'the main job of whole processes', means: ['linux'] },
+  {
+    pattern: `${POWER}/power-cut.sys.test.ts`,
+    what: 'the order of flush and answer, and power cuts',
+    means: ['tracing'],
+  },
+  { pattern: `${POWER}/write-errors.sys.test.ts`, what: 'a disk that fails', means: ['attaching'] },
+  { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
+  { pattern: `${UPGRADE}/upgrade.sys.test.ts`, what: 'data of the release before', means: ['tar'] },
+  { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
+];
+
+/** Files that vitest is to leave out here, and what it tells of them instead. */
+export function testsNotRunHere(): Array<{ pattern: string; why: string }> {
+  return NEEDY_TESTS.flatMap(({ pattern, what, means }) => {
+    const lack = lacking(...means);
+    return lack === undefined ? [] : [{ pattern, why: `${what}: ${lack}` }];
+  });
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { runPromise } from '../run-promise.ts';
+import { writeErrors } from './write-error-rounds.ts';
+
+const SEED = Date.now() % 1_000_000;
+
+// Promises 6 and 10 in short. Where strace may not attach, `npm test` says so (machine-means.ts).
+it('a failing disk ends the data plane, and what was acknowledged is there', async () => {
+  const result = await runPromise(writeErrors, { seed: SEED, rounds: 2, form: 'short' });
+  expect(result, `seed ${SEED}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts.writeErrors).toBe(2);
+});
