@@ -70,6 +70,7 @@ describe('toConfig', () => {
     ['LOG_RETENTION_DAYS', '0.5'],
     ['LOG_SEGMENT_BYTES', '1000'],
     ['EVENTS_RETENTION_DAYS', '0'],
+    ['EVENTS_RETENTION_DAYS', '18251'],
     ['LOAD_LINGER_MS', '99999'],
   ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
     const failure = failureOf({
@@ -88,6 +89,7 @@ describe('toConfig', () => {
     const kept = (env: Env) => toConfig(env).eventsRetentionDays;
     expect(kept({})).toBeUndefined();
     expect(kept({ EVENTS_RETENTION_DAYS: '432' })).toBe(432);
+    expect(kept({ EVENTS_RETENTION_DAYS: '18250' })).toBe(18_250);
     expect(String(failureOf({ EVENTS_RETENTION_DAYS: '431' }))).toContain('EVENTS_RETENTION_DAYS');
     expect(kept({ EVENTS_RETENTION_DAYS: '62', EVENT_AGE_DAYS_MAX: '30' })).toBe(62);
     expect(String(failureOf({ EVENTS_RETENTION_DAYS: '61', EVENT_AGE_DAYS_MAX: '30' }))).toContain(

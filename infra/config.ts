@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { Fatal } from '../schemas/failures.ts';
+import { EVENTS_RETENTION_DAYS_MAX } from '../schemas/rules/events-retention.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { decodeServerSecret } from './secrets.ts';
 
@@ -104,7 +105,10 @@ export function toConfig(env: Env): Config {
         max: 1024 * MEBIBYTE,
       }),
     },
-    eventsRetentionDays: read.optionalInteger('EVENTS_RETENTION_DAYS', { min: 1, max: 36_500 }),
+    eventsRetentionDays: read.optionalInteger('EVENTS_RETENTION_DAYS', {
+      min: 1,
+      max: EVENTS_RETENTION_DAYS_MAX,
+    }),
     loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
   };
   checkEventsRetention(config, read);

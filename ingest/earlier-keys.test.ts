@@ -42,6 +42,15 @@ it.each([
   await expect(taken(url)).rejects.toMatchObject({ name: 'Transient', code });
 });
 
+// Red when it names a setting: EVENTS_RETENTION_DAYS, as was advised once, deletes what is left.
+it('what is said of lost events deletes nothing when it is followed', async () => {
+  const { url } = await serveBytes([RECORDS, whole({ countMin: 1_050 })]);
+  const message = String(await taken(url).catch((error) => error));
+  expect(message).toContain('of 1050 events');
+  expect(message).toContain('take so many off `events` in the table `log_trims`');
+  expect(message).not.toMatch(/RETENTION/);
+});
+
 it('a connection that breaks, an answer that is none and nobody at all are `keys_unavailable`', async () => {
   const unavailable = { name: 'Transient', code: 'keys_unavailable' };
   const broken = await serve((response) => {

@@ -2,7 +2,13 @@ import { crc32 } from 'node:zlib';
 import { request } from 'undici';
 import { Transient } from '../schemas/failures.ts';
 import { RECORD_BYTES } from '../schemas/frame.ts';
-import { decodeKeyTrailer, type KeyExportRequest, keyExportTarget } from '../schemas/key-export.ts';
+import {
+  decodeKeyTrailer,
+  type KeyExportRequest,
+  type KeyExportTrailer,
+  keyExportTarget,
+  lacksKeys,
+} from '../schemas/key-export.ts';
 
 export interface EarlierKeysDeps {
   /** Where the control side is; undefined while nobody knows. */
@@ -39,7 +45,7 @@ export async function* earlierKeys(
   if (trailer?.recordsCrc !== recordsCrc || trailer.recordCount !== recordCount) {
     throw unavailable('The keys did not come whole.');
   }
-  if (recordCount < trailer.countMin) throw incomplete(recordCount, trailer.countMin);
+  if (lacksKeys(trailer)) throw incomplete(trailer);
 }
 
 async function* piecesOf(
@@ -66,11 +72,12 @@ function unavailable(message: string, cause?: unknown): Transient {
   return new Transient('keys_unavailable', message, { cause });
 }
 
-function incomplete(found: number, stored: number): Transient {
+function incomplete({ recordCount, countMin }: KeyExportTrailer): Transient {
   return new Transient(
     'keys_incomplete',
-    `The keys are gone, and of at least ${stored} events that were stored before the log begins the ` +
-      `warehouse holds ${found}: restore DATA_DIR/keys or the warehouse. Where events were deleted on ` +
-      'purpose, start once with EVENTS_RETENTION_DAYS set: their keys are forgotten then.',
+    `The keys are gone, and of ${countMin} events that were acknowledged and stored or refused only ` +
+      `${recordCount} are found: restore DATA_DIR/keys or the warehouse. Where ${countMin - recordCount} ` +
+      'of them were deleted on purpose, take so many off `events` in the table `log_trims` of Postgres: ' +
+      'their keys are forgotten then, and what is sent again of them counts again.',
   );
 }

@@ -23,8 +23,13 @@ export interface KeyExportRequest {
 export interface KeyExportTrailer {
   recordsCrc: number;
   recordCount: number;
-  /** What the ranges of the log say that was stored. */
+  /** What the ranges of the log say that was stored, and what was refused. */
   countMin: number;
+}
+
+/** Whether some are missing: the keys must not be taken for all then. */
+export function lacksKeys({ recordCount, countMin }: KeyExportTrailer): boolean {
+  return recordCount < countMin;
 }
 
 const TRAILER_MAGIC = 0x454b474d;

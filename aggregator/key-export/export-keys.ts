@@ -4,7 +4,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
 import { encodeKeyTrailer, type KeyExportRequest } from '../../schemas/key-export.ts';
-import { readLogTrim } from '../store/log-trims.ts';
+import { countAcknowledged } from '../store/acknowledged-events.ts';
 import { type KeptLine, keptLinesAfter } from '../store/quarantine.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { settledUpTo } from '../store/ranges.ts';
@@ -36,14 +36,15 @@ export async function* exportKeys(deps: KeyExportDeps, request: KeyExportRequest
       `The log is settled up to ${settled}, not up to ${request.before}.`,
     );
   }
-  const { events } = await readLogTrim(deps.pool, place);
+  // Before they are read: what is stored meanwhile may be among them and is not expected.
+  const acknowledged = await countAcknowledged(deps.pool);
   let [recordsCrc, recordCount] = [0, 0];
   for await (const records of recordsOf(deps)) {
     recordsCrc = crc32(records, recordsCrc);
     recordCount += records.length / RECORD_BYTES;
     yield records;
   }
-  const countMin = deps.eventsRetentionDays === undefined ? events : 0;
+  const countMin = deps.eventsRetentionDays === undefined ? Math.max(0, acknowledged) : 0;
   yield encodeKeyTrailer({ recordsCrc, recordCount, countMin });
 }
 

@@ -6,7 +6,7 @@ import { eventLine, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
 import { eventId, type LoggedEvent } from '../../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
 import { decodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
-import { decodeKeyTrailer, keyExportTarget } from '../../schemas/key-export.ts';
+import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/key-export.ts';
 import { settledUpTo, start } from '../aggregator-under-test.ts';
 import { answerKeyExport } from './answer-key-export.ts';
 import { exportKeys } from './export-keys.ts';
@@ -24,21 +24,44 @@ describe('an export of keys', () => {
     expect(await refusedCount(stores)).toBe(2);
     const { records, trailer } = await taken(stores, end);
     expect(records).toEqual(await recordsOnLog(stores));
-    expect(trailer).toMatchObject({ recordCount: 112, countMin: 0 });
+    expect(trailer).toMatchObject({ recordCount: 112, countMin: 112 });
   });
 
-  it('says how many events were stored of what the log gave up, unless events are given up too', async () => {
+  // Red when what still stands on the log is left out of the count: newer events would make up for lost ones.
+  it('tells a warehouse that lost what the log gave up, however many newer events it holds', async () => {
+    const stores = await openLoadStores();
+    start(stores);
+    const october = many(50).map((event) => ({ ...event, occurredAtMs: Date.UTC(2026, 9, 3) }));
+    const first = await stores.append([...october, refused('bad')]);
+    await settledUpTo(stores, first);
+    const end = await stores.append(many(200, 50));
+    await settledUpTo(stores, end);
+    // A range that ends behind the position is not among the events that are noted there.
+    for (const [keptFrom, events] of [
+      [0, 0],
+      [first - 1, 0],
+      [first, 50],
+      [end, 250],
+    ] as const) {
+      await giveUp(stores, { keptFrom, events });
+      expect((await taken(stores, end)).trailer).toMatchObject({ recordCount: 251, countMin: 251 });
+    }
+    await giveUp(stores, { keptFrom: first, events: 50 });
+    await stores.rows("ALTER TABLE metergate.events DROP PARTITION '202610'");
+    const { trailer } = await taken(stores, end);
+    expect(trailer).toMatchObject({ recordCount: 201, countMin: 251 });
+    expect(trailer && lacksKeys(trailer)).toBe(true);
+  });
+
+  it('says nothing of how many there should be where events are given up, or noted as deleted', async () => {
     const stores = await openLoadStores();
     start(stores);
     const end = await stores.append(many(10));
     await settledUpTo(stores, end);
-    await stores.pool.query(
-      'INSERT INTO log_trims (log_id, partition, kept_from, events) VALUES ($1, 0, $2, 10)',
-      [logIdOf(stores), end],
-    );
-    expect((await taken(stores, end)).trailer).toMatchObject({ recordCount: 10, countMin: 10 });
-    const forgetful = await taken(stores, end, 500);
-    expect(forgetful.trailer).toMatchObject({ recordCount: 10, countMin: 0 });
+    expect((await taken(stores, end, 500)).trailer).toMatchObject({ recordCount: 10, countMin: 0 });
+    await giveUp(stores, { keptFrom: 0, events: -10 });
+    await stores.rows('TRUNCATE TABLE metergate.events');
+    expect((await taken(stores, end)).trailer).toMatchObject({ recordCount: 0, countMin: 0 });
   });
 
   // Red when it is not asked what is settled: events that are on their way to the warehouse would be missing.
@@ -99,6 +122,15 @@ function many(count: number, from = 0): LoggedEvent[] {
 /** JSON, as all lines are, and beyond what a column takes. */
 function refused(id: string): LoggedEvent {
   return { id, line: eventLine({ id: eventId(id), value: '1e40' }) };
+}
+
+/** As ingest/store does it, and an operator. */
+async function giveUp(stores: LoadStores, { keptFrom, events }: { keptFrom: number; events: number }) {
+  await stores.pool.query('DELETE FROM log_trims');
+  await stores.pool.query(
+    'INSERT INTO log_trims (log_id, partition, kept_from, events) VALUES ($1, 0, $2, $3)',
+    [logIdOf(stores), keptFrom, events],
+  );
 }
 
 async function refusedCount({ pool }: LoadStores): Promise<number> {

@@ -5,19 +5,17 @@ import type { Queryable } from './queryable.ts';
 export interface LogTrim {
   /** What stands before it may be gone. */
   keptFrom: number;
-  /** Events that stood before it and were stored, about: those of ranges that ended there. */
-  events: number;
   /** They were committed up to then, milliseconds. */
   throughMs: number;
 }
 
 export async function readLogTrim(db: Queryable, { logId, partition }: Place): Promise<LogTrim> {
   const { rows } = await db.query<LogTrim>(
-    `SELECT kept_from AS "keptFrom", events, through_ms AS "throughMs"
+    `SELECT kept_from AS "keptFrom", through_ms AS "throughMs"
      FROM log_trims WHERE log_id = $1 AND partition = $2`,
     [logId, partition],
   );
-  return rows[0] ?? { keptFrom: 0, events: 0, throughMs: 0 };
+  return rows[0] ?? { keptFrom: 0, throughMs: 0 };
 }
 
 /** From now on nothing more of the log is given up: what `holder` deletes elsewhere it may need again. */

@@ -3,7 +3,10 @@ import { boundedMemory } from './memory-rounds.ts';
 import { quickRestart } from './restart-rounds.ts';
 import { runPromise } from './run-promise.ts';
 
-/** The short forms of promises 9 and 11. Breaks they catch: a queue without a bound, or bounded by count. */
+/*
+ * The short forms of promises 9 and 11. Breaks they catch: a queue without a bound, or bounded by count; keys
+ * made anew from the log at each start, or not brought up to it.
+ */
 it('the data plane stays within its memory, whatever is offered', async () => {
   const result = await runPromise(boundedMemory, { seed: 9, rounds: 1, form: 'short' });
   expect(result).toMatchObject({ problems: [], outcome: 'kept' });
@@ -12,6 +15,6 @@ it('the data plane stays within its memory, whatever is offered', async () => {
 it('the data plane acknowledges again two seconds after a kill, with all its keys', async () => {
   const result = await runPromise(quickRestart, { seed: 11, rounds: 2, form: 'short' });
   expect(result).toMatchObject({ problems: [], outcome: 'kept' });
-  expect(result.peaks.keys).toBeGreaterThanOrEqual(200_000);
+  expect(result.peaks.keys).toBeGreaterThanOrEqual(1_000_000);
   expect(result.counts.replaysOfAcknowledged).toBeGreaterThan(1_000);
-}, 60_000);
+}, 120_000);

@@ -60,6 +60,13 @@ export interface TortureResult {
   seed: number;
   rounds: number;
   roundsDone: number;
+  /**
+   * Of those done, the ones that every judgement of the promise has passed, the one at the end as well. Fewer
+   * than `rounds` are never `kept`: `--resume` runs those behind it again.
+   */
+  roundsJudged: number;
+  /** What a resume goes back to: there while rounds wait for the judgement at the end. */
+  judged?: Tally;
   /** `unfinished` when the run was cut off: `--resume` goes on with it. */
   outcome: 'unfinished' | 'kept' | 'broken' | 'not run';
   seconds: number;
@@ -71,6 +78,8 @@ export interface TortureResult {
   /** The data and logs of a broken promise. */
   leftAt?: string;
 }
+
+export type Tally = Pick<TortureResult, 'seconds' | 'counts' | 'peaks'>;
 
 /** Rounds of one seed draw different numbers, and a round the same ones in every run. */
 export function roundSeed(seed: number, round: number): number {

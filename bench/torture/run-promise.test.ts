@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RoundReport, TorturePromise } from './promise.ts';
+import type { RoundReport, TorturePromise, TortureResult } from './promise.ts';
 import { newTortureFile, unfinishedTortureFile, writeTortureFile } from './result-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
 
@@ -82,6 +82,67 @@ describe('a promise', () => {
       [0, 1, 2, 'removed'],
       [2, 3, 'removed'],
     ]);
+  });
+});
+
+describe('a promise that is judged at its end', () => {
+  /** Interrupted while the act that says so goes on: the nth round, or the judgement after all of them. */
+  function interruptedIn(act: number | 'judge', found: string[] = []) {
+    let interrupted = false;
+    let judgements = 0;
+    const { promise, seen } = promiseOf(
+      (number) => {
+        interrupted ||= number === act;
+        return {};
+      },
+      () => {
+        judgements++;
+        interrupted ||= act === 'judge';
+        return { counts: { judgements: 1 }, problems: found };
+      },
+    );
+    const run = { ...RUN, isInterrupted: () => interrupted };
+    return { promise, run, seen, judgements: () => judgements };
+  }
+
+  it('has what was done before an interrupt judged, and a resume runs and judges the rest', async () => {
+    const cut = interruptedIn(2);
+    const first = await runPromise(cut.promise, cut.run);
+    expect(first).toMatchObject({ outcome: 'unfinished', roundsDone: 2, roundsJudged: 2 });
+    const rest = interruptedIn(9);
+    const result = await runPromise(rest.promise, { ...rest.run, resumed: first });
+    expect(result).toMatchObject({ outcome: 'kept', roundsJudged: 4, counts: { done: 4, judgements: 2 } });
+    expect(result).not.toHaveProperty('judged');
+    expect(rest.seen).toEqual([2, 3, 'removed']);
+  });
+
+  it.each([2, 'judge' as const])(
+    'is run again from where no judgement was had: cut off in %s',
+    async (act) => {
+      const cut = interruptedIn(act, ['the signal ended the server']);
+      const first = await runPromise(cut.promise, cut.run);
+      expect(first).toMatchObject({ outcome: 'unfinished', roundsJudged: 0, problems: [] });
+      const again = interruptedIn(9);
+      const result = await runPromise(again.promise, { ...again.run, resumed: first });
+      expect(result).toMatchObject({ outcome: 'kept', roundsJudged: 4, counts: { done: 4, judgements: 1 } });
+      expect(again.seen).toEqual([0, 1, 2, 3, 'removed']);
+    },
+  );
+
+  it('keeps what was judged when the run that goes on with it ends without a word', async () => {
+    const cut = interruptedIn(2);
+    const first = await runPromise(cut.promise, cut.run);
+    let written: TortureResult | undefined;
+    const killed = interruptedIn(9);
+    const onRound = (result: TortureResult) => {
+      written ??= structuredClone(result);
+    };
+    await runPromise(killed.promise, { ...killed.run, resumed: first, onRound });
+    expect(written).toMatchObject({ roundsDone: 3, roundsJudged: 2, judged: { counts: { done: 2 } } });
+    const rest = interruptedIn(9);
+    const result = await runPromise(rest.promise, { ...rest.run, ...(written ? { resumed: written } : {}) });
+    expect(result).toMatchObject({ outcome: 'kept', counts: { done: 4, judgements: 2 } });
+    expect(rest.seen).toEqual([2, 3, 'removed']);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { RoundReport, TorturePromise, TortureResult, TortureRounds } from './promise.ts';
+import type { RoundReport, Tally, TorturePromise, TortureResult, TortureRounds } from './promise.ts';
 
 export interface PromiseRun {
   seed: number;
@@ -13,38 +13,89 @@ export interface PromiseRun {
   isInterrupted?: () => boolean;
 }
 
-/** Runs a promise's rounds until one breaks it. Never rejects: what is thrown is a problem of the result. */
+/**
+ * Runs a promise's rounds until one breaks it, and judges what was done, after an interrupt as well. Never
+ * rejects: what is thrown is a problem of the result.
+ */
 export async function runPromise(promise: TorturePromise, run: PromiseRun): Promise<TortureResult> {
-  const { isInterrupted = () => false, onRound = () => undefined } = run;
-  const result = run.resumed ?? unbegun(promise, run);
+  const result = run.resumed ? judgedPart(run.resumed) : unbegun(promise, run);
   const lacks = promise.lacks?.();
   if (lacks !== undefined) return { ...result, outcome: 'not run', lacks };
   const startedAt = performance.now() - result.seconds * 1_000;
-  const take = (report: RoundReport): boolean => {
+  const take = (report: RoundReport): void => {
     result.seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    if (isInterrupted()) return false;
     add(result, report);
-    return result.problems.length === 0;
   };
 
-  const { seed, rounds, form, say = () => undefined } = run;
+  const { seed, rounds, form, say = () => undefined, isInterrupted = () => false } = run;
   const opened = await open(promise, { seed, rounds, form, say });
-  if ('problems' in opened) return ended(result, take(opened));
-  let sound = true;
-  while (sound && result.roundsDone < rounds && !isInterrupted()) {
-    sound = take(await attempt(() => opened.round(result.roundsDone)));
-    if (!isInterrupted()) result.roundsDone++;
-    onRound(result);
+  if ('problems' in opened) {
+    if (!isInterrupted()) take(opened);
+    return ended(result);
   }
-  if (sound && !isInterrupted() && opened.judge) sound = take(await attempt(() => opened.judge?.()));
+  const running = { opened, result, take, run: { ...run, say, isInterrupted } };
+  await runRounds(running);
+  await judgeRounds(running);
   const broken = result.problems.length > 0;
-  const leftAt = await opened.close({ keep: broken }).catch((error: unknown) => void take(failure(error)));
+  const leftAt = await opened.close({ keep: broken }).catch((error: unknown) => {
+    if (!isInterrupted()) take(failure(error));
+    return undefined;
+  });
   if (broken && leftAt !== undefined) result.leftAt = leftAt;
-  return ended(result, sound);
+  return ended(result);
 }
 
+interface Running {
+  opened: TortureRounds;
+  result: TortureResult;
+  take(report: RoundReport): void;
+  run: PromiseRun & Required<Pick<PromiseRun, 'say' | 'isInterrupted'>>;
+}
+
+async function runRounds({ opened, result, take, run }: Running): Promise<void> {
+  if (opened.judge && result.roundsJudged > 0) result.judged = tallyOf(result);
+  while (result.problems.length === 0 && result.roundsDone < run.rounds) {
+    if (run.isInterrupted()) return;
+    const report = await attempt(() => opened.round(result.roundsDone));
+    if (run.isInterrupted()) return;
+    take(report);
+    result.roundsDone++;
+    if (!opened.judge) result.roundsJudged = result.roundsDone;
+    run.onRound?.(result);
+  }
+}
+
+/** An interrupt may have reached the processes too: then only a sound judgement says something. */
+async function judgeRounds({ opened, result, take, run }: Running): Promise<void> {
+  if (result.problems.length > 0 || result.roundsJudged === result.roundsDone) return;
+  const report = await attempt(() => opened.judge?.());
+  const [first] = report.problems;
+  if (run.isInterrupted() && first !== undefined) {
+    run.say(`rounds from ${result.roundsJudged} on are to be run again: ${first.split('\n')[0]}`);
+    return;
+  }
+  take(report);
+  if (first !== undefined) return;
+  result.roundsJudged = result.roundsDone;
+  delete result.judged;
+}
+
+/** Without the rounds whose installation is gone and was never judged. */
+function judgedPart(resumed: TortureResult): TortureResult {
+  if (resumed.roundsDone === resumed.roundsJudged) return resumed;
+  const { judged, ...result } = resumed;
+  if (!judged) return { ...result, ...NOTHING, counts: {}, peaks: {} };
+  return { ...result, ...judged, roundsDone: result.roundsJudged };
+}
+
+function tallyOf({ seconds, counts, peaks }: TortureResult): Tally {
+  return { seconds, counts: { ...counts }, peaks: { ...peaks } };
+}
+
+const NOTHING = { roundsDone: 0, roundsJudged: 0, seconds: 0 };
+
 export function unbegun({ promises, title }: TorturePromise, { seed, rounds }: PromiseRun): TortureResult {
-  const nothing = { roundsDone: 0, seconds: 0, counts: {}, peaks: {}, problems: [] };
+  const nothing = { ...NOTHING, counts: {}, peaks: {}, problems: [] };
   return { promises, title, seed, rounds, outcome: 'unfinished', ...nothing };
 }
 
@@ -87,8 +138,8 @@ function add(result: TortureResult, { counts, peaks = {}, problems }: RoundRepor
 /** One lost frame is a hundred sentences. */
 const PROBLEMS_KEPT = 12;
 
-function ended(result: TortureResult, sound: boolean): TortureResult {
-  const finished = sound && result.roundsDone === result.rounds;
-  result.outcome = result.problems.length > 0 ? 'broken' : finished ? 'kept' : 'unfinished';
+function ended(result: TortureResult): TortureResult {
+  const isJudged = result.roundsJudged === result.rounds;
+  result.outcome = result.problems.length > 0 ? 'broken' : isJudged ? 'kept' : 'unfinished';
   return result;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { keptMonthsFromMs } from '../../schemas/rules/events-retention.ts';
+import { EVENTS_RETENTION_DAYS_MAX, keptMonthsFromMs } from '../../schemas/rules/events-retention.ts';
 import { eventLines } from '../conformance/event-line.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { testFolder } from '../test-folder.ts';
@@ -29,6 +29,17 @@ it('events and hours go together, by months, and nothing that is kept is touched
   expect(await ids(warehouse)).toEqual(kept.map(({ id }) => id));
 });
 
+// Red with 32 bits for the moment at which a month goes: beyond 2106 it is one of long ago. The last two
+// are more than a configuration may ask for.
+it.each([EVENTS_RETENTION_DAYS_MAX, 30_000, 36_500])('of %i days forgets nothing today', async (days) => {
+  const warehouse = await openWarehouse();
+  const events = eventsOn([Date.now() - 400 * DAY_MS, Date.now(), Date.now() + 365 * DAY_MS]);
+  await warehouse.insertEvents({ token: 'a', lines: eventLines(events), timeoutMs: 10_000 });
+  await setEventsRetention(warehouse, days);
+  await mergeAll(warehouse);
+  expect(await counts(warehouse)).toEqual({ stored: 3, hourly: 3 });
+});
+
 it('is set once, changed, and switched off again', async () => {
   const warehouse = await openWarehouse();
   const statements: string[] = [];
@@ -45,10 +56,14 @@ it('is set once, changed, and switched off again', async () => {
     return statements.length;
   };
   expect([await alters(undefined), await alters(500), await alters(500)]).toEqual([0, 4, 0]);
+  // As the release before set it, which counted in 32 bits.
+  const former = 'ALTER TABLE metergate.events MODIFY TTL toDateTime(occurred_at) + INTERVAL 500 DAY';
+  await warehouse.query({ sql: former, lane: 'load', timeoutMs: 10_000 });
+  expect(await alters(500)).toBe(2);
   expect([await alters(600), await alters(undefined), await alters(undefined)]).toEqual([4, 2, 0]);
   const old = eventLines(eventsOn([Date.now() - 3_000 * DAY_MS]));
   await warehouse.insertEvents({ token: 'a', lines: old, timeoutMs: 10_000 });
-  await warehouse.query({ sql: 'OPTIMIZE TABLE metergate.events FINAL', lane: 'load', timeoutMs: 10_000 });
+  await mergeAll(warehouse);
   expect(await counts(warehouse)).toEqual({ stored: 1, hourly: 1 });
 });
 
@@ -58,6 +73,14 @@ async function openWarehouse(): Promise<Warehouse> {
   onTestFinished(() => warehouse.close());
   await warehouse.migrate();
   return warehouse;
+}
+
+/** What goes by its age is gone then. */
+async function mergeAll(warehouse: Warehouse): Promise<void> {
+  for (const table of ['events', 'usage_hourly']) {
+    const sql = `OPTIMIZE TABLE metergate.${table} FINAL`;
+    await warehouse.query({ sql, lane: 'load', timeoutMs: 10_000 });
+  }
 }
 
 function eventsOn(moments: number[], name = 'kept') {

@@ -16,25 +16,23 @@ const TIMEOUT_MS = 60_000;
  */
 export async function setEventsRetention(warehouse: Warehouse, days: number | undefined): Promise<void> {
   for (const { name, moment } of TABLES) {
-    const before = await retentionOf(warehouse, name);
-    if (before === days) continue;
+    const engine = await engineOf(warehouse, name);
     if (days === undefined) {
-      await alter(warehouse, name, 'REMOVE TTL');
-      continue;
+      if (engine.includes(' TTL ')) await alter(warehouse, name, 'REMOVE TTL');
+    } else if (!isKept(engine, days)) {
+      // A month is a partition: parts go whole, and what is stored already is marked and not written anew.
+      await alter(
+        warehouse,
+        name,
+        'MODIFY SETTING ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1',
+      );
+      await alter(warehouse, name, `MODIFY TTL ${endOf(moment, days)}`);
     }
-    // A month is a partition: parts go whole, and what is stored already is marked and not written anew.
-    await alter(
-      warehouse,
-      name,
-      'MODIFY SETTING ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1',
-    );
-    const month = `toDateTime(toStartOfMonth(${moment}), 'UTC')`;
-    await alter(warehouse, name, `MODIFY TTL ${month} + INTERVAL 1 MONTH + INTERVAL ${days} DAY`);
   }
 }
 
-/** In days; undefined while everything is kept. */
-async function retentionOf(warehouse: Warehouse, table: string): Promise<number | undefined> {
+/** How the table was made, in ClickHouse's words. */
+async function engineOf(warehouse: Warehouse, table: string): Promise<string> {
   const [row] = await warehouse.query<{ engine: string }>({
     sql: `SELECT engine_full AS engine FROM system.tables
           WHERE database = 'metergate' AND name = {table:String}`,
@@ -42,8 +40,23 @@ async function retentionOf(warehouse: Warehouse, table: string): Promise<number 
     lane: 'load',
     timeoutMs: TIMEOUT_MS,
   });
-  const [, days] = / TTL .*toIntervalDay\((\d+)\)/.exec(row?.engine ?? '') ?? [];
-  return days === undefined ? undefined : Number(days);
+  return row?.engine ?? '';
+}
+
+/** Not so where a release before this one set it, without the bound of {@link endOf}. */
+function isKept(engine: string, days: number): boolean {
+  const [, found] = / TTL .*least\(.*toIntervalDay\((\d+)\)/.exec(engine) ?? [];
+  return Number(found) === days;
+}
+
+/**
+ * The moment at which a month goes. ClickHouse notes it in 32 bits of seconds, which begin again at 1970 in
+ * 2106, also where the expression has 64: 30,000 days deleted everything at once. So it is bounded before.
+ */
+function endOf(moment: string, days: number): string {
+  const month = `toDateTime64(toStartOfMonth(${moment}), 0, 'UTC')`;
+  const end = `${month} + INTERVAL 1 MONTH + INTERVAL ${days} DAY`;
+  return `toDateTime(least(${end}, toDateTime64('2100-01-01 00:00:00', 0, 'UTC')), 'UTC')`;
 }
 
 async function alter(warehouse: Warehouse, table: string, change: string): Promise<void> {

@@ -17,19 +17,17 @@ export function addRecords(records: Uint8Array, { slots, recent }: KnownKeys): v
 }
 
 /**
- * Adds what stood on the log before its start. Nothing of it is promised before the last of it is durable: a
- * crash in the middle, or a source that throws, leaves the files as they were before.
+ * Adds what stood on the log before its start, and promises nothing of it: a crash in the middle, or a source
+ * that throws, leaves the checkpoint as it was before.
  */
 export async function addEarlierRecords(
   earlier: AsyncIterable<Uint8Array>,
   keys: KnownKeys & { end: RecordFileEnd },
-  logStart: number,
 ): Promise<void> {
   for await (const records of earlier) {
     addRecords(records, keys);
     await keys.end.writeUpTo(keys.recent.next);
   }
-  await keys.end.checkpoint(logStart);
 }
 
 /** A copy: records begin at any byte of a frame, words do not. */

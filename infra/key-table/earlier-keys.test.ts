@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
@@ -59,6 +59,42 @@ describe('keys that the log no longer holds', () => {
     }
   });
 
+  // Red when the checkpoint is given up, or what comes takes the place of the records, before all of it came.
+  it('are read from records that were put back, when nobody else could give them meanwhile', async () => {
+    const { keys, records, removed } = await withoutFiles('records');
+    for (const given of [0, 1_000]) {
+      keys.earlier = async function* () {
+        yield bytesOf(records.slice(0, given));
+        throw new Error('the warehouse is away');
+      };
+      await expect(keys.open()).rejects.toThrow('the warehouse is away');
+      await expect(keys.open()).rejects.toThrow('the warehouse is away');
+    }
+    const folder = join(keys.folder(), 'keys');
+    cpSync(removed, join(folder, 'records'));
+    await keys.open();
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+    expect(readdirSync(folder).sort()).toEqual(['checkpoint', 'records']);
+  });
+
+  // What a crash leaves between the checkpoint of new records and their place. Red when it is believed alone.
+  it('are asked for again when a crash came between their checkpoint and their place', async () => {
+    const { keys, records } = await withoutFiles('records');
+    keys.earlier = async function* () {
+      yield bytesOf(records);
+    };
+    await keys.open();
+    await keys.kill();
+    const path = join(keys.folder(), 'keys', 'records');
+    renameSync(path, `${path}.new`);
+    await keys.open();
+    expect(keys.store().keyCount).toBe(KEYS);
+    expectAllKnown(keys, records);
+    await keys.restart('killed');
+    expectAllKnown(keys, records);
+  });
+
   // Break it catches: files that end before the log begins, taken as they are.
   it('are added to files that end before the log begins', async () => {
     const keys = await openKeys();
@@ -88,15 +124,23 @@ async function openKeys(): Promise<TestKeys> {
   return keys;
 }
 
+interface Bereft {
+  keys: TestKeys;
+  records: Uint32Array[];
+  /** Where a copy is of what is gone. */
+  removed: string;
+}
+
 /** Closed, half of the log gone, and the folder of the keys, or one file of it. */
-async function withoutFiles(file = ''): Promise<{ keys: TestKeys; records: Uint32Array[] }> {
+async function withoutFiles(file = ''): Promise<Bereft> {
   const keys = await openKeys();
   const records = await addKeys(keys, KEYS);
   await keys.restart('clean');
   await keys.kill();
-  rmSync(join(keys.folder(), 'keys', file), { recursive: true });
+  const removed = join(keys.folder(), 'removed');
+  renameSync(join(keys.folder(), 'keys', file), removed);
   removeSegments(keys, 0.5);
-  return { keys, records };
+  return { keys, records, removed };
 }
 
 /** As retention does it. */

@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import { decodeFrame } from '../../schemas/frame.ts';
-import { syncDirectory } from '../durable-file.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import { addEarlierRecords, addRecords, type KnownKeys } from './add-records.ts';
 import { type Checkpoint, type CheckpointFile, NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';
@@ -12,12 +11,15 @@ import { loadRecords } from './load-records.ts';
 import { RecentRecords } from './recent-records.ts';
 import {
   checkRecordFile,
+  createRecordFile,
   offsetOf,
   openRecordFile,
+  placeRecordFile,
   RECORD_HEADER_BYTES,
   type RecordFile,
   refusal,
-  resetRecordFile,
+  removeUnfinished,
+  writeHeader,
 } from './record-file.ts';
 import { createRecordFileEnd, type RecordFileEnd } from './record-file-end.ts';
 import { RecordFinder } from './record-finder.ts';
@@ -51,7 +53,7 @@ const REPLAY_BYTES = 8 * 1024 * 1024;
 export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> {
   const { directory, logReader, log } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const files = await openFiles(directory);
+  const files = await openFiles(options);
   try {
     const known = await startOf(files, options);
     const recent = new RecentRecords(known.recordCount);
@@ -61,7 +63,8 @@ export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> 
     await loadRecords(files.records, known, slots);
     await files.records.file.truncate(offsetOf(known.recordCount));
     const end = createRecordFileEnd({ ...files, recent, from: known });
-    await closeGap(known, options, { slots, recent, end });
+    const logPosition = await closeGap(known, options, { slots, recent, end });
+    await keepRecords(files, end, logPosition);
     const writer = createRecordWriter({ end, path: files.records.path, log });
     await replayLog(logReader, end.covered().logPosition, { slots, recent, writer });
     return createKeyTable({ slots, recent, finder, writer, closeFiles: () => closeFiles(files) });
@@ -74,15 +77,36 @@ export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> 
 interface KeyFiles {
   records: RecordFile;
   checkpoints: CheckpointFile;
-  /** False when the record file was not there. */
-  hadRecords: boolean;
+  /** The record file is begun anew, beside the one that may be there. */
+  isNew: boolean;
 }
 
-async function openFiles(directory: string): Promise<KeyFiles> {
+async function openFiles({ directory, logReader, log }: KeyTableOptions): Promise<KeyFiles> {
   const path = join(directory, 'records');
   const hadRecords = existsSync(path);
   const checkpoints = await openCheckpointFile(join(directory, 'checkpoint'));
-  return { checkpoints, hadRecords, records: await openRecordFile(path) };
+  const { latest } = checkpoints;
+  try {
+    if (latest && latest.recordCount > 0 && hadRecords) {
+      return { checkpoints, records: await openRecordFile(path), isNew: false };
+    }
+    if (!latest && hadRecords) checkNotForgotten(path, await logReader.start(0));
+    if (latest || hadRecords) log.info({ path }, 'the keys are made anew');
+    return { checkpoints, records: await createRecordFile(path), isNew: true };
+  } catch (error) {
+    await checkpoints.close();
+    throw error;
+  }
+}
+
+/**
+ * Once the log has given up its beginning these may be the only records left. No crash leaves any without a
+ * checkpoint: the first one is durable before records stand in their place.
+ */
+function checkNotForgotten(path: string, logStart: number): void {
+  const { size } = statSync(path);
+  if (logStart === 0 || size <= RECORD_HEADER_BYTES) return;
+  throw refusal('record_file_damaged', path, 'has lost its checkpoint');
 }
 
 async function closeFiles({ records, checkpoints }: KeyFiles): Promise<void> {
@@ -90,35 +114,18 @@ async function closeFiles({ records, checkpoints }: KeyFiles): Promise<void> {
   await checkpoints.close();
 }
 
-/** The checkpoint to go on from. Where there is none the files are made anew, unless that could lose keys. */
-async function startOf(
-  files: KeyFiles,
-  { identityCheck, logReader, log }: KeyTableOptions,
-): Promise<Checkpoint> {
+/** The checkpoint to go on from. */
+async function startOf(files: KeyFiles, { identityCheck, logReader }: KeyTableOptions): Promise<Checkpoint> {
   const owner = { identityCheck, logId: logReader.logId };
-  const { records, checkpoints, hadRecords } = files;
+  const { records, checkpoints, isNew } = files;
   const { latest } = checkpoints;
-  if (latest && latest.recordCount > 0 && hadRecords) {
-    await checkRecordFile(records, owner, latest.recordCount);
-    return latest;
+  if (isNew || !latest) {
+    await writeHeader(records, owner);
+    return NO_RECORDS;
   }
-  if (!latest) await checkNotForgotten(records, await logReader.start(0));
-  if (latest || hadRecords) log.info({ path: records.path }, 'the keys are made anew');
-  // In this order: a crash between the two leaves a checkpoint that promises nothing.
-  await checkpoints.write(NO_RECORDS);
-  await resetRecordFile(records, owner);
-  syncDirectory(dirname(records.path));
-  return NO_RECORDS;
-}
-
-/**
- * Once the log has given up its beginning these may be the only records left. No crash leaves any without a
- * checkpoint: the first one is durable before the first record is written.
- */
-async function checkNotForgotten({ path, file }: RecordFile, logStart: number): Promise<void> {
-  const { size } = await file.stat();
-  if (logStart === 0 || size <= RECORD_HEADER_BYTES) return;
-  throw refusal('record_file_damaged', path, 'has lost its checkpoint');
+  await checkRecordFile(records, owner, latest.recordCount);
+  removeUnfinished(records);
+  return latest;
 }
 
 async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Promise<void> {
@@ -132,15 +139,15 @@ async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Pro
 
 /**
  * Where the log begins behind what the keys know, the rest comes from elsewhere: with a hole in them, events
- * would be counted again. Behind what `end` then covers the log tells everything.
+ * would be counted again. Gives the position behind which the log tells everything.
  */
 async function closeGap(
   known: Checkpoint,
   { logReader, earlierRecords, log }: KeyTableOptions,
   keys: KnownKeys & { end: RecordFileEnd },
-): Promise<void> {
+): Promise<number> {
   const start = await logReader.start(0);
-  if (known.logPosition >= start) return;
+  if (known.logPosition >= start) return known.logPosition;
   if (!earlierRecords) {
     throw new Fatal('keys_missing', `The log begins at ${start}, behind what the keys were made from.`);
   }
@@ -148,8 +155,20 @@ async function closeGap(
     { known: known.recordCount, start },
     'keys are missing that the log no longer holds: asking for them',
   );
-  await addEarlierRecords(earlierRecords(start), keys, start);
+  await addEarlierRecords(earlierRecords(start), keys);
   log.warn({ found: keys.recent.next - known.recordCount }, 'the missing keys are here');
+  return start;
+}
+
+/** From here on the old files count no more: until now they could still be put back as they were. */
+async function keepRecords(
+  { records, isNew }: KeyFiles,
+  end: RecordFileEnd,
+  logPosition: number,
+): Promise<void> {
+  const promise = () => end.checkpoint(logPosition);
+  if (isNew) await placeRecordFile(records, promise);
+  else if (logPosition > end.covered().logPosition) await promise();
 }
 
 interface Growing extends KnownKeys {

@@ -1,8 +1,10 @@
-import { constants, readSync } from 'node:fs';
+import { constants, readSync, renameSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { syncDirectory } from '../durable-file.ts';
 
 /**
  * The records of all keys in the order of the log, 40 B each (schemas/frame.ts), behind a header;
@@ -29,17 +31,43 @@ export interface RecordOwner {
 export const RECORD_HEADER_BYTES = 48;
 const RECORD_MAGIC = 0x524b474d;
 const RECORD_VERSION = 1;
+const CREATE = constants.O_CREAT | constants.O_TRUNC;
 
-/** Opens it as it is, or empty when there is none. */
+/** Opens it as it is. */
 export async function openRecordFile(path: string): Promise<RecordFile> {
-  return { path, file: await open(path, constants.O_RDWR | constants.O_CREAT, 0o600) };
+  return { path, file: await open(path, constants.O_RDWR) };
 }
 
-/** Makes it a file without records, durably. */
-export async function resetRecordFile({ file }: RecordFile, owner: RecordOwner): Promise<void> {
-  await file.truncate(0);
-  await writeAllAt(file, encodeHeader(owner), 0);
-  await file.sync();
+/** Begins a file without records beside the one that may stand at `path`. */
+export async function createRecordFile(path: string): Promise<RecordFile> {
+  return { path, file: await open(unfinished(path), constants.O_RDWR | CREATE, 0o600) };
+}
+
+/** Takes away what was begun beside it. */
+export function removeUnfinished({ path }: RecordFile): void {
+  rmSync(unfinished(path), { force: true });
+}
+
+/** Durable with the next sync of the file. */
+export function writeHeader({ file }: RecordFile, owner: RecordOwner): Promise<void> {
+  return writeAllAt(file, encodeHeader(owner), 0);
+}
+
+/**
+ * Gives a file that was begun its place, between two states that promise nothing of the other one: `promise`
+ * makes it durable and writes its checkpoint. A crash leaves a checkpoint without a record file, and the file
+ * is begun anew; with the old file still there, or the new one first, a checkpoint would be of the other.
+ */
+export async function placeRecordFile({ path }: RecordFile, promise: () => Promise<void>): Promise<void> {
+  rmSync(path, { force: true });
+  syncDirectory(dirname(path));
+  await promise();
+  renameSync(unfinished(path), path);
+  syncDirectory(dirname(path));
+}
+
+function unfinished(path: string): string {
+  return `${path}.new`;
 }
 
 /**

@@ -1,8 +1,6 @@
-import { readdirSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { poll } from '../../../infra/poll.ts';
 import { compareBreakdowns, compareCounters } from '../../compare.ts';
-import { processCost } from '../../process-cost.ts';
 import { createRandom } from '../../random.ts';
 import { during } from '../during.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
@@ -11,6 +9,7 @@ import { ask, type Patience, type Probe, probesOf } from './away-probes.ts';
 import { type AwayScene, openAwayScene, type StoreName, warehouseUrl } from './away-scene.ts';
 import { type KnownLoad, pauseFor, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';
 import { judgeLongOutage, LONG_OUTAGE_MS } from './long-outage.ts';
+import { createSizes, type Sizes } from './process-sizes.ts';
 
 /** Promise 8: a store that is dead, or hangs, holds up nothing that can be done without it. */
 export const storesAway: TorturePromise = {
@@ -66,7 +65,11 @@ interface Round extends Outage {
 async function awayRound(scene: AwayScene, round: Round): Promise<RoundReport> {
   const { judged, past } = scene;
   const { seed, run, store } = round;
-  const size = createSizes(scene);
+  const { instance } = scene;
+  const size = createSizes({
+    DataPlane: instance.pid('data plane'),
+    ControlSide: instance.pid('control side'),
+  });
   const load = await startKnownLoad(judged, { seed, run, past, pauseMs: pauseFor(round.forMs) });
   const { done } = await during(load, () => {
     return whileAway(scene, round, (awayAt) => watchOutage(scene, round, { load, awayAt, size }));
@@ -75,6 +78,7 @@ async function awayRound(scene: AwayScene, round: Round): Promise<RoundReport> {
   const caughtUpMs = await untilCounted(scene, 2 * awayMs);
   const problems = [
     ...seen.problems,
+    ...size.problems(),
     ...judged.ledger.problems(),
     ...(await compareCounters(judged)),
     ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
@@ -167,31 +171,6 @@ async function untilCounted({ instance }: AwayScene, timeoutMs: number): Promise
 
 function get(url: string): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });
-}
-
-interface Sizes {
-  look(): void;
-  peaks: Record<string, number>;
-}
-
-const MEBIBYTE = 1024 * 1024;
-
-/** Memory and open files of both processes: neither may grow with the outage. */
-function createSizes({ instance }: AwayScene): Sizes {
-  const peaks: Record<string, number> = {};
-  const roles = { DataPlane: instance.pid('data plane'), ControlSide: instance.pid('control side') };
-  const keep = (name: string, size: number) => {
-    peaks[name] = Math.max(peaks[name] ?? 0, size);
-  };
-  return {
-    peaks,
-    look() {
-      for (const [role, pid] of Object.entries(roles)) {
-        keep(`rssMibOf${role}`, Math.round(processCost(pid).rssBytes / MEBIBYTE));
-        keep(`openFilesOf${role}`, readdirSync(`/proc/${pid}/fd`).length);
-      }
-    },
-  };
 }
 
 /** Of a stop (contract, §10). */

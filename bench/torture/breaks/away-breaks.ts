@@ -14,6 +14,10 @@ export const AWAY_BREAKS: readonly Break[] = [
         test: 'ingest/look-ups.test.ts',
         title: 'a look-up that hangs is given up, and nobody else waits for it',
       },
+      {
+        test: 'bench/torture/away/away.sys.test.ts',
+        title: 'goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang',
+      },
     ],
   },
   {
@@ -46,7 +50,7 @@ export const AWAY_BREAKS: readonly Break[] = [
   },
   {
     name: 'block-without-bound',
-    promises: [8, 9],
+    promises: [8],
     why: 'while ClickHouse is away all that is acknowledged gathers in memory',
     module: 'aggregator/gatherer',
     find: 'block.eventCount >= rowsMax || bytes >= bytesMax;',

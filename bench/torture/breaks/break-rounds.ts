@@ -59,7 +59,7 @@ async function runOfPromise(
 ): Promise<string[]> {
   const promise = promises.find((one) => one.promises.includes(shownBy.promise));
   if (!promise) return [`${name}: no run is of promise ${shownBy.promise}.`];
-  const run: PromiseRun = { seed, rounds: shownBy.rounds, form: shownBy.form ?? 'short' };
+  const run: PromiseRun = { seed, rounds: shownBy.rounds, form: 'short' };
   const { result, ranBroken } = await whileBroken(name, () => runPromise(promise, run));
   if (result.leftAt !== undefined) rmSync(result.leftAt, { recursive: true, force: true });
   const unseen = ranBroken ? whyUnseen(result) : 'no process ran with it';

@@ -36,11 +36,10 @@ export function kindOf({ test }: Proof): ProofKind {
   return test.endsWith('.sys.test.ts') ? 'processes' : 'modules';
 }
 
-/** The sizes are those of the short form where nothing else is said. */
+/** The sizes are those of the short form. */
 export interface TortureProof {
   promise: number;
   rounds: number;
-  form?: 'long';
 }
 
 /** Thrown for a break that no longer fits its module: a refactoring must not silence it. */

@@ -29,7 +29,7 @@ export const POWER_BREAKS: readonly Break[] = [
   },
   {
     name: 'segment-taken-back-for-now',
-    promises: [6, 10],
+    promises: [6],
     why: 'a segment that had no room is there again after a power cut, and the log is refused as damaged',
     module: 'infra/segment-log/segment-appender',
     find: 'syncDirectory(dirname(place.path)); throw error;',

@@ -46,8 +46,8 @@ export const RETENTION_BREAKS: readonly Break[] = [
     promises: [2],
     why: 'a start without keys takes those of the trimmed log for all: older replays are counted again',
     module: 'infra/key-table/open-key-table',
-    find: 'if (known.logPosition >= start) return;',
-    replace: 'return known.logPosition < start ? keys.end.checkpoint(start) : undefined;',
+    find: 'if (known.logPosition >= start) return known.logPosition;',
+    replace: 'return Math.max(known.logPosition, start);',
     provedBy: [
       {
         test: 'infra/key-table/earlier-keys.test.ts',
@@ -87,10 +87,14 @@ export const RETENTION_BREAKS: readonly Break[] = [
     name: 'keys-of-a-lost-warehouse-believed',
     promises: [2],
     why: 'a warehouse that was restored from an old copy gives some of the keys, and they are taken for all',
-    module: 'ingest/earlier-keys',
-    find: 'if (recordCount < trailer.countMin)',
-    replace: 'if (recordCount < 0)',
+    module: 'schemas/key-export',
+    find: 'return recordCount < countMin;',
+    replace: 'return false;',
     provedBy: [
+      {
+        test: EXPORT_TEST,
+        title: 'tells a warehouse that lost what the log gave up, however many newer events it holds',
+      },
       {
         test: 'ingest/earlier-keys.test.ts',
         title: 'a stream of a warehouse that lost events is keys_incomplete',

@@ -10,7 +10,8 @@ it('a nearly full disk is answered with 503, reads go on, and usage does when th
   expect(result, `seed ${SEED}`).toMatchObject({ problems: [], outcome: 'kept' });
 });
 
-// Breaks: a write error swallowed; a torn frame not cut off.
+// Red with the break write-error-swallowed. A torn frame that is not cut off does not show here: the next
+// one is written over it, and it does harm only where a segment ends with it (writer.test.ts of the log).
 it('a disk without a byte left takes nothing acknowledged, and all recovers by itself', async () => {
   const result = await runPromise(diskFull, { seed: SEED, rounds: 1, form: 'short' });
   expect(result, `seed ${SEED}`).toMatchObject({ problems: [], outcome: 'kept' });

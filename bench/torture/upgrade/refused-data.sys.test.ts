@@ -14,7 +14,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type DataDir, dataDirAt } from '../../../infra/data-dir.ts';
 import { EXIT } from '../../../infra/exit-code.ts';
 import { testFolder } from '../../../infra/test-folder.ts';
-import { checkSums } from './check-sums.ts';
+import { checkSums, checkSumsOfAll } from './check-sums.ts';
+import { databaseSums } from './database-sums.ts';
+import { makeWarehouseNewer, warehouseSums } from './newer-warehouse.ts';
 import { openFixture } from './open-fixture.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
 import { type Installation, makeInstallation } from './small-installation.ts';
@@ -26,6 +28,8 @@ import { type Installation, makeInstallation } from './small-installation.ts';
  */
 const DATA_PLANE = join('dist', 'ingest', 'main.js');
 const CONTROL_SIDE = join('dist', 'infra', 'control-side.js');
+
+const ROLES = ['data-dir', 'ingest', 'control'];
 
 const END_WITHIN_MS = 8_000;
 /** Said by a process that runs with a break on purpose. */
@@ -107,12 +111,17 @@ describe('the control side refuses', () => {
 
   async function expectRefused(env: Record<string, string>, says: RegExp): Promise<void> {
     const paths = copyOfTest();
-    const before = checkSums(paths);
+    const stored = async () => ({
+      files: checkSumsOfAll(paths),
+      tables: await databaseSums(env.DATABASE_URL ?? ''),
+    });
+    const before = await stored();
+    expect(Object.keys(before.tables)).toContain('migrations');
     const { code, stderr } = await runToEnd(CONTROL_SIDE, { DATA_DIR: paths.root, ...env });
     expect(stderr).toMatch(says);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(code).toBe(EXIT.dataRefused);
-    expect(checkSums(paths)).toEqual(before);
+    expect(await stored()).toEqual(before);
   }
 });
 
@@ -134,6 +143,38 @@ describe('npm start', () => {
     expect(secretless).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
     expect(secretless.stderr).toMatch(/server-secret is gone, .*: restore it, or set SERVER_SECRET\.$/m);
     expect(readdirSync(paths.root)).not.toContain('server-secret');
+  });
+
+  it('ends with 4 on the warehouse of a newer release, and leaves it as it is', async () => {
+    const paths = fixtureOfTest();
+    await makeWarehouseNewer(paths);
+    const before = await warehouseSums(paths);
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, {
+      DATA_DIR: paths.root,
+      LOG_LEVEL: 'fatal',
+    });
+    expect(stderr).toMatch(/^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    expect(await warehouseSums(paths)).toEqual(before);
+  });
+
+  it('ends with 3 where another one runs on its DATA_DIR, which goes on', async () => {
+    const paths = fixtureOfTest();
+    const env = { DATA_DIR: paths.root, LOG_LEVEL: 'fatal' };
+    const running = startRelease(THIS_RELEASE, env);
+    onTestFinished(() => running.end());
+    const origin = await running.ready();
+    const owners = () => ROLES.map((role) => readFileSync(paths.lock(role), 'utf8'));
+    const before = owners();
+    const second = startRelease(THIS_RELEASE, env);
+    const code = await second.ended();
+    expect(second.stderr().replace(BREAK_NOTICES, '')).toMatch(
+      /^Process \d+ holds .*data-dir\.lock: another Metergate runs on this DATA_DIR\. Stop it first, .*\n$/,
+    );
+    expect({ code, stdout: second.stdout() }).toEqual({ code: EXIT.dataDirInUse, stdout: '' });
+    expect(owners()).toEqual(before);
+    await expect.poll(async () => (await fetch(`${origin}/readyz`)).status, { timeout: 10_000 }).toBe(200);
+    expect(await running.stop()).toBe(EXIT.stopped);
   });
 
   it('ends with 2 where DATA_DIR is not ours to write', async () => {
