@@ -81,7 +81,10 @@ export function createOpenFiles(calls: SystemCall[]): OpenFiles {
   };
 }
 
-/** A child may be through with a call before its parent's fork returns. */
+/**
+ * A child may be through with a call before its parent's fork returns, and a descriptor be given again before
+ * the close that freed it does.
+ */
 function momentOf({ name, began, ended }: SystemCall): number {
-  return MAKES_PROCESS.test(name) ? began : ended;
+  return MAKES_PROCESS.test(name) || name === 'close' ? began : ended;
 }
