@@ -3,9 +3,11 @@ import { parseExact } from './exact.ts';
 
 /** A small client of the public API. It knows nothing of the product but its contract. */
 export interface Api {
-  call(method: 'GET' | 'POST', path: string, options?: CallOptions): Promise<ApiAnswer>;
+  call(method: Method, path: string, options?: CallOptions): Promise<ApiAnswer>;
   close(): Promise<void>;
 }
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface CallOptions {
   body?: string | Buffer;

@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  createWriteStream,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataDirAt } from '../infra/data-dir.ts';
@@ -27,6 +35,8 @@ export interface Instance {
   log(): string;
   /** Every line of level error or worse that they ever wrote. */
   errors(): string[];
+  /** Everything that the processes wrote on stdout and stderr, of all starts. */
+  written(): string;
   /** Ends whatever still runs and removes the folder. */
   remove(): Promise<void>;
   /** Ends whatever still runs and leaves the folder, with data and log: resolves with its path. */
@@ -36,6 +46,7 @@ export interface Instance {
 export type Role = 'supervisor' | 'data plane' | 'control side' | 'postgres';
 
 export interface DemoKeys {
+  workspaceId: string;
   live: { secret: string; publishable: string };
   test: { secret: string; publishable: string };
 }
@@ -111,6 +122,7 @@ function reached({ folder, dataDir, port, start }: Place, started: ChildProcess)
     keys: () => JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys,
     log: () => logged().slice(-LOG_CHARS_KEPT),
     errors: () => logged().match(ERROR_LINES) ?? [],
+    written: () => `${logged()}\n${readFileSync(outputOf(logFileIn(folder)), 'utf8')}`,
     async remove() {
       await endAll(child, dataDir);
       rmSync(folder, { recursive: true, force: true });
@@ -140,6 +152,7 @@ async function spawnReady({ under, settings, dataDir, logFile }: Spawned): Promi
   closeSync(log);
   // Rejects where the command cannot be run.
   await once(child, 'spawn');
+  child.stdout?.pipe(createWriteStream(outputOf(logFile), { flags: 'a' }));
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
@@ -156,6 +169,10 @@ async function spawnReady({ under, settings, dataDir, logFile }: Spawned): Promi
 
 function logFileIn(folder: string): string {
   return join(folder, 'stderr.log');
+}
+
+function outputOf(logFile: string): string {
+  return logFile.replace('stderr', 'stdout');
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import { expect } from 'vitest';
-import { systemClock } from '../infra/ports/clock.ts';
+import { type Clock, systemClock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createListener } from '../infra/postgres/listen.ts';
@@ -15,9 +15,11 @@ import { deriveSecrets, hashApiKey } from '../infra/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
 import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
-import type { Route } from '../schemas/route.ts';
-import { ROUTES } from '../schemas/routes.ts';
+import type { Output, Route } from '../schemas/route.ts';
+import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
 import { newApiKey } from '../schemas/rules/api-key.ts';
+import type { ExactNumber } from '../schemas/rules/exact-json.ts';
+import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
 import { checkOf } from './json-schema.ts';
 
@@ -33,12 +35,30 @@ export interface ApiUnderTest {
   url: string;
   /** With the live secret key unless told. Paths from the root; a body that is no text is sent as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  /** The same by operation, with its types; the route's example unless a body is given. */
+  ask<Id extends OperationId>(
+    operationId: Id,
+    input?: Partial<AskedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
+  ): Promise<Omit<ApiAnswer, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
   /** A secret live key in the state that is given; it may do everything unless told. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
   addWorkspace(): Promise<WorkspaceKeys>;
   close(): Promise<void>;
 }
+
+interface AskedInput<R extends Route> {
+  params: Record<keyof R['params']['properties'], string>;
+  query: Record<string, string | number>;
+  body: unknown;
+}
+
+/** As JSON.parse gives it: numbers that are exact inside are numbers here. */
+export type Wire<T> = T extends ExactNumber
+  ? number
+  : T extends object
+    ? { [Name in keyof T]: Wire<T[Name]> }
+    : T;
 
 export interface KeyState {
   scopes?: string[];
@@ -70,18 +90,15 @@ const log = pino({ level: 'silent' });
 /** Over a database of its own. Without usage stores the log is empty and ClickHouse is away. */
 export async function startApi(
   stores: UsageStores = { warehouse: AWAY, logReader: EMPTY_LOG },
+  { clock = systemClock, ...options }: AppOptions & { clock?: Clock } = {},
 ): Promise<ApiUnderTest> {
   const database = await createTestDatabase();
   const pool = createPool({ url: database.url, name: 'test', log });
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
-  const plane = createControlPlane({
-    ...stores,
-    pool,
-    secrets,
-    clock: systemClock,
-    log,
-    metrics: new Registry(),
-  });
+  const plane = createControlPlane(
+    { ...stores, pool, secrets, clock, log, metrics: new Registry() },
+    options,
+  );
   const listener = createListener({ url: () => database.url, log }, plane.notes);
   const server = createServer(plane.app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -96,6 +113,8 @@ export async function startApi(
   }
 
   const keys = await addWorkspace();
+  const call: ApiUnderTest['call'] = (method, path, options = {}) =>
+    callApi(origin, method, path, { key: keys.live.secret, ...options });
   return {
     keys,
     origin,
@@ -112,8 +131,17 @@ export async function startApi(
       await insertKey(pool, key, row);
       return key;
     },
-    call: (method, path, options = {}) =>
-      callApi(origin, method, path, { key: keys.live.secret, ...options }),
+    call,
+    ask: (operationId, { params = {}, query = {}, ...options } = {}) => {
+      const route: Route = ROUTES[operationId];
+      const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+        encodeURIComponent((params as Record<string, string>)[name] ?? ''),
+      );
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) search.set(name, String(value));
+      const asked = search.size > 0 ? `${path}?${search}` : path;
+      return call(route.method, asked, { ...(route.body ? { body: route.example } : {}), ...options });
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -202,8 +230,9 @@ function checkAnswer(method: string, path: string, { status, headers, body }: Ap
     expect(body.error.message).toBeTruthy();
   }
   const route = routeOf(method, path.split('?')[0] ?? '');
-  if (status >= 300 || !route || body === undefined) return;
+  if (status >= 300 || !route) return;
   expect(status).toBe(route.status);
+  if (body === undefined) return;
   checkOf(route.response)(body);
 }
 

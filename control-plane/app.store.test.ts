@@ -6,8 +6,9 @@ import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts'
 /*
  * The conventions of the contract (§1) over HTTP and a real Postgres.
  *
- * Breaks that turn it red: two checks in another order; the loops of exact-json.ts written as recursion; a
- * field's name put into the header as it is.
+ * Breaks that turn it red: two checks in another order; a body that nobody asked for not looked at; the loops
+ * of exact-json.ts written as recursion; a field's name put into the header as it is; the last of two values
+ * of a parameter taken.
  */
 const CUSTOMERS = '/api/v1/customers';
 const METERS = '/api/v1/meters';
@@ -87,6 +88,29 @@ describe('the order of checks', () => {
     expectRefusal(await api.call('POST', CUSTOMERS, { body: '' }), 'invalid_json');
   });
 
+  it('is the same for an operation that needs no body', async () => {
+    const { body: plan } = await api.ask('createPlan');
+    const asked = [
+      ['POST', `/api/v1/plans/${plan.id}/publish`],
+      ['DELETE', '/api/v1/features/nothing'],
+    ] as const;
+    for (const [method, path] of asked) {
+      const send = (body: unknown, headers = {}) => api.call(method, path, { body, headers });
+      expectRefusal(await send('{}', { 'content-type': 'text/plain' }), 'unsupported_media_type');
+      expectRefusal(await send(' '.repeat(1_200_000)), 'payload_too_large');
+      expectRefusal(await send('{"a":'), 'invalid_json');
+      expectRefusal(await send('[]'), 'invalid_request');
+      expectRefusal(await send('{"a":"\\u0000"}'), 'invalid_request');
+      expectRefusal(await send({ a: 1 }, { prefer: 'handling=strict' }), 'invalid_request', 'a');
+    }
+    const path = `/api/v1/plans/${plan.id}/publish`;
+    // A form's media type is what some clients name of themselves, for nothing.
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await api.call('POST', path, { body: '', headers })).status).toBe(200);
+    expect((await api.call('POST', path)).status).toBe(200);
+    expect((await api.call('POST', path, { body: { a: 1 } })).headers['x-ignored-fields']).toBe('a');
+  });
+
   // Red when the connection is closed with the answer: the data plane, still sending, is reset and says 503.
   it('goes on on the connection of a body that was announced too long', async () => {
     const length = 2 ** 20 + 1;
@@ -158,11 +182,36 @@ describe('unknown fields', () => {
     );
   });
 
+  it('are named inside a list, and refused there when the client prefers it', async () => {
+    const { body: feature } = await api.ask('features.create');
+    const { body: plan } = await api.ask('createPlan');
+    const entitlements = [{ featureKey: feature.key, value: 1, sofft: true }];
+    const given = { params: { planId: plan.id }, body: { entitlements } };
+    const headers = { prefer: 'handling=strict' };
+    const refused = await api.ask('plans.replaceEntitlements', { ...given, headers });
+    expectRefusal(refused, 'invalid_request', 'entitlements.0.sofft');
+    const { status, headers: told } = await api.ask('plans.replaceEntitlements', given);
+    expect([status, told['x-ignored-fields']]).toEqual([200, 'entitlements.0.sofft']);
+  });
+
   it('are refused when the client prefers it', async () => {
     const headers = { prefer: 'respond-async, handling=strict' };
     const answer = await api.call('POST', CUSTOMERS, { body: body(), headers });
     expectRefusal(answer, 'invalid_request', 'colour');
     expect(answer.headers['preference-applied']).toBe('handling=strict');
+  });
+});
+
+describe('a parameter of the query', () => {
+  it('is refused when it is given twice: either value may be the one that is meant', async () => {
+    for (const query of ['page=1&page=2', 'page=1&p%61ge=1', 'page=1&page=x']) {
+      expectRefusal(await api.call('GET', `${METERS}?${query}`), 'invalid_request', 'page');
+    }
+    const key = api.keys.live.publishable;
+    const path = `/api/v1/events/funnel?key=${key}&key=${key}`;
+    const body = ROUTES['funnel.record'].example;
+    expectRefusal(await api.call('POST', path, { key: undefined, body }), 'invalid_request', 'key');
+    expect((await api.call('GET', `${METERS}?page=1&x=1&x=2`)).status).toBe(200);
   });
 });
 

@@ -1,14 +1,16 @@
 import type Koa from 'koa';
 import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
+import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import { CHANNELS, type LoadedNote } from '../schemas/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
-import { createReadGauges } from './metrics.ts';
-import { startSweep } from './old-answers-sweep.ts';
+import { createClockMetrics, createReadGauges } from './metrics.ts';
+import { startSweep } from './old-rows-sweep.ts';
 import { notifyReaderWaits, readLoadedPosition } from './store/loaded-position.ts';
+import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
 import { createFreshness } from './usage/freshness.ts';
 
-export interface ControlPlaneDeps extends Omit<AppDeps, 'freshness' | 'firstCalls'> {
+export interface ControlPlaneDeps extends Omit<AppDeps, 'freshness' | 'firstCalls' | 'lastUsed'> {
   logReader: EventLogReader;
 }
 
@@ -36,21 +38,30 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     log,
   });
   const firstCalls = createFirstCallStamp(pool, log);
+  const lastUsed = createLastUsedStamp(pool, log);
   const sweep = startSweep(pool, log);
+  const subscriptionClock = startSubscriptionClock({
+    pool,
+    clock,
+    log,
+    metrics: createClockMetrics(deps.metrics, clock.nowMs),
+  });
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
   });
   return {
-    app: createApp({ ...deps, freshness, firstCalls }, options),
+    app: createApp({ ...deps, freshness, firstCalls, lastUsed }, options),
     notes: {
       channels: { [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote) },
       onSession: freshness.newSession,
     },
     async close() {
       freshness.close();
+      await subscriptionClock.close();
       await sweep.close();
       await firstCalls.close();
+      await lastUsed.close();
     },
   };
 }

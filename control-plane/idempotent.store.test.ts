@@ -1,6 +1,9 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPool } from '../infra/postgres/pool.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts';
 import { createRunChange } from './idempotent.ts';
+import { lockRequestKey } from './store/idempotent-answers.ts';
 
 /*
  * Idempotent POSTs (contract, §1).
@@ -68,6 +71,17 @@ describe('an idempotent POST', () => {
     expect((await api.call('POST', CUSTOMERS, { body: { name: 'n', email }, headers })).status).toBe(201);
   });
 
+  // Red with 500 when the missing body is read as JSON.
+  it('may be one without a body', async () => {
+    const headers = keyed();
+    const { body: customer } = await api.call('POST', CUSTOMERS, { body: newCustomer() });
+    const archive = () => api.call('POST', `${CUSTOMERS}/${customer.id}/archive`, { headers });
+    const first = await archive();
+    expect(first.body.status).toBe('archived');
+    const again = await archive();
+    expect(again).toMatchObject({ text: first.text, headers: { 'idempotent-replayed': 'true' } });
+  });
+
   it('keeps keys of other environments and paths apart', async () => {
     const headers = keyed();
     const body = { name: 'n', email: 'n@example.com' };
@@ -131,6 +145,39 @@ describe('an idempotent POST', () => {
     await expect
       .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })))
       .toMatchObject({ body: 'first', replayed: true });
+  });
+
+  // Break it catches: everybody waits, each with a connection that others need.
+  it('is waited for by twelve at most; who comes then is told at once', async () => {
+    const runChange = createRunChange(api.pool, Buffer.alloc(32));
+    const request = { environment: 'e', method: 'POST', path: '/', key: 'crowded', bodyText: '{}' };
+    const answer = async () => ({ status: 201, body: 'done' });
+    const holder = await api.pool.connect();
+    await holder.query('BEGIN');
+    await lockRequestKey(holder, request, 1_000);
+    const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 14 });
+    try {
+      const crowd = createRunChange(pool, Buffer.alloc(32));
+      const asked = Array.from({ length: 14 }, () => crowd(request, answer).catch((error) => error));
+      const first = await Promise.race(asked);
+      expect(first).toMatchObject({ refusal: { code: 'idempotency_key_in_use' } });
+      await holder.query('COMMIT');
+      const outcomes = await Promise.all(asked);
+      expect(outcomes.filter(({ body }) => body === 'done')).toHaveLength(12);
+      expect((await runChange(request, answer)).replayed).toBe(true);
+    } finally {
+      holder.release();
+      await pool.end();
+    }
+  });
+
+  it('takes no body and an empty one for the same', async () => {
+    const { id } = (await api.ask('customers.create')).body;
+    const headers = keyed();
+    const path = `/api/v1/customers/${id}/archive`;
+    await api.call('POST', path, { headers });
+    const again = await api.call('POST', path, { headers, body: {} });
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([200, 'true']);
   });
 
   it('is forgotten after 24 hours', async () => {

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { seal, unseal } from '../infra/secrets.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { canonicalJson } from '../schemas/rules/exact-json.ts';
-import { findAnswer, keepAnswer, lockRequestKey, type RequestKey } from './store/idempotent-answers.ts';
+import {
+  findAnswer,
+  keepAnswer,
+  lockRequestKey,
+  type RequestKey,
+  tryRequestKey,
+} from './store/idempotent-answers.ts';
 
 export interface Answer {
   status: number;
@@ -20,6 +26,8 @@ export interface ChangeRequest {
   /** The `Idempotency-Key` header, where there is one. */
   key: string | undefined;
   bodyText: string;
+  /** What has to be the same beside the body for the answer to be given again. */
+  boundTo?: string[];
 }
 
 /** Makes the change and its answer in this transaction. */
@@ -34,14 +42,29 @@ export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answ
 
 /** A rival with the same key is waited for this long. */
 const RIVAL_WAIT_MS = 5_000;
+/** Each that waits holds one of the pool's 20 connections; beyond it a rival is told at once. */
+const WAITING_MAX = 12;
 
 export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RIVAL_WAIT_MS): RunChange {
+  let waiting = 0;
+
+  async function take(client: PoolClient, place: RequestKey): Promise<void> {
+    if (await tryRequestKey(client, place)) return;
+    if (waiting >= WAITING_MAX) throw inUse();
+    waiting += 1;
+    try {
+      if (!(await lockRequestKey(client, place, rivalWaitMs))) throw inUse();
+    } finally {
+      waiting -= 1;
+    }
+  }
+
   async function once(client: PoolClient, request: ChangeRequest, change: Change): Promise<Answer> {
     const place = placeOf(request);
     if (!place) return { ...(await change(client)), replayed: false };
-    await lockRequestKey(client, place, rivalWaitMs).catch(inUse);
+    await take(client, place);
     const context = JSON.stringify(place);
-    const requestHash = hashOf(request.bodyText);
+    const requestHash = hashOf(request);
     const kept = await findAnswer(client, place);
     if (kept && !kept.requestHash.equals(requestHash)) throw reused();
     if (kept) return { ...kept, body: unseal(kept.body, sealingKey, context).toString(), replayed: true };
@@ -67,19 +90,25 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
   return { environment, method, path, key };
 }
 
-function hashOf(bodyText: string): Buffer {
-  return createHash('sha256').update(canonicalJson(bodyText)).digest();
+function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
+  const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
+  // Where a body may be left out, none is an empty one.
+  const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
+  return createHash('sha256')
+    .update(body + bound)
+    .digest();
 }
 
 function reused(): Rejected {
-  return new Rejected('idempotency_key_reused', 'This Idempotency-Key was used with another body.');
+  return new Rejected(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used with another body, or by a key with other scopes: take a new one.',
+  );
 }
 
-/** SQLSTATE 55P03, lock_not_available. */
-function inUse(error: unknown): never {
-  if (!(error instanceof DatabaseError) || error.code !== '55P03') throw error;
-  throw new Rejected(
+function inUse(): Rejected {
+  return new Rejected(
     'idempotency_key_in_use',
-    'A request with this Idempotency-Key is under way; wait for it.',
+    'A request with this Idempotency-Key is under way: send it again in a moment.',
   );
 }

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { Rejected } from '../schemas/failures.ts';
 import { timestampMs } from '../schemas/rules/timestamp.ts';
+import { refusalReason } from './refusal-reason.ts';
 
 /** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */
 export type Check = (value: unknown) => void;
@@ -30,21 +31,42 @@ const formats = {
 };
 
 // An infinite number (1e400) is a number that is too large, which the handler says better.
-const options = { strict: true, strictNumbers: false, strictTypes: false, formats } as const;
-const bodies = new Ajv2020({ ...options, useDefaults: true });
-const texts = new Ajv2020({ ...options, useDefaults: true, coerceTypes: true });
+const options = {
+  strict: true,
+  strictNumbers: false,
+  strictTypes: false,
+  useDefaults: true,
+  // Errors carry the schema they come from: the reasons need it.
+  verbose: true,
+  keywords: ['x-pattern-rule'],
+  formats,
+};
+const bodies = new Ajv2020(options);
+const texts = new Ajv2020({ ...options, coerceTypes: true });
 
 function compile(ajv: Ajv2020, schema: TSchema): Check {
   const validate = ajv.compile(schema);
   return (value) => {
-    if (!validate(value)) throw refused(validate.errors?.[0]);
+    if (!validate(value)) throw refused(tellingError(validate.errors ?? []));
   };
 }
 
+/**
+ * Of a union, which comes last, after what each branch had against the value: what the branch found that
+ * takes a value of this type, else that none does.
+ */
+function tellingError(errors: ErrorObject[]): ErrorObject | undefined {
+  const last = errors.at(-1);
+  if (last?.keyword !== 'anyOf') return errors[0];
+  return errors.find((one) => one.keyword !== 'type' || one.instancePath !== last.instancePath);
+}
+
 function refused(error: ErrorObject | undefined): Rejected {
-  const param = error ? paramOf(error) : '';
-  const named = param === '' ? 'The body' : `\`${param}\``;
-  const message = `${named} ${error ? reasonOf(error) : 'is not valid'}.`;
+  if (!error) return new Rejected('invalid_request', 'The body is not valid.');
+  const param = paramOf(error);
+  const value = param === '' ? 'The body' : `\`${param}\``;
+  const named = error.propertyName === undefined ? value : `The name of ${value}`;
+  const message = `${named} ${refusalReason(error)}.`;
   return new Rejected('invalid_request', message, param === '' ? {} : { param });
 }
 
@@ -57,16 +79,6 @@ function paramOf({ instancePath, keyword, params, propertyName }: ErrorObject): 
   if (keyword === 'required') names.push(String(params.missingProperty));
   if (propertyName !== undefined) names.push(propertyName);
   return names.join('.');
-}
-
-function reasonOf({ keyword, params, message }: ErrorObject): string {
-  if (keyword === 'required') return 'is required';
-  if (keyword === 'enum') return `must be one of ${(params.allowedValues as string[]).join(', ')}`;
-  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
-  if (keyword === 'format' && params.format === 'date-time') {
-    return 'must be an RFC 3339 timestamp from 1970 to 2099';
-  }
-  return message ?? 'is not valid';
 }
 
 function isMoment(text: string): boolean {

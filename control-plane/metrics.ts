@@ -1,4 +1,4 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** What the control plane counts. Plain functions, so that nothing else names a metric. */
 export interface HttpMetrics {
@@ -22,6 +22,45 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   });
   return {
     answered: (operation, status, ms) => requests.observe({ operation, status }, ms / 1000),
+  };
+}
+
+/** What the subscription clock does. */
+export interface ClockMetrics {
+  moved(): void;
+  failed(): void;
+  /** Undefined: nothing is. */
+  nextDueAt(moment: Date | undefined): void;
+}
+
+export function createClockMetrics(registry: Registry, nowMs: () => number): ClockMetrics {
+  const registers = [registry];
+  const moves = new Counter({
+    name: 'metergate_subscription_moves_total',
+    help: 'Subscriptions that were moved by time.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'metergate_subscription_move_failures_total',
+    help: 'Moves of subscriptions that failed; each is tried again.',
+    registers,
+  });
+  let next: Date | undefined;
+  new Gauge({
+    name: 'metergate_subscription_oldest_due_seconds',
+    help: 'For how long the subscription that has waited longest has been due; 0 where none is.',
+    registers,
+    // Computed when asked: it grows also while the clock stands still.
+    collect() {
+      this.set(next ? Math.max(0, nowMs() - next.getTime()) / 1000 : 0);
+    },
+  });
+  return {
+    moved: () => moves.inc(),
+    failed: () => failures.inc(),
+    nextDueAt(moment) {
+      next = moment;
+    },
   };
 }
 

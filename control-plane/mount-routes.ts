@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { Rejected } from '../schemas/failures.ts';
 import { API_BASE, type Route } from '../schemas/route.ts';
 import { refuse } from './answer.ts';
+import { allowAnyOrigin, answerPreflight } from './cors.ts';
 
 /** Answers one operation. `params` are decoded. */
 export type Serve = (ctx: Context, params: Record<string, string>) => Promise<void>;
@@ -39,6 +40,8 @@ const checkVersion: Middleware = (ctx, next) => {
 
 async function dispatch(ctx: Context, params: Record<string, string>, here: Mounted[]): Promise<void> {
   const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+  if (isFromBrowser(here)) allowAnyOrigin(ctx);
+  if (isFromBrowser(here) && method === 'OPTIONS') return answerPreflight(ctx, allowed(here));
   const operation = here.find(({ route }) => route.method === method);
   if (!operation) {
     ctx.set('Allow', allowed(here).join(', '));
@@ -49,11 +52,19 @@ async function dispatch(ctx: Context, params: Record<string, string>, here: Moun
 }
 
 const nothingHere: Middleware = (ctx) => {
-  refuse(ctx, { code: 'not_found', message: 'There is nothing under this path. See /openapi.json.' });
+  refuse(ctx, {
+    code: 'not_found',
+    message: 'There is nothing under this path. See /docs, or /openapi.json.',
+  });
 };
 
+function isFromBrowser(here: Mounted[]): boolean {
+  return here.some(({ route }) => route.fromBrowser);
+}
+
 function allowed(here: Mounted[]): string[] {
-  return here.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  const methods = here.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  return isFromBrowser(here) ? [...methods, 'OPTIONS'] : methods;
 }
 
 /** By segments: text before a parameter. */

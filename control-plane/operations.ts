@@ -1,22 +1,27 @@
 import type { Context } from 'koa';
 import type { Pool } from 'pg';
+import type { Clock } from '../infra/ports/clock.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES } from '../schemas/routes.ts';
 import { exactJson } from '../schemas/rules/exact-json.ts';
 import type { Authorise } from './auth.ts';
+import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
+import type { TakeRequest } from './rate-limit.ts';
 import { createReadInput } from './read-input.ts';
-import type { Database, Handler, HandlerInput, Handlers } from './request-context.ts';
+import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import type { PublicPages } from './routes/service.ts';
 
 export interface OperationDeps {
   handlers: Handlers;
   pages: PublicPages;
   authorise: Authorise;
+  takeRequest: TakeRequest;
   runChange: RunChange;
   pool: Pool;
+  clock: Clock;
 }
 
 /** Every row of the route table with what answers it. */
@@ -33,13 +38,16 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
   if (page) return servePage(page);
   const handler = Object.hasOwn(deps.handlers, operationId) && deps.handlers[operationId as keyof Handlers];
   // The table ties each handler to its own route; here they are all one.
-  return handler ? serveKeyed(route, handler as unknown as Handler<Route>, deps) : serveElsewhere;
+  return handler
+    ? serveKeyed(operationId, route, handler as unknown as Handler<Route>, deps)
+    : serveElsewhere;
 }
 
 function servePage(page: PublicPages[keyof PublicPages]): Serve {
-  return async (ctx) => {
-    const { status, mediaType, body } = await page();
+  return async (ctx, params) => {
+    const { status = 200, mediaType, headers = {}, body } = await page(params);
     ctx.status = status;
+    ctx.set(headers);
     ctx.set('Content-Type', mediaType);
     ctx.body = body;
   };
@@ -50,32 +58,50 @@ const serveElsewhere: Serve = () => {
   throw new Rejected('not_found', 'This operation is answered by the data plane, on the public port.');
 };
 
-function serveKeyed(route: Route, handler: Handler<Route>, deps: OperationDeps): Serve {
+function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, deps: OperationDeps): Serve {
   const readInput = createReadInput(route);
 
-  async function answer(ctx: Context, environment: string, input: HandlerInput<Route>, db: Database) {
-    const output = await handler({ environment, requestId: String(ctx.state.requestId), db }, input);
-    return { status: route.status, body: exactJson(output) };
-  }
-
   return async (ctx, params) => {
-    const environment = await deps.authorise(ctx, route.access);
+    const caller = await deps.authorise(ctx, route.access, params);
+    deps.takeRequest(ctx, caller);
     const input = await readInput(ctx, params);
-    const { status, body, replayed } =
-      route.method === 'GET'
-        ? { ...(await answer(ctx, environment, input, deps.pool)), replayed: false }
-        : await deps.runChange(changeOf(ctx, environment, input), (client) =>
-            answer(ctx, environment, input, client),
-          );
+    const requestId = String(ctx.state.requestId);
+    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
+    const answer = async (db: Database) => {
+      const output = await handler({ ...context, db }, input);
+      return { status: route.status, body: route.status === NO_CONTENT ? '' : exactJson(output) };
+    };
+    const change = changeOf(ctx, route, caller, input);
+    const isPlainRead = route.method === 'GET' || (route.isRead && change.key === undefined);
+    if (isPlainRead) return respond(ctx, route, await answer(deps.pool));
+    const { replayed, ...answered } = await deps.runChange(change, answer);
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
-    ctx.status = status;
-    ctx.set('Content-Type', 'application/json');
-    ctx.body = body;
+    respond(ctx, route, answered);
   };
 }
 
-function changeOf(ctx: Context, environment: string, { bodyText }: HandlerInput<Route>) {
+const NO_CONTENT = 204;
+const NOT_MODIFIED = 304;
+
+function respond(ctx: Context, route: Route, { status, body }: { status: number; body: string }): void {
+  ctx.status = status;
+  if (status === NO_CONTENT) return;
+  if (route.etag) ctx.set('ETag', etagOf(body));
+  if (route.etag && ctx.fresh) {
+    ctx.status = NOT_MODIFIED;
+    return;
+  }
+  ctx.set('Content-Type', 'application/json');
+  ctx.body = body;
+}
+
+/** A signed call is not repeated under a key: it would be answered before its signature is looked at. */
+function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: HandlerInput<Route>) {
   const { method, path } = ctx;
-  const header = ctx.headers['idempotency-key'];
-  return { environment, method, path, key: header === undefined ? undefined : String(header), bodyText };
+  const { environment, kind, scopes } = caller;
+  const header = kind === undefined ? undefined : ctx.headers['idempotency-key'];
+  const key = header === undefined ? undefined : String(header);
+  // A kept key may do what its maker might: it is shown again only to who might make it.
+  const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
+  return { environment, method, path, key, bodyText, boundTo };
 }

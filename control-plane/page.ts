@@ -15,7 +15,3 @@ export function pageOf<Item>(data: Item[], total: number, { page, pageSize }: Pa
   const totalPages = Math.ceil(total / pageSize);
   return { data, total, page, pageSize, totalPages, hasNext: page < totalPages, hasPrev: page > 1 };
 }
-
-export function sliceOf({ page, pageSize }: PageQuery): { offset: number; limit: number } {
-  return { offset: (page - 1) * pageSize, limit: pageSize };
-}

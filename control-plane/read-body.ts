@@ -6,9 +6,24 @@ import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 /** Over the whole body. A client that takes longer is refused and cut off. */
 const BODY_TIMEOUT_MS = 30_000;
 
+/** What a page's `sendBeacon` sends of itself; anything else would cost it a preflight. */
+const BEACON_TYPE = 'text/plain';
+
+export interface BodyOptions {
+  /** The same JSON may come as `text/plain`. */
+  fromBrowser?: boolean | undefined;
+  /** No body at all is fine, whatever media type is named for it: `curl -d ''` names that of a form. */
+  isOptional?: boolean;
+  timeoutMs?: number;
+}
+
 /** The text of a JSON body, whatever it says. Throws Rejected: media type (415), size (413), UTF-8 (400). */
-export async function readBodyText(ctx: Context, timeoutMs = BODY_TIMEOUT_MS): Promise<string> {
-  checkMediaType(ctx);
+export async function readBodyText(
+  ctx: Context,
+  { fromBrowser = false, isOptional = false, timeoutMs = BODY_TIMEOUT_MS }: BodyOptions = {},
+): Promise<string> {
+  if (isOptional && !announcesBody(ctx)) return '';
+  checkMediaType(ctx, fromBrowser ? ['application/json', BEACON_TYPE] : ['application/json']);
   const bytesMax = USAGE_LIMITS.bodyBytesMax;
   const announced = Number(ctx.get('content-length') || 0);
   if (announced > bytesMax) throw tooLarge(bytesMax);
@@ -20,12 +35,16 @@ export async function readBodyText(ctx: Context, timeoutMs = BODY_TIMEOUT_MS): P
   }
 }
 
+function announcesBody(ctx: Context): boolean {
+  return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0;
+}
+
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function checkMediaType(ctx: Context): void {
+function checkMediaType(ctx: Context, accepted: string[]): void {
   const { 'content-type': type = 'application/json' } = ctx.headers;
-  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') {
-    throw new Rejected('unsupported_media_type', 'Send application/json.');
+  if (!accepted.includes(type.split(';', 1)[0]?.trim().toLowerCase() ?? '')) {
+    throw new Rejected('unsupported_media_type', `Send ${accepted.join(' or ')}.`);
   }
   const encoding = ctx.get('content-encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { Rejected } from '../schemas/failures.ts';
-import type { Route } from '../schemas/route.ts';
+import { type Route, readsBody } from '../schemas/route.ts';
 import { faultyText } from '../schemas/rules/exact-json.ts';
 import { type Check, checkOf, textCheckOf } from './json-schema.ts';
 import { readBodyText } from './read-body.ts';
@@ -15,17 +15,31 @@ export type ReadInput = (ctx: Context, params: Record<string, string>) => Promis
 export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);
-  const checkBody = route.body && checkOf(route.body);
+  const { fromBrowser } = route;
+  const isOptional = route.body === undefined || route.bodyOptional === true;
+  const schema = bodySchemaOf(route);
+  const checkBody = schema && checkOf(schema);
   return async (ctx, params) => {
-    const bodyText = route.body ? await readBodyText(ctx) : '';
-    const body = route.body ? parseJson(bodyText) : undefined;
-    const query: Record<string, unknown> = Object.fromEntries(new URLSearchParams(ctx.querystring));
+    const bodyText = readsBody(route) ? await readBodyText(ctx, { fromBrowser, isOptional }) : '';
+    const isLeftOut = bodyText === '' && isOptional;
+    const body = schema && parseJson(isLeftOut ? '{}' : bodyText);
+    const search = new URLSearchParams(ctx.querystring);
+    const query: Record<string, unknown> = Object.fromEntries(search);
     checkTexts({ params, query, body });
     checkParams(params);
+    checkOnce(route, search);
     checkQuery(query);
-    if (route.body && checkBody) takeBody(ctx, { schema: route.body, check: checkBody, body });
+    if (schema && checkBody) takeBody(ctx, { schema, check: checkBody, body });
     return { params, query, body, bodyText } as HandlerInput<Route>;
   };
+}
+
+const NO_FIELDS = Type.Object({});
+
+/** What is checked here: a signed body is for the handler to read, once the signature holds. */
+function bodySchemaOf(route: Route): TSchema | undefined {
+  if (route.access === 'signature' || !readsBody(route)) return undefined;
+  return route.body ?? NO_FIELDS;
 }
 
 function parseJson(text: string): unknown {
@@ -40,6 +54,15 @@ function parseJson(text: string): unknown {
 function checkTexts(texts: unknown): void {
   if (faultyText(texts) === undefined) return;
   throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');
+}
+
+/** Parameters are no lists: of two values nobody can tell which one is meant. */
+function checkOnce({ query }: Route, search: URLSearchParams): void {
+  const param = Object.keys(query.properties).find((name) => search.getAll(name).length > 1);
+  if (param === undefined) return;
+  throw new Rejected('invalid_request', `\`${param}\` stands in the query more than once: send one.`, {
+    param,
+  });
 }
 
 function takeBody(

@@ -1,14 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Pool, PoolClient } from 'pg';
 import type { Input, Output, Route } from '../schemas/route.ts';
 import type { KeyedOperationId, Routes } from '../schemas/routes.ts';
 
 export type Database = Pool | PoolClient;
 
-/** What a handler knows of the request beside its input. */
-export interface RequestContext {
-  /** Of the key that asks: every statement names it. */
+/** Who asks. */
+export interface Caller {
+  /** Every statement names it. */
   environment: string;
+  /** The id of the key, or `processor`. */
+  actor: string;
+  /** Of the key. */
+  scopes: readonly string[];
+  /** Of the key; absent where somebody signed. */
+  kind?: 'secret' | 'publishable';
+}
+
+/** What a handler knows of the request beside its input. */
+export interface RequestContext extends Caller {
+  operationId: string;
   requestId: string;
+  /** When it came: the time of whatever it makes. */
+  nowMs: number;
+  headers: IncomingHttpHeaders;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */
   db: Database;
 }

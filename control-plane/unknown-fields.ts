@@ -1,16 +1,25 @@
 import type { TSchema } from 'typebox';
 
 /**
- * Fields of a body that its schema does not name, as dotted paths; looks into objects whose fields are
- * listed.
+ * Fields of a checked body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Looks into
+ * objects whose fields are listed, and into lists of them. Each value of the body is looked at once at most.
  */
 export function unknownFields(schema: TSchema, body: unknown): string[] {
-  const { properties } = schema as { properties?: Record<string, TSchema> };
-  if (!properties || typeof body !== 'object' || body === null) return [];
+  const { properties, items, anyOf } = schema as Shape;
+  if (typeof body !== 'object' || body === null) return [];
+  // No union of ours has two objects: whichever branch lists fields is the one that took it.
+  if (anyOf) return anyOf.flatMap((branch) => unknownFields(branch, body));
+  if (!properties && !items) return [];
   return Object.entries(body).flatMap(([name, value]) => {
-    const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const inner = items ?? (Object.hasOwn(properties ?? {}, name) ? properties?.[name] : undefined);
     return inner ? unknownFields(inner, value).map((below) => `${name}.${below}`) : [name];
   });
+}
+
+interface Shape {
+  properties?: Record<string, TSchema>;
+  items?: TSchema;
+  anyOf?: TSchema[];
 }
 
 /** Names in the header; what is beyond is counted only, so that an answer's head stays small. */

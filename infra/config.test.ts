@@ -72,6 +72,9 @@ describe('toConfig', () => {
     ['EVENTS_RETENTION_DAYS', '0'],
     ['EVENTS_RETENTION_DAYS', '18251'],
     ['LOAD_LINGER_MS', '99999'],
+    ['RATE_LIMIT_PER_SECOND', '0'],
+    ['RATE_LIMIT_PER_SECOND', '1.5'],
+    ['RATE_LIMIT_BURST', '10'],
   ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
     const failure = failureOf({
       [name]: text,
@@ -95,6 +98,16 @@ describe('toConfig', () => {
     expect(String(failureOf({ EVENTS_RETENTION_DAYS: '61', EVENT_AGE_DAYS_MAX: '30' }))).toContain(
       'at least 62',
     );
+  });
+
+  it('limits no key unless a rate is given, whose burst is a second of it', () => {
+    const limit = (env: Env) => toConfig(env).rateLimit;
+    expect(limit({})).toBeUndefined();
+    expect(limit({ RATE_LIMIT_PER_SECOND: '20' })).toEqual({ perSecond: 20, burst: 20 });
+    expect(limit({ RATE_LIMIT_PER_SECOND: '20', RATE_LIMIT_BURST: '5' })).toEqual({
+      perSecond: 20,
+      burst: 5,
+    });
   });
 
   it('names every faulty variable in one message', () => {

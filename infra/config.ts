@@ -29,6 +29,8 @@ const VARIABLES = [
   'LOG_RETENTION_DAYS', //       how long the log keeps what is settled; 7
   'LOG_SEGMENT_BYTES', //        of a file of the log, which goes as a whole; 64 MiB
   'EVENTS_RETENTION_DAYS', //    how long events and counters are kept, by their occurredAt; for ever
+  'RATE_LIMIT_PER_SECOND', //    requests of a secret key to the control plane; beyond it 429; no limit
+  'RATE_LIMIT_BURST', //         how many of them at once after a pause; as many as in a second
   'LOAD_LINGER_MS', //           how long the aggregator gathers under load before it inserts; 500
 ] as const;
 
@@ -61,6 +63,8 @@ export interface Config {
   /** Absent: events are kept for ever. */
   eventsRetentionDays: number | undefined;
   loadLingerMs: number;
+  /** Of each secret key on the control plane; absent: none. */
+  rateLimit?: { perSecond: number; burst: number };
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -110,6 +114,7 @@ export function toConfig(env: Env): Config {
       max: EVENTS_RETENTION_DAYS_MAX,
     }),
     loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
+    ...readRateLimit(env, read),
   };
   checkEventsRetention(config, read);
   const faults = read.faults();
@@ -126,6 +131,17 @@ function checkEventsRetention({ eventsRetentionDays, ingest }: Config, read: Env
   if (eventsRetentionDays === undefined || eventsRetentionDays >= daysMin) return;
   const why = `EVENT_AGE_DAYS_MAX and ${STAY_DAYS_MIN} more, so that what is still taken stays a while`;
   read.fault('EVENTS_RETENTION_DAYS', `has to be at least ${daysMin}: ${why}`);
+}
+
+const REQUESTS = { min: 1, max: 1_000_000 };
+
+function readRateLimit(env: Env, read: EnvReader<Variable>): Pick<Config, 'rateLimit'> {
+  const perSecond = read.optionalInteger('RATE_LIMIT_PER_SECOND', REQUESTS);
+  const burst = read.optionalInteger('RATE_LIMIT_BURST', REQUESTS) ?? perSecond;
+  if (env.RATE_LIMIT_BURST && !env.RATE_LIMIT_PER_SECOND) {
+    read.fault('RATE_LIMIT_BURST', 'is of use with RATE_LIMIT_PER_SECOND only');
+  }
+  return perSecond === undefined || burst === undefined ? {} : { rateLimit: { perSecond, burst } };
 }
 
 type Stores = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'serverSecret'>;

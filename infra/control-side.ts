@@ -90,15 +90,18 @@ async function serve(side: ControlSide): Promise<void> {
   const warehouse = openWarehouse(side);
   const metrics = createMetrics('control');
   const load = openLoad(side, { warehouse, logReader, metrics });
-  const controlPlane = createControlPlane({
-    pool: relational.pool,
-    warehouse,
-    logReader,
-    secrets,
-    clock: systemClock,
-    log: log.child({ component: 'control-plane' }),
-    metrics,
-  });
+  const controlPlane = createControlPlane(
+    {
+      pool: relational.pool,
+      warehouse,
+      logReader,
+      secrets,
+      clock: systemClock,
+      log: log.child({ component: 'control-plane' }),
+      metrics,
+    },
+    { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
+  );
   closer.add('control plane', { drain: () => controlPlane.close() });
   const channels = { ...load.channels, ...controlPlane.notes.channels };
   const { onSession } = controlPlane.notes;

@@ -1,9 +1,10 @@
 import type { PoolClient } from 'pg';
 import { environmentOf, type Mode } from '../schemas/environment.ts';
 import { newId } from '../schemas/ids.ts';
-import { type KeyKind, lastFour, newApiKey } from '../schemas/rules/api-key.ts';
-import { hashApiKey } from './secrets.ts';
-import { insertApiKey, insertEnvironment, insertWorkspace } from './store/workspaces.ts';
+import { newApiKey } from '../schemas/rules/api-key.ts';
+import { EVERY_SCOPE } from '../schemas/scopes.ts';
+import { type ApiKeySpec, makeApiKey } from './api-keys.ts';
+import { insertEnvironment, insertWorkspace } from './store/workspaces.ts';
 
 /** A workspace's first keys, as they are shown once. The secret ones may do everything. */
 export interface WorkspaceKeys {
@@ -35,12 +36,15 @@ export async function writeWorkspace(
     const environment = environmentOf(keys.workspaceId, mode);
     await insertEnvironment(client, { id: environment, workspaceId: keys.workspaceId, mode });
     for (const kind of ['secret', 'publishable'] as const) {
-      await insertApiKey(client, { ...keyRow(kind, keys[mode][kind], pepper), environment });
+      const scopes = kind === 'secret' ? [EVERY_SCOPE] : [];
+      const spec = { environment, kind, scopes, key: keys[mode][kind], nowMs: Date.now() };
+      await makeApiKey(client, { ...spec, ...UNNAMED }, pepper);
     }
   }
 }
 
-function keyRow(kind: KeyKind, key: string, pepper: Buffer) {
-  const scopes = kind === 'secret' ? ['*'] : [];
-  return { id: newId('key'), kind, hash: hashApiKey(key, pepper), last4: lastFour(key), scopes };
-}
+const UNNAMED: Pick<ApiKeySpec, 'name' | 'expiresAt' | 'createdBy'> = {
+  name: null,
+  expiresAt: null,
+  createdBy: 'operator',
+};

@@ -91,6 +91,23 @@ function heads(createFront: CreateFront): void {
     expect(await client.receives('ten bytes.')).toMatch(/\r\n\r\nHTTP\/1.1 200/);
   });
 
+  it("passes a browser's preflight on, and what it is allowed back", async () => {
+    const upstream = await startUpstream((req, res) => {
+      const { origin = '', 'access-control-request-method': method = '' } = req.headers;
+      const allowed = { 'access-control-allow-origin': origin, 'access-control-allow-methods': method };
+      res.writeHead(req.method === 'OPTIONS' ? 204 : 500, { ...allowed, vary: 'Origin' }).end();
+    });
+    const { url } = await startDoor(createFront, { target: () => upstream });
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+    const response = await fetch(`${url}/api/v1/events/funnel?key=pk`, { method: 'OPTIONS', headers });
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': 'https://shop.example',
+      'access-control-allow-methods': 'POST',
+      vary: 'Origin',
+    });
+  });
+
   it('follows the control plane to another port', async () => {
     const ports = await Promise.all(['one', 'two'].map((name) => startUpstream((_, res) => res.end(name))));
     let current = ports[0];

@@ -3,6 +3,7 @@ import type { ChangeNote } from '../schemas/channels.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
 import { parseApiKey } from '../schemas/rules/api-key.ts';
+import { KEY_REFUSALS } from '../schemas/rules/key-refusals.ts';
 import { createLookUps, inTime, type LookUp } from './look-ups.ts';
 
 /** A key as the store knows it. */
@@ -60,7 +61,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
 
   async function firstLoad(text: string): Promise<StoredKey | Refusal> {
     const key = await firstLoads.load(text);
-    return key ? judge(key) : UNKNOWN_KEY;
+    return key ? judge(key) : KEY_REFUSALS.unknown;
   }
 
   function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
@@ -78,7 +79,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   async function rechecked(text: string, entry: Entry): Promise<StoredKey | Refusal> {
     try {
       const key = await inTime(recheck(text, entry), RECHECK_PATIENCE_MS);
-      return key ? judge(key) : UNKNOWN_KEY;
+      return key ? judge(key) : KEY_REFUSALS.unknown;
     } catch (error) {
       entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
       const age = clock.monotonicMs() - entry.checkedAtMs;
@@ -95,7 +96,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   return {
     authenticate(text) {
       const entry = memory.find(text);
-      if (!entry) return parseApiKey(text) ? firstLoad(text) : UNKNOWN_KEY;
+      if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REFUSALS.unknown;
       const now = clock.monotonicMs();
       const age = now - entry.checkedAtMs;
       if (age < RECHECK_AFTER_MS) return judge(entry.key);
@@ -115,8 +116,8 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
 }
 
 function judgeAt(key: StoredKey, nowMs: number): StoredKey | Refusal {
-  if (key.revoked) return KEY_REVOKED;
-  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_EXPIRED : key;
+  if (key.revoked) return KEY_REFUSALS.revoked;
+  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REFUSALS.expired : key;
 }
 
 type Memory = ReturnType<typeof createMemory>;
@@ -162,7 +163,3 @@ function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: Lo
     clear: () => loads.clear(),
   };
 }
-
-const UNKNOWN_KEY: Refusal = { code: 'unauthenticated', message: 'This API key is not known.' };
-const KEY_REVOKED: Refusal = { code: 'key_revoked', message: 'This API key was revoked; use its successor.' };
-const KEY_EXPIRED: Refusal = { code: 'key_expired', message: 'This API key has expired; make a new one.' };

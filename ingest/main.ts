@@ -13,6 +13,7 @@ import { chooseFront } from '../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
 import type { KeyTable } from '../infra/key-table/key-table.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
+import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
 import { createMetrics } from '../infra/metrics.ts';
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
@@ -241,11 +242,16 @@ function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
   const { keyPepper } = secrets();
   const firstCalls = createFirstCallStamp(pool, log);
   closer.add('first calls', { close: () => firstCalls.close() });
+  const lastUsed = createLastUsedStamp(pool, log);
+  closer.add('last used', { close: () => lastUsed.close() });
   return createKeyCache({
     load: async (text) => {
       const key = await findApiKey(pool, hashApiKey(text, keyPepper));
       // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
-      if (key && !key.revoked) firstCalls.saw(key.environment);
+      if (key && !key.revoked) {
+        firstCalls.saw(key.environment);
+        lastUsed.saw(key.id, systemClock.nowMs());
+      }
       return key;
     },
     clock: systemClock,

@@ -25,13 +25,14 @@ export function createOperations(deps: OperationsDeps): (exchange: Exchange) => 
   };
 }
 
+const CONTROL_AWAY = { checks: { control: { ok: false, detail: 'is away' } } };
 const CONTROL_TIMEOUT_MS = 3_000;
 const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
 
 /** 200 when both planes are ready; else 503 with the name of everything that is not. */
 async function answerReadiness(exchange: Exchange, deps: OperationsDeps): Promise<void> {
   const control = await askControl(deps.controlUrl(), '/readyz');
-  const theirs = control ? (JSON.parse(control.text) as Record<string, unknown>) : { control: 'is away' };
+  const theirs = control ? (JSON.parse(control.text) as Record<string, unknown>) : CONTROL_AWAY;
   const obstacles = deps.obstacles();
   const ready = control?.status === 200 && Object.keys(obstacles).length === 0;
   sendJson(exchange, ready ? 200 : 503, {

@@ -178,6 +178,7 @@ test('a note forgets its environment, a note of another kind nothing, a new sess
   await registry.fillCustomers(one, names(inOne));
   await registry.fillCustomers(two, names(inTwo));
   registry.forget({ kind: 'key', environment: one, id: 'key_a' });
+  registry.forget({ kind: 'catalogue', environment: one, id: 'plan_a' });
   expect(known()).toEqual([inOne, inTwo]);
   registry.forget({ kind: 'meter', environment: one, id: 'meter_a' });
   expect(known()).toEqual([undefined, inTwo]);

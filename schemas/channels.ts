@@ -11,7 +11,7 @@ export const CHANNELS = {
 } as const;
 
 export interface ChangeNote {
-  kind: 'key' | 'customer' | 'meter' | 'workspace';
+  kind: 'key' | 'customer' | 'meter' | 'workspace' | 'catalogue';
   environment: string;
   id: string;
 }

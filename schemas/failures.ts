@@ -1,5 +1,5 @@
 /**
- * The four kinds of failure, named for what the caller does next. A `code` is stable and for machines;
+ * The kinds of failure, named for what the caller does next. A `code` is stable and for machines;
  * nobody decides anything by the text of a message.
  */
 import { ERROR_STATUS, type ErrorCode, type Refusal } from './error-codes.ts';
@@ -49,5 +49,15 @@ export class Fatal extends Error {
     super(message, options);
     this.name = 'Fatal';
     this.code = code;
+  }
+}
+
+/** What cannot be, is: a mistake of ours, answered 500 and logged. Drivers throw bare Errors: never do. */
+export class Defect extends Error {
+  readonly code = 'defect';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'Defect';
   }
 }

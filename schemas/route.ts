@@ -12,31 +12,62 @@ export interface Route {
   path: string;
   /** Who answers it: the data plane knows its operations by itself, everything else is mounted from here. */
   plane: 'data' | 'control';
-  /** The scope that a secret key needs; `any_key`: none in particular; `public`: no key at all. */
-  access: Scope | 'any_key' | 'public';
+  access: Access;
   summary: string;
   description?: string;
   params: TObject;
   query: TObject;
   headers?: TObject;
   body?: TSchema;
-  /** Of success. */
+  /** No body at all stands for `{}`. */
+  bodyOptional?: true;
+  /** A body that is taken; a name of an object in it is replaced where the example is used. */
+  example?: Record<string, unknown>;
+  /** Of success; 204 has no body. */
   status: number;
   response: TSchema;
+  /** Of the answer, where it is not JSON. */
+  mediaTypes?: readonly string[];
+  /** It changes nothing though it is no GET: it needs no transaction, but to be repeated under a key. */
+  isRead?: true;
   /** Beside those that every operation of its kind can answer with. */
   errors: readonly ErrorCode[];
+  /** The answer is one object and carries an ETag; its PATCH takes If-Match. */
+  etag?: true;
+  /**
+   * Called by pages of any origin: CORS, bodies of `sendBeacon` (text/plain), and the publishable key in
+   * `?key=`, since a beacon cannot set headers.
+   */
+  fromBrowser?: true;
   /** Removed: answers with an error that names its successor. */
   deprecated?: true;
 }
+
+/**
+ * Who may ask. A scope: a secret key that holds it. `any_key`: every secret key. `publishable`: a secret key
+ * or one from a browser. `signature`: whoever signed the body; the path names the environment. `public`:
+ * everybody.
+ */
+export type Access = Scope | 'any_key' | 'publishable' | 'signature' | 'public';
 
 /** What a handler gets: checked, and with integers in the query as numbers. */
 export interface Input<R extends Route> {
   params: Static<R['params']>;
   query: Static<R['query']>;
-  body: R['body'] extends TSchema ? Static<R['body']> : undefined;
+  /** Of a signed call it is for the handler to read, once the signature holds: `bodyText`. */
+  body: R['access'] extends 'signature'
+    ? undefined
+    : R['body'] extends TSchema
+      ? Static<R['body']>
+      : undefined;
 }
 
 export type Output<R extends Route> = Static<R['response']>;
+
+/** Where no body is asked for, what is sent all the same goes through the same checks as `{}` would. */
+export function readsBody({ body, method }: Route): boolean {
+  return body !== undefined || method !== 'GET';
+}
 
 /** Keeps the exact types of a definition. */
 export function defineRoute<const R extends Route>(route: R): R {

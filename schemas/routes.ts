@@ -1,9 +1,20 @@
+import { addonRoutes } from './resources/addons.ts';
+import { apiKeyRoutes } from './resources/api-keys.ts';
+import { auditLogRoutes } from './resources/audit-log.ts';
 import { customerRoutes } from './resources/customers.ts';
+import { entitlementRoutes } from './resources/entitlements.ts';
+import { featureRoutes } from './resources/features.ts';
+import { funnelRoutes } from './resources/funnel.ts';
 import { integrationRoutes } from './resources/integrations.ts';
 import { meterRoutes } from './resources/meters.ts';
+import { planRoutes } from './resources/plans.ts';
+import { productRoutes } from './resources/products.ts';
 import { serviceRoutes } from './resources/service.ts';
+import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
+import { webhookRoutes } from './resources/webhooks.ts';
+import { workspaceRoutes } from './resources/workspace.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -11,10 +22,21 @@ import type { Route } from './route.ts';
  */
 export const ROUTES = {
   ...customerRoutes,
+  ...productRoutes,
+  ...planRoutes,
+  ...featureRoutes,
+  ...addonRoutes,
   ...meterRoutes,
+  ...subscriptionRoutes,
+  ...entitlementRoutes,
   ...usageEventRoutes,
   ...usageRoutes,
   ...integrationRoutes,
+  ...funnelRoutes,
+  ...webhookRoutes,
+  ...apiKeyRoutes,
+  ...workspaceRoutes,
+  ...auditLogRoutes,
   ...serviceRoutes,
 } as const satisfies Record<string, Route>;
 

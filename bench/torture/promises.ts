@@ -1,6 +1,7 @@
 import { storesAway } from './away/stores-away.ts';
 import { unknownOutcomes } from './away/unknown-outcomes.ts';
 import { breakRounds } from './breaks/break-rounds.ts';
+import { changesKilled } from './changes/change-rounds.ts';
 import { hostileBytes } from './hostile/hostile-bytes.ts';
 import { dataPlaneKilled, othersKilled } from './kill-rounds.ts';
 import { boundedMemory } from './memory-rounds.ts';
@@ -27,6 +28,7 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   hostileBytes,
   logGivenUp,
   upgradesKilled,
+  changesKilled,
 ];
 
 /** Every promise that `npm run torture` can run, in the order it does. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 
 /*
- * Customers, meters and their lists.
+ * Customers, and how every list pages.
  *
  * Breaks that turn it red: the environment left out of a statement; JSON.stringify in place of exactJson.
  */
@@ -92,52 +92,6 @@ describe('a customer', () => {
       const body = { ...newCustomer(), name, metadata: { constructor: name } };
       expect((await api.call('POST', CUSTOMERS, { body })).body).toMatchObject({ name });
     }
-  });
-});
-
-describe('a meter', () => {
-  it('keeps its credit rates to the last digit', async () => {
-    const rates = '{"property":"region","rates":{"eu":0.000000000001,"us":999999999999999.999999999999}}';
-    const fields = '"key":"exact","name":"e","aggregation":"sum","unit":"GB"';
-    const body = `{${fields},"creditRate":123456789.0000000000010,"creditRates":${rates}}`;
-    const answer = await api.call('POST', METERS, { body });
-    expect(answer.text).toContain(`"creditRate":123456789.000000000001,"creditRates":${rates}`);
-    expect(answer.body).toMatchObject({ source: 'api', status: 'active', unit: 'GB' });
-    expect((await api.call('GET', METERS)).text).toContain(`"creditRates":${rates}`);
-  });
-
-  const refused: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
-    ['a key like an id', { key: 'meter_x' }, 'key'],
-    ['no aggregation', { aggregation: undefined }, 'aggregation'],
-    ['an unknown aggregation', { aggregation: 'mean' }, 'aggregation'],
-    ['unique without a property', { aggregation: 'unique' }, 'property'],
-    ['a property on a sum', { property: 'user' }, 'property'],
-    ['a rate on a max', { aggregation: 'max', creditRate: 1 }, 'creditRate'],
-    [
-      'rates on a latest',
-      { aggregation: 'latest', creditRates: { property: 'a', rates: { b: 1 } } },
-      'creditRates',
-    ],
-    ['a negative rate', { creditRate: -1 }, 'creditRate'],
-    ['rates without a property', { creditRates: { rates: { b: 1 } } }, 'creditRates.property'],
-  ];
-  it.each(refused)('is refused with %s', async (_, fields, param) => {
-    const body = { key: 'refused', name: 'r', aggregation: 'sum', ...fields };
-    expectRefusal(await api.call('POST', METERS, { body }), 'invalid_request', param);
-  });
-
-  it.each(['1e-13', '1000000000000000', '1e400', '0.1234567890123'])(
-    'is refused with a rate of %s',
-    async (rate) => {
-      const body = `{"key":"wide","name":"w","aggregation":"sum","creditRate":${rate}}`;
-      expectRefusal(await api.call('POST', METERS, { body }), 'value_invalid', 'creditRate');
-    },
-  );
-
-  it('has a key of its own', async () => {
-    const body = { key: 'twice', name: 't', aggregation: 'unique', property: 'user' };
-    expect((await api.call('POST', METERS, { body })).body).toMatchObject(body);
-    expectRefusal(await api.call('POST', METERS, { body }), 'already_exists', 'key');
   });
 });
 

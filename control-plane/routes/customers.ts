@@ -1,36 +1,119 @@
-import { Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
-import type { NewCustomer } from '../../schemas/resources/customers.ts';
-import { exactNumber, numberText, parseExact } from '../../schemas/rules/exact-json.ts';
+import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';
 import { timestampText } from '../../schemas/rules/timestamp.ts';
-import { readDecimal } from '../read-decimal.ts';
-import type { Handlers } from '../request-context.ts';
-import { insertCustomer } from '../store/insert-customer.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
+import { pageOf } from '../page.ts';
+import { readMetadata, shownMetadata } from '../read-metadata.ts';
+import { recordChange } from '../record-change.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import {
+  type CustomerFields,
+  type CustomerRow,
+  findCustomer,
+  insertCustomer,
+  listCustomers,
+  lockCustomer,
+  updateCustomer,
+} from '../store/customers.ts';
 import { notifyChange } from '../store/notify-change.ts';
+import { whenTaken } from '../store/unique-violation.ts';
 
-export const customerHandlers: Pick<Handlers, 'customers.create'> = {
-  'customers.create': async ({ db, environment }, { body, bodyText }) => {
-    const customer = { id: newId('cus'), ...knownFields(body), ...metadataOf(bodyText) };
-    const row = await insertCustomer(db, { ...customer, environment });
-    if (!row) {
-      throw new Rejected('already_exists', 'Another customer has this externalId.', { param: 'externalId' });
-    }
-    await notifyChange(db, { kind: 'customer', environment, id: customer.id });
-    return { ...customer, status: row.status, createdAt: timestampText(row.createdAt.getTime()) };
+type CustomerOperation = Extract<keyof Handlers, `customers.${string}`>;
+
+export const customerHandlers: Pick<Handlers, CustomerOperation> = {
+  'customers.list': async ({ db, environment }, { query }) => {
+    const { rows, total } = await listCustomers(db, environment, query);
+    return pageOf(rows.map(shownCustomer), total, query);
+  },
+
+  'customers.create': async (context, { body, bodyText }) => {
+    const { db, environment, nowMs } = context;
+    const row = await insertCustomer(db, environment, {
+      id: newId('cus'),
+      name: body.name,
+      email: body.email,
+      externalId: body.externalId ?? null,
+      metadata: readMetadata(bodyText) ?? null,
+      createdAt: new Date(nowMs),
+    });
+    if (!row) throw externalIdTaken();
+    const after = shownCustomer(row);
+    const data = { customerId: row.id, customerName: row.name, customerEmail: row.email };
+    await recordChange(context, { objectId: row.id, after, events: [{ type: 'customer.created', data }] });
+    await notifyChange(db, { kind: 'customer', environment, id: row.id });
+    return after;
+  },
+
+  'customers.retrieve': async ({ db, environment }, { params }) =>
+    shownCustomer((await findCustomer(db, environment, params.customerId)) ?? notFound(params.customerId)),
+
+  'customers.update': async (context, { params, body, bodyText }) => {
+    const row = await lockedCustomer(context, params.customerId);
+    checkExternalId(row, body);
+    const { name = row.name, email = row.email, externalId = row.externalId } = body;
+    const metadata = readMetadata(bodyText) ?? row.metadata;
+    return change(context, row, { name, email, externalId, metadata, status: row.status });
+  },
+
+  'customers.archive': async (context, { params }) => {
+    const row = await lockedCustomer(context, params.customerId);
+    return change(context, row, { ...row, status: 'archived' });
   },
 };
 
-function knownFields({ name, email, externalId }: NewCustomer): NewCustomer {
-  return { name, email, ...(externalId === undefined ? {} : { externalId }) };
+function shownCustomer({ id, name, email, externalId, metadata, status, createdAt }: CustomerRow): Customer {
+  return {
+    id,
+    name,
+    email,
+    ...(externalId === null ? {} : { externalId }),
+    ...shownMetadata(metadata),
+    status,
+    createdAt: timestampText(createdAt.getTime()),
+  };
 }
 
-/** From the body's own text: a double would round 123456789.000000000001 and make 1e400 infinite. */
-function metadataOf(bodyText: string): Pick<NewCustomer, 'metadata'> {
-  const { metadata } = parseExact(bodyText) as Partial<NewCustomer>;
-  if (metadata === undefined) return {};
-  const entries = Object.entries(metadata).map(([name, value]) => {
-    const isNumber = numberText(value) !== undefined;
-    return [name, isNumber ? exactNumber(readDecimal(value, `metadata.${name}`)) : value];
+/** As its caller saw it, and locked. */
+async function lockedCustomer(context: RequestContext, name: string): Promise<CustomerRow> {
+  const row = (await lockCustomer(context.db, context.environment, name)) ?? notFound(name);
+  requireMatch(context, shownCustomer(row));
+  return row;
+}
+
+/** To the value it has: nothing is written and nothing told. */
+async function change(context: RequestContext, row: CustomerRow, fields: CustomerFields): Promise<Customer> {
+  const { db, environment } = context;
+  const updated = await updateCustomer(db, environment, { ...fields, id: row.id }).catch(
+    whenTaken(externalIdTaken),
+  );
+  if (!updated) throw new Defect('a locked customer is gone');
+  const [before, after] = [shownCustomer(row), shownCustomer(updated)];
+  const changes = changedFields(before, after);
+  if (changes.length === 0) return after;
+  const data = { customerId: row.id, changes };
+  await recordChange(context, {
+    objectId: row.id,
+    before,
+    after,
+    events: [{ type: 'customer.updated', data }],
   });
-  return { metadata: Object.fromEntries(entries) };
+  await notifyChange(db, { kind: 'customer', environment, id: row.id });
+  return after;
+}
+
+function checkExternalId(row: CustomerRow, { externalId }: CustomerPatch): void {
+  if (externalId === undefined || row.externalId === null || externalId === row.externalId) return;
+  throw new Rejected('invalid_request', '`externalId` is set once and never changes.', {
+    param: 'externalId',
+  });
+}
+
+function externalIdTaken(): Rejected {
+  return new Rejected('already_exists', 'Another customer has this externalId.', { param: 'externalId' });
+}
+
+function notFound(name: string): never {
+  throw new Rejected('customer_not_found', `There is no customer ${name}.`, { param: 'customerId' });
 }

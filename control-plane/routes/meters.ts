@@ -1,81 +1,128 @@
-import { Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
-import type { Meter, NewMeter } from '../../schemas/resources/meters.ts';
-import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
+import type { Meter, MeterPatch, NewMeter } from '../../schemas/resources/meters.ts';
 import { timestampText } from '../../schemas/rules/timestamp.ts';
-import { pageOf, sliceOf } from '../page.ts';
-import { readDecimal } from '../read-decimal.ts';
-import type { Handlers } from '../request-context.ts';
-import { countMeters, insertMeter, listMeters, type MeterRow } from '../store/meters.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
+import { pageOf } from '../page.ts';
+import { readCreditRates, shownCreditRates } from '../read-credit-rates.ts';
+import { type Change, recordChange } from '../record-change.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import {
+  findMeter,
+  insertMeter,
+  listMeters,
+  lockMeter,
+  type MeterFields,
+  type MeterRow,
+  updateMeter,
+} from '../store/meters.ts';
 import { notifyChange } from '../store/notify-change.ts';
 
-export const meterHandlers: Pick<Handlers, 'meters.list' | 'meters.create'> = {
+type MeterOperation = Extract<keyof Handlers, `meters.${string}`>;
+
+export const meterHandlers: Pick<Handlers, MeterOperation> = {
   'meters.list': async ({ db, environment }, { query }) => {
-    const total = await countMeters(db, environment);
-    const rows = await listMeters(db, environment, sliceOf(query));
-    return pageOf(rows.map(shown), total, query);
+    const { rows, total } = await listMeters(db, environment, query);
+    return pageOf(rows.map(shownMeter), total, query);
   },
 
-  'meters.create': async ({ db, environment }, { body, bodyText }) => {
-    checkKind(body);
+  'meters.create': async (context, { body, bodyText }) => {
+    checkProperty(body);
+    checkRates(body.aggregation, body);
+    const { db, environment, nowMs } = context;
     const { key, name, aggregation, property = null, unit = null } = body;
-    const rates = ratesOf(bodyText);
-    const row = await insertMeter(db, environment, {
-      id: newId('meter'),
-      key,
-      name,
-      aggregation,
-      property,
-      unit,
-      ...rates,
-    });
+    const { creditRate = null, creditRates = null } = readCreditRates(bodyText);
+    const id = newId('meter');
+    const createdAt = new Date(nowMs);
+    const fields = { id, key, name, aggregation, property, unit, creditRate, creditRates, createdAt };
+    const row = await insertMeter(db, environment, fields);
     if (!row) throw new Rejected('already_exists', 'Another meter has this key.', { param: 'key' });
-    await notifyChange(db, { kind: 'meter', environment, id: row.id });
-    return shown(row);
+    const after = shownMeter(row);
+    await record(context, { objectId: id, after });
+    return after;
+  },
+
+  'meters.retrieve': async ({ db, environment }, { params: { meterId } }) =>
+    shownMeter((await findMeter(db, environment, meterId)) ?? notFound(meterId)),
+
+  'meters.update': async (context, { params, body, bodyText }) => {
+    const row = await lockedMeter(context, params.meterId);
+    checkUnchanged(row, body);
+    checkRates(row.aggregation, body);
+    const { name = row.name, unit = row.unit } = body;
+    return change(context, row, { ...row, name, unit, ...readCreditRates(bodyText) });
+  },
+
+  'meters.archive': async (context, { params }) => {
+    const row = await lockedMeter(context, params.meterId);
+    return change(context, row, { ...row, status: 'archived' });
   },
 };
 
-function checkKind({ aggregation, property, creditRate, creditRates }: NewMeter): void {
+function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {
+  return {
+    ...row,
+    ...(property === null ? {} : { property }),
+    ...(unit === null ? {} : { unit }),
+    ...shownCreditRates({ creditRate, creditRates }),
+    createdAt: timestampText(row.createdAt.getTime()),
+    updatedAt: timestampText(row.updatedAt.getTime()),
+  };
+}
+
+/** As its caller saw it, and locked. */
+async function lockedMeter(context: RequestContext, name: string): Promise<MeterRow> {
+  const row = (await lockMeter(context.db, context.environment, name)) ?? notFound(name);
+  requireMatch(context, shownMeter(row));
+  return row;
+}
+
+/** To the values it has: nothing is written and nothing told. */
+async function change(context: RequestContext, row: MeterRow, fields: MeterFields): Promise<Meter> {
+  const { db, environment, nowMs } = context;
+  const before = shownMeter(row);
+  if (changedFields(before, shownMeter({ ...row, ...fields })).length === 0) return before;
+  const updated = await updateMeter(db, environment, { ...fields, id: row.id, updatedAt: new Date(nowMs) });
+  if (!updated) throw new Defect('a locked meter is gone');
+  const after = shownMeter(updated);
+  await record(context, { objectId: row.id, before, after });
+  return after;
+}
+
+/** The data plane keeps meters in memory. */
+async function record(context: RequestContext, entry: Change): Promise<void> {
+  const { db, environment } = context;
+  await recordChange(context, entry);
+  await notifyChange(db, { kind: 'meter', environment, id: entry.objectId });
+}
+
+function checkProperty({ aggregation, property }: NewMeter): void {
   if (aggregation === 'unique' && property === undefined) {
     throw invalid('property', 'is required: the property whose different values are counted');
   }
   if (aggregation !== 'unique' && property !== undefined) throw invalid('property', 'is for unique meters');
-  if (aggregation === 'sum' || aggregation === 'count') return;
-  if (creditRate !== undefined) throw invalid('creditRate', 'is for sum and count meters');
-  if (creditRates !== undefined) throw invalid('creditRates', 'is for sum and count meters');
 }
 
-/** From the body's own text: a double would round 0.1000000000000001. */
-function ratesOf(bodyText: string): Pick<MeterRow, 'creditRate' | 'creditRates'> {
-  const { creditRate, creditRates } = parseExact(bodyText) as Partial<NewMeter>;
-  const rates = Object.entries(creditRates?.rates ?? {}).map(([value, rate]) => {
-    return [value, readDecimal(rate, `creditRates.rates.${value}`)];
-  });
-  return {
-    creditRate: creditRate === undefined ? null : readDecimal(creditRate, 'creditRate'),
-    creditRates: creditRates ? { property: creditRates.property, rates: Object.fromEntries(rates) } : null,
-  };
+function checkRates(aggregation: Aggregation, rates: Pick<MeterPatch, 'creditRate' | 'creditRates'>): void {
+  if (aggregation === 'sum' || aggregation === 'count') return;
+  for (const field of ['creditRate', 'creditRates'] as const) {
+    const rate = rates[field];
+    if (rate !== undefined && rate !== null) throw invalid(field, 'is for sum and count meters');
+  }
+}
+
+function checkUnchanged(row: MeterRow, patch: MeterPatch): void {
+  for (const field of ['key', 'aggregation', 'property'] as const) {
+    if (patch[field] !== undefined && patch[field] !== row[field]) throw invalid(field, 'never changes');
+  }
 }
 
 function invalid(param: string, reason: string): Rejected {
   return new Rejected('invalid_request', `\`${param}\` ${reason}.`, { param });
 }
 
-function shown({ property, unit, creditRate, creditRates, createdAt, ...rest }: MeterRow): Meter {
-  return {
-    ...rest,
-    ...(property === null ? {} : { property }),
-    ...(unit === null ? {} : { unit }),
-    ...(creditRate === null ? {} : { creditRate: exactNumber(creditRate) }),
-    ...(creditRates === null ? {} : { creditRates: shownRates(creditRates) }),
-    createdAt: timestampText(createdAt.getTime()),
-  };
-}
-
-function shownRates({
-  property,
-  rates,
-}: NonNullable<MeterRow['creditRates']>): NonNullable<Meter['creditRates']> {
-  const shownRate = ([value, rate]: [string, string]) => [value, exactNumber(rate)];
-  return { property, rates: Object.fromEntries(Object.entries(rates).map(shownRate)) };
+function notFound(name: string): never {
+  throw new Rejected('meter_not_found', `There is no meter ${name}.`, { param: 'meterId' });
 }

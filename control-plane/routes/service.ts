@@ -1,16 +1,24 @@
 import type { Registry } from 'prom-client';
+import { Rejected } from '../../schemas/failures.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';
+import { DOCS_POLICY, type DocsPage, readDocsPage } from '../docs-page.ts';
 import { openApi } from '../openapi.ts';
 
 /** A page without a key. */
 export interface PublicPage {
-  status: number;
+  /** 200 unless told. */
+  status?: number;
   mediaType: string;
-  body: string;
+  headers?: Record<string, string>;
+  body: string | Buffer;
 }
 
-export type PublicPages = Record<PublicOperationId, () => Promise<PublicPage>>;
+/** `params` are those of the path, unchecked. */
+export type PublicPages = Record<
+  PublicOperationId,
+  (params: Record<string, string>) => PublicPage | Promise<PublicPage>
+>;
 
 export interface ServiceDeps {
   readiness: () => Promise<Readiness>;
@@ -19,20 +27,38 @@ export interface ServiceDeps {
 
 export function createServicePages({ readiness, metrics }: ServiceDeps): PublicPages {
   const description = JSON.stringify(openApi());
+  let docs: DocsPage | undefined;
+  const docsPage = () => {
+    docs ??= readDocsPage();
+    return docs;
+  };
 
   return {
-    'service.health': async () => json(200, JSON.stringify({ status: 'alive' })),
+    'service.health': () => json(200, JSON.stringify({ status: 'alive' })),
     'service.readiness': async () => {
       const answer = await readiness();
       return json(answer.status === 'ready' ? 200 : 503, JSON.stringify(answer));
     },
-    'service.metrics': async () => ({
-      status: 200,
-      mediaType: metrics.contentType,
-      body: await metrics.metrics(),
+    'service.metrics': async () => ({ mediaType: metrics.contentType, body: await metrics.metrics() }),
+    'service.openapi': () => json(200, description),
+    'service.docs': () => ({
+      mediaType: 'text/html; charset=utf-8',
+      headers: { 'Content-Security-Policy': DOCS_POLICY, 'Cache-Control': 'no-cache', ...GUARDED },
+      body: docsPage().html,
     }),
-    'service.openapi': async () => json(200, description),
+    'service.docsAsset': ({ asset = '' }) => docsAsset(docsPage(), asset),
   };
+}
+
+const GUARDED = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+/** A year: another content has another name. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+function docsAsset({ assets }: DocsPage, name: string): PublicPage {
+  const found = assets.get(name);
+  if (!found) throw new Rejected('not_found', 'The page /docs names its files; there is no other.');
+  const { mediaType, content } = found;
+  return { mediaType, headers: { 'Cache-Control': FOR_EVER, ...GUARDED }, body: content };
 }
 
 function json(status: number, body: string): PublicPage {

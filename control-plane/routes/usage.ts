@@ -1,65 +1,60 @@
-import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { billingPeriod } from '../../schemas/rules/billing-period.ts';
+import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { type CreditRates, creditCost } from '../../schemas/rules/credit-cost.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/rules/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/rules/timestamp.ts';
+import type { HoldingReads } from '../entitlements/holding-reads.ts';
+import { pageOf } from '../page.ts';
 import type { Handlers } from '../request-context.ts';
-import type { MeterRow } from '../store/meters.ts';
-import { type BreakdownGroup, readBreakdown } from '../store/read-breakdown.ts';
-import { readCounter } from '../store/read-counter.ts';
+import { listMeters, type MeterRow } from '../store/meters.ts';
+import { type BreakdownAnswer, type BreakdownGroup, readBreakdown } from '../store/read-breakdown.ts';
+import { type CounterQuestion, readCounter, readCounters } from '../store/read-counter.ts';
 import { readUsageEvents } from '../store/read-usage-events.ts';
 import { awaitConsistency } from '../usage/consistency.ts';
-import { cursorAfter, placeOf, shownEvent } from '../usage/event-page.ts';
+import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
-import { findPair } from '../usage/pair.ts';
+import { type Metering, meteringOf } from '../usage/metering.ts';
+import { findMeteredPair, findPair, meteredHolder, type Pair } from '../usage/pair.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
 
 export interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
-  clock: Clock;
+  holdingReads: HoldingReads;
 }
 
-type UsageHandlers = Pick<Handlers, 'usage.retrieve' | 'usage.breakdown' | 'usage.events'>;
+type UsageHandlers = Pick<Handlers, 'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events'>;
 
-export function createUsageHandlers({ warehouse, freshness, clock }: UsageDeps): UsageHandlers {
+export function createUsageHandlers({ warehouse, freshness, holdingReads }: UsageDeps): UsageHandlers {
   const longReads = createLongReads();
 
   return {
+    'usage.list': createUsageList({ warehouse, freshness, holdingReads }),
+
     'usage.retrieve': async (context, { params, query }) => {
-      const pair = await findPair(context, params);
+      const named = { ...params, atMs: momentOf(query.at, context.nowMs) };
+      const { pair, metering } = await findMeteredPair(context, holdingReads, named);
       const asOfMs = await awaitConsistency(freshness, query.consistency);
-      const period = billingPeriod(momentOf(query.at) ?? clock.nowMs());
-      return {
-        customerId: pair.customerId,
-        meterId: pair.meter.key,
-        current: exactNumber(await readCounter(warehouse, pair, period)),
-        periodStart: timestampText(period.fromMs),
-        periodEnd: timestampText(period.toMs),
-        ...unitOf(pair.meter),
-        asOf: timestampText(asOfMs),
-      };
+      const current = await readCounter(warehouse, pair, metering.periodOf(pair.meter.key));
+      return shownCounter(pair, { metering, current, asOfMs });
     },
 
     'usage.breakdown': async (context, { params, query }) => {
-      const { window, span } = breakdownSpan(query, clock.nowMs());
-      const pair = await findPair(context, params);
+      const atMs = momentOf(query.at, context.nowMs);
+      const { window, span: asked } = breakdownSpan(query, atMs);
+      const { pair, metering } = await findMeteredPair(context, holdingReads, { ...params, atMs });
+      const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : asked;
       const asOfMs = await awaitConsistency(freshness, query.consistency);
       const { dimension, limit } = query;
       const answer = await longReads(() => readBreakdown(warehouse, { pair, dimension, span, limit }));
-      const all = amountsOf(answer.all, pair.meter);
       return {
         customerId: pair.customerId,
         meterId: pair.meter.key,
         dimension,
         window,
         ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
-        total: all.total,
-        totalCreditCost: all.creditCost,
-        breakdown: answer.groups.map((group) => ({ value: group.label, ...amountsOf(group, pair.meter) })),
-        ...(answer.other ? { other: amountsOf(answer.other, pair.meter) } : {}),
+        ...shownGroups(answer, pair.meter),
         ...unitOf(pair.meter),
         asOf: timestampText(asOfMs),
       };
@@ -74,23 +69,76 @@ export function createUsageHandlers({ warehouse, freshness, clock }: UsageDeps):
       const events = await longReads(() =>
         readUsageEvents(warehouse, { pair, span, after, limit: limit + 1 }),
       );
-      const page = events.slice(0, limit);
-      const last = events.length > limit ? page.at(-1) : undefined;
-      return {
-        data: page.map((event) => shownEvent(event, pair)),
-        ...(last ? { nextCursor: cursorAfter(last) } : {}),
-        asOf: timestampText(asOfMs),
-      };
+      return { ...eventPage(events, limit, pair), asOf: timestampText(asOfMs) };
     },
   };
 }
 
-function momentOf(at: string | undefined): number | undefined {
-  return at === undefined ? undefined : timestampMs(at);
+function createUsageList({ warehouse, freshness, holdingReads }: UsageDeps): UsageHandlers['usage.list'] {
+  return async (context, { params, query }) => {
+    const { db, environment, nowMs } = context;
+    const atMs = momentOf(query.at, nowMs);
+    const { rows, total } = await listMeters(db, environment, query);
+    const meterKeys = rows.map(({ key }) => key);
+    const question = { customer: params.customerId, atMs, meterKeys };
+    const holder = await meteredHolder(context, holdingReads, question);
+    const metering = meteringOf(holder, { atMs, nowMs });
+    const asOfMs = await awaitConsistency(freshness, query.consistency);
+    const owner = { environment, customerId: holder.customerId };
+    const counters = await readCounters(warehouse, owner, questionsOf(rows, metering));
+    const shown = rows.map((meter) => {
+      const current = counters.get(meter.key) ?? '0';
+      return shownCounter({ ...owner, meter }, { metering, current, asOfMs });
+    });
+    return pageOf(shown, total, query);
+  };
+}
+
+/** Its form was checked with the query. */
+function momentOf(at: string | undefined, nowMs: number): number {
+  return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
+}
+
+function questionsOf(meters: MeterRow[], { periodOf }: Metering): CounterQuestion[] {
+  return meters.map(({ key, aggregation }) => ({ meterKey: key, aggregation, span: periodOf(key) }));
+}
+
+interface CounterFacts {
+  metering: Metering;
+  current: string;
+  asOfMs: number;
+}
+
+function shownCounter(
+  { customerId, meter }: Pair,
+  { metering, current, asOfMs }: CounterFacts,
+): UsageCounter {
+  const { fromMs, toMs } = metering.periodOf(meter.key);
+  const limit = metering.limitOf(meter.key);
+  return {
+    customerId,
+    meterId: meter.key,
+    current: exactNumber(current),
+    ...(limit === undefined ? {} : { limit: exactNumber(limit) }),
+    periodStart: timestampText(fromMs),
+    periodEnd: timestampText(toMs),
+    ...unitOf(meter),
+    asOf: timestampText(asOfMs),
+  };
 }
 
 function unitOf({ unit }: MeterRow): { unit?: string } {
   return unit === null ? {} : { unit };
+}
+
+function shownGroups({ all, groups, other }: BreakdownAnswer, meter: MeterRow) {
+  const { total, creditCost: totalCreditCost } = amountsOf(all, meter);
+  return {
+    total,
+    totalCreditCost,
+    breakdown: groups.map((group) => ({ value: group.label, ...amountsOf(group, meter) })),
+    ...(other ? { other: amountsOf(other, meter) } : {}),
+  };
 }
 
 interface Amounts {

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import { DatabaseError, type PoolClient } from 'pg';
 
 /** One POST of one environment under one key. */
 export interface RequestKey {
@@ -15,17 +15,37 @@ export interface KeptAnswer {
   body: Buffer;
 }
 
-/**
- * Takes the lock of this key for the rest of the transaction. A rival is waited for at most `waitMs`, then
- * Postgres raises SQLSTATE 55P03.
- */
-export async function lockRequestKey(client: PoolClient, request: RequestKey, waitMs: number): Promise<void> {
-  const { environment, method, path, key } = request;
+/** Takes the lock of this key for the rest of the transaction, if nobody has it. */
+export async function tryRequestKey(client: PoolClient, request: RequestKey): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>(
+    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
+    [lockName(request)],
+  );
+  return rows[0]?.taken ?? false;
+}
+
+/** As {@link tryRequestKey}; a rival is waited for at most `waitMs`. A false ends the transaction. */
+export async function lockRequestKey(
+  client: PoolClient,
+  request: RequestKey,
+  waitMs: number,
+): Promise<boolean> {
   await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(waitMs)]);
-  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-    JSON.stringify(['idempotent', environment, method, path, key]),
-  ]);
+  try {
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lockName(request)]);
+  } catch (error) {
+    if (error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
   await client.query(`SELECT set_config('lock_timeout', '0', true)`);
+  return true;
+}
+
+/** SQLSTATE. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+function lockName({ environment, method, path, key }: RequestKey): string {
+  return JSON.stringify(['idempotent', environment, method, path, key]);
 }
 
 /** The answer that was kept, unless it is older than 24 hours. */

@@ -1,5 +1,7 @@
+import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
 
 /**
  * A meter as it is stored; rates are decimal texts, also those inside the JSON: jsonb's numbers leave as
@@ -17,12 +19,15 @@ export interface MeterRow {
   source: 'api' | 'auto';
   status: 'active' | 'archived';
   createdAt: Date;
+  updatedAt: Date;
 }
 
-export type NewMeterRow = Omit<MeterRow, 'source' | 'status' | 'createdAt'>;
+export type NewMeterRow = Omit<MeterRow, 'source' | 'status' | 'updatedAt'>;
+
+export type MeterFields = Pick<MeterRow, 'name' | 'unit' | 'creditRate' | 'creditRates' | 'status'>;
 
 const COLUMNS = `id, key, name, aggregation, property, unit, credit_rate AS "creditRate",
-  credit_rates AS "creditRates", source, status, created_at AS "createdAt"`;
+  credit_rates AS "creditRates", source, status, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** Undefined when the environment has a meter of this key. */
 export async function insertMeter(
@@ -31,8 +36,9 @@ export async function insertMeter(
   row: NewMeterRow,
 ): Promise<MeterRow | undefined> {
   const { rows } = await db.query<MeterRow>(
-    `INSERT INTO meters (id, environment, key, name, aggregation, property, unit, credit_rate, credit_rates)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `INSERT INTO meters (id, environment, key, name, aggregation, property, unit, credit_rate, credit_rates,
+                         created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
      ON CONFLICT (environment, key) DO NOTHING
      RETURNING ${COLUMNS}`,
     [
@@ -45,6 +51,7 @@ export async function insertMeter(
       row.unit,
       row.creditRate,
       row.creditRates,
+      row.createdAt,
     ],
   );
   return rows[0];
@@ -63,23 +70,34 @@ export async function findMeter(
   return rows[0];
 }
 
-export async function countMeters(db: Database, environment: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>('SELECT count(*) FROM meters WHERE environment = $1', [
-    environment,
-  ]);
-  return rows[0]?.count ?? 0;
-}
-
-/** Newest first, ties by id. */
-export async function listMeters(
+/** As {@link findMeter}; nobody else changes it for the rest of the transaction. */
+export async function lockMeter(
   db: Database,
   environment: string,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<MeterRow[]> {
+  name: string,
+): Promise<MeterRow | undefined> {
   const { rows } = await db.query<MeterRow>(
-    `SELECT ${COLUMNS} FROM meters WHERE environment = $1
-      ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3`,
-    [environment, offset, limit],
+    `SELECT ${COLUMNS} FROM meters WHERE environment = $1 AND (key = $2 OR id = $2) FOR NO KEY UPDATE`,
+    [environment, name],
   );
-  return rows;
+  return rows[0];
+}
+
+export async function updateMeter(
+  db: Database,
+  environment: string,
+  row: MeterFields & Pick<MeterRow, 'id' | 'updatedAt'>,
+): Promise<MeterRow | undefined> {
+  const { rows } = await db.query<MeterRow>(
+    `UPDATE meters SET name = $3, unit = $4, credit_rate = $5, credit_rates = $6, status = $7, updated_at = $8
+      WHERE environment = $1 AND id = $2
+     RETURNING ${COLUMNS}`,
+    [environment, row.id, row.name, row.unit, row.creditRate, row.creditRates, row.status, row.updatedAt],
+  );
+  return rows[0];
+}
+
+export function listMeters(db: Database, environment: string, query: PageQuery) {
+  const list = { columns: COLUMNS, from: 'meters', where: 'environment = $1', values: [environment] };
+  return readPage<MeterRow>(db, list, query);
 }

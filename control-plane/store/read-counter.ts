@@ -1,8 +1,9 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type Span, splitByHours } from '../../schemas/rules/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Pair } from '../usage/pair.ts';
-import { AGGREGATE_SQL, OF_PAIR, occurredWithin, pairParams } from './usage-sql.ts';
+import { AGGREGATE_SQL, occurredWithin } from './usage-sql.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -11,30 +12,88 @@ const TIMEOUT_MS = 5_000;
  * events. Exact at any millisecond. Throws Transient.
  */
 export async function readCounter(warehouse: Warehouse, pair: Pair, span: Span): Promise<string> {
-  const { head, hours, tail } = splitByHours(span);
-  const { ofEvents, ofHours, merged } = AGGREGATE_SQL[pair.meter.aggregation];
-  const edges = `UNION ALL
-  SELECT ${ofEvents} AS state FROM metergate.events FINAL
-   WHERE ${OF_PAIR} AND ((${occurredWithin('headFrom', 'headTo')})
-      OR (${occurredWithin('tailFrom', 'tailTo')}))`;
-  const hasEdges = head.fromMs < head.toMs || tail.fromMs < tail.toMs;
-  const rows = await warehouse.query<{ current: string }>({
-    sql: `SELECT toString(${merged}) AS current FROM (
-  SELECT ${ofHours} AS state FROM metergate.usage_hourly
-   WHERE ${OF_PAIR} AND hour >= toDateTime({hoursFrom:Int64}, 'UTC')
-     AND hour < toDateTime({hoursTo:Int64}, 'UTC')
-  ${hasEdges ? edges : ''})`,
-    params: {
-      ...pairParams(pair),
-      hoursFrom: hours.fromMs / 1000,
-      hoursTo: hours.toMs / 1000,
-      headFrom: head.fromMs,
-      headTo: head.toMs,
-      tailFrom: tail.fromMs,
-      tailTo: tail.toMs,
-    },
+  const { key, aggregation } = pair.meter;
+  const counters = await readCounters(warehouse, pair, [{ meterKey: key, aggregation, span }]);
+  return counters.get(key) ?? '0';
+}
+
+/** A meter and the span in which it is to be counted. */
+export interface CounterQuestion {
+  meterKey: string;
+  aggregation: Aggregation;
+  span: Span;
+}
+
+/**
+ * Several meters of one customer, each asked for once, in one statement. By meter key; as {@link
+ * readCounter}.
+ */
+export async function readCounters(
+  warehouse: Warehouse,
+  { environment, customerId }: Pick<Pair, 'environment' | 'customerId'>,
+  questions: readonly CounterQuestion[],
+): Promise<Map<string, string>> {
+  const groups = groupsOf(questions);
+  if (groups.length === 0) return new Map();
+  const params = groups.map((group, at) => paramsOf(group, at));
+  const rows = await warehouse.query<{ meter: string; current: string }>({
+    sql: groups.map(groupSql).join('\nUNION ALL\n'),
+    params: Object.assign({ environment, customer: customerId }, ...params),
     lane: 'counters',
     timeoutMs: TIMEOUT_MS,
   });
-  return unitsText(decimalUnits(rows[0]?.current ?? '0'));
+  const counted = rows.map(({ meter, current }) => [meter, unitsText(decimalUnits(current))] as const);
+  return new Map([...questions.map(({ meterKey }) => [meterKey, '0'] as const), ...counted]);
+}
+
+/** Meters that are aggregated in one way over one span: one part of the statement. */
+interface CounterGroup {
+  aggregation: Aggregation;
+  span: Span;
+  meterKeys: string[];
+}
+
+function groupsOf(questions: readonly CounterQuestion[]): CounterGroup[] {
+  const groups = new Map<string, CounterGroup>();
+  for (const { meterKey, aggregation, span } of questions) {
+    const name = `${aggregation} ${span.fromMs} ${span.toMs}`;
+    const group = groups.get(name) ?? { aggregation, span, meterKeys: [] };
+    group.meterKeys.push(meterKey);
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
+
+/** Names of its parameters end in its place: {@link paramsOf}. */
+function groupSql({ aggregation, span }: CounterGroup, at: number): string {
+  const { head, tail } = splitByHours(span);
+  const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];
+  const ofGroup = `environment = {environment:String} AND customer_id = {customer:String}
+     AND meter_key IN {meters${at}:Array(String)}`;
+  const edges = `UNION ALL
+  SELECT meter_key, ${ofEvents} AS state FROM metergate.events FINAL
+   WHERE ${ofGroup} AND ((${occurredWithin(`headFrom${at}`, `headTo${at}`)})
+      OR (${occurredWithin(`tailFrom${at}`, `tailTo${at}`)}))
+   GROUP BY meter_key`;
+  const hasEdges = head.fromMs < head.toMs || tail.fromMs < tail.toMs;
+  return `SELECT meter_key AS meter, toString(${merged}) AS current FROM (
+  SELECT meter_key, ${ofHours} AS state FROM metergate.usage_hourly
+   WHERE ${ofGroup} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
+     AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')
+   GROUP BY meter_key
+  ${hasEdges ? edges : ''})
+ GROUP BY meter_key`;
+}
+
+function paramsOf({ span, meterKeys }: CounterGroup, at: number): Record<string, string[] | number> {
+  const { head, hours, tail } = splitByHours(span);
+  return {
+    [`meters${at}`]: meterKeys,
+    [`hoursFrom${at}`]: hours.fromMs / 1000,
+    [`hoursTo${at}`]: hours.toMs / 1000,
+    [`headFrom${at}`]: head.fromMs,
+    [`headTo${at}`]: head.toMs,
+    [`tailFrom${at}`]: tail.fromMs,
+    [`tailTo${at}`]: tail.toMs,
+  };
 }

@@ -9,8 +9,22 @@ import type { Pair } from './pair.ts';
 
 type UsageEvent = UsageEventList['data'][number];
 
+/** `events` holds one more than `limit` where another page follows. */
+export function eventPage(
+  events: StoredEvent[],
+  limit: number,
+  pair: Pair,
+): Pick<UsageEventList, 'data' | 'nextCursor'> {
+  const page = events.slice(0, limit);
+  const last = events.length > limit ? page.at(-1) : undefined;
+  return {
+    data: page.map((event) => shownEvent(event, pair)),
+    ...(last ? { nextCursor: cursorAfter(last) } : {}),
+  };
+}
+
 /** A stored event as the answer of its own request showed it. */
-export function shownEvent(event: StoredEvent, { customerId, meter }: Pair): UsageEvent {
+function shownEvent(event: StoredEvent, { customerId, meter }: Pair): UsageEvent {
   return {
     id: event.id,
     customerId,
@@ -37,7 +51,7 @@ function shownProperty(stored: string): string | boolean {
 }
 
 /** Opaque to clients: where the last page ended. */
-export function cursorAfter({ occurredAtMs, id }: EventPlace): string {
+function cursorAfter({ occurredAtMs, id }: EventPlace): string {
   return Buffer.from(JSON.stringify([occurredAtMs, id])).toString('base64url');
 }
 

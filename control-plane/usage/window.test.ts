@@ -3,14 +3,16 @@ import { breakdownSpan } from './window.ts';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
-// Red when `at` is read for counters only: a bill of October would be broken down by November's events.
-test('a window is the one that held at the moment asked for, else the running one', () => {
-  const october = { fromMs: Date.UTC(2026, 9, 1), toMs: Date.UTC(2026, 10, 1) };
+test('a window of the calendar is the one in which the moment lies', () => {
   const november = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 11, 1) };
-  const at = '2026-10-15T00:00:00Z';
-  expect(breakdownSpan({ at }, NOW_MS)).toEqual({ window: 'current_period', span: october });
-  expect(breakdownSpan({ at, window: 'month' }, NOW_MS)).toEqual({ window: 'month', span: october });
-  expect(breakdownSpan({}, NOW_MS)).toEqual({ window: 'current_period', span: november });
+  expect(breakdownSpan({ window: 'month' }, NOW_MS)).toEqual({ window: 'month', span: november });
+});
+
+test('the billing period is left to the subscription', () => {
+  const period = { window: 'current_period', span: undefined };
+  expect(breakdownSpan({}, NOW_MS)).toEqual(period);
+  expect(breakdownSpan({ window: 'current_period' }, NOW_MS)).toEqual(period);
+  expect(breakdownSpan({ window: 'all' }, NOW_MS)).toEqual({ window: 'all', span: undefined });
 });
 
 test('`from` and `to` go together, in order, and without a window', () => {

@@ -1,6 +1,5 @@
 import { Rejected } from '../../schemas/failures.ts';
 import type { BreakdownWindow } from '../../schemas/resources/usage.ts';
-import { billingPeriod } from '../../schemas/rules/billing-period.ts';
 import { calendarSpan, type Span } from '../../schemas/rules/calendar.ts';
 import { timestampMs } from '../../schemas/rules/timestamp.ts';
 
@@ -8,29 +7,25 @@ export interface WindowQuery {
   window?: BreakdownWindow;
   from?: string;
   to?: string;
-  /** A moment whose window is asked for, in place of now. */
-  at?: string;
 }
 
 /**
- * The span that a breakdown asks for; undefined: all there is. Throws Rejected when the query contradicts
- * itself.
+ * The span that a breakdown asks for; undefined: all there is, and for `current_period` what the customer's
+ * subscriptions say. Throws Rejected when the query contradicts itself.
  */
 export function breakdownSpan(
   query: WindowQuery,
-  nowMs: number,
+  atMs: number,
 ): { window: BreakdownWindow | 'custom'; span: Span | undefined } {
   const { window, from, to } = query;
-  const atMs = (query.at === undefined ? undefined : timestampMs(query.at)) ?? nowMs;
   if (from !== undefined || to !== undefined) {
     if (window !== undefined) throw invalid('window', 'goes without `from` and `to`');
     if (from === undefined) throw invalid('from', 'is required with `to`');
     if (to === undefined) throw invalid('to', 'is required with `from`');
     return { window: 'custom', span: openSpan({ from, to }) };
   }
-  if (window === 'all') return { window, span: undefined };
-  if (window === undefined || window === 'current_period') {
-    return { window: 'current_period', span: billingPeriod(atMs) };
+  if (window === undefined || window === 'current_period' || window === 'all') {
+    return { window: window ?? 'current_period', span: undefined };
   }
   return { window, span: calendarSpan(window, atMs) };
 }

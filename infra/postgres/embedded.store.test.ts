@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
@@ -114,6 +114,23 @@ test('commits are durable, other passwords are refused, and a stop leaves no pro
   expect(existsSync(join(directory, 'postmaster.pid'))).toBe(false);
   const pids = readdirSync('/proc').map(Number).filter(Boolean);
   expect(pids.filter((pid) => workingDirectoryOf(pid) === directory)).toEqual([]);
+});
+
+/** Red with the default verbosity: the DETAIL of a violation shows the row. */
+test('its log names what went wrong and not the data it went wrong with', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const client = new Client({ connectionString: (await start(directory)).url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('CREATE TABLE customers (email text UNIQUE, age integer CHECK (age > 0))');
+  const insert = 'INSERT INTO customers VALUES ($1, $2)';
+  await client.query(insert, ['ada@example.com', 7]);
+  await expect(client.query(insert, ['ada@example.com', 7])).rejects.toMatchObject({ code: '23505' });
+  await expect(client.query(insert, ['eve@example.com', -7])).rejects.toMatchObject({ code: '23514' });
+  const text = readFileSync(`${directory}.log`, 'utf8');
+  expect(text).toContain('customers_email_key');
+  expect(text).toContain('customers_age_check');
+  expect(text).not.toContain('@example.com');
 });
 
 /** Red when only the postmaster is ended by force: backends that hang hold the cluster's memory for ever. */

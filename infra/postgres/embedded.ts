@@ -50,6 +50,8 @@ const SERVER_SETTINGS: Record<string, string> = {
   io_method: 'sync',
   // A client that hangs in a transaction would hold its row locks for ever.
   idle_in_transaction_session_timeout: '60s',
+  // No DETAIL, HINT or CONTEXT: they hold what was in the row, and the log is no place for tenants' data.
+  log_error_verbosity: 'terse',
   timezone: 'UTC',
   log_timezone: 'UTC',
 };

@@ -60,3 +60,57 @@ test('the migrations of this release are numbered without a gap and apply to an 
   await migratePostgres(url);
   expect(await column(url, 'SELECT max(number) FROM migrations')).toEqual([migrations.length]);
 });
+
+/** Red when a column that 0003 adds has no default, or when a number is written after its statements. */
+test('a database with data of the main job is brought up by six at once and keeps every row', async () => {
+  const url = await emptyDatabase();
+  const migrations = await readMigrations();
+  await migratePostgres(url, migrations.slice(0, 2));
+  for (const statement of MAIN_JOB_DATA) await column(url, statement);
+  const kept = `SELECT to_jsonb(w)::text FROM workspaces w
+      UNION ALL SELECT to_jsonb(k)::text FROM api_keys k
+      UNION ALL SELECT to_jsonb(c)::text FROM customers c
+      UNION ALL SELECT to_jsonb(m)::text FROM meters m`;
+  const before = (await column(url, kept)).map((row) => JSON.parse(String(row)));
+  expect(before).toHaveLength(6);
+  await Promise.all(Array.from({ length: 6 }, () => migratePostgres(url)));
+  const after = (await column(url, kept)).map((row) => JSON.parse(String(row)));
+  expect(after).toEqual(before.map((row) => expect.objectContaining(row)));
+  expect(await column(url, 'SELECT number FROM migrations ORDER BY number')).toEqual(
+    migrations.map(({ number }) => number),
+  );
+  expect(await column(url, 'SELECT past_due_grace_days FROM workspaces')).toEqual([7]);
+  expect(await column(url, 'SELECT DISTINCT created_by FROM api_keys')).toEqual(['operator']);
+  expect(await column(url, `SELECT name FROM customers WHERE position('acme-1' IN search_text) > 0`)).toEqual(
+    ['Börse'],
+  );
+});
+
+/** Red when the newest number is not compared. */
+test('a database of the release to come is refused by name, and nothing of it is changed', async () => {
+  const url = await emptyDatabase();
+  await migratePostgres(url);
+  const newest = (await readMigrations()).length;
+  await column(url, `INSERT INTO migrations (number) VALUES (${newest + 1})`);
+  const tables = `SELECT string_agg(table_name || '.' || column_name, ' ' ORDER BY 1)
+      FROM information_schema.columns WHERE table_schema = 'public'`;
+  const before = await column(url, tables);
+  const refused = migratePostgres(url);
+  await expect(refused).rejects.toMatchObject({ name: 'Fatal', code: 'database_newer' });
+  await expect(refused).rejects.toThrow(new RegExp(`migration ${newest + 1}\\b.* knows ${newest}\\b`));
+  expect(await column(url, tables)).toEqual(before);
+});
+
+/** A row of each table that 0003 alters, and more of some, with what may be null and what is not. */
+const MAIN_JOB_DATA = [
+  `INSERT INTO workspaces (id, name, first_api_call_at) VALUES ('ws_a', 'A', '2026-01-01T00:00:00.001Z')`,
+  `INSERT INTO environments VALUES ('ws_a:live', 'ws_a', 'live'), ('ws_a:test', 'ws_a', 'test')`,
+  `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, revoked_at) VALUES
+    ('key_a', 'ws_a:live', 'secret', '\\x01', 'aaaa', '{*}', NULL),
+    ('key_b', 'ws_a:test', 'publishable', '\\x02', 'bbbb', '{}', now())`,
+  `INSERT INTO customers (id, environment, external_id, name, email, metadata, status) VALUES
+    ('cus_a', 'ws_a:live', 'acme-1', 'Börse', 'It@Boerse.example', '{"n": 123456789.000000000001}', 'active'),
+    ('cus_b', 'ws_a:test', NULL, 'B', 'b@example.com', NULL, 'archived')`,
+  `INSERT INTO meters (id, environment, key, name, aggregation, credit_rate, source) VALUES
+    ('meter_a', 'ws_a:live', 'api_calls', 'api_calls', 'sum', 0.000000000001, 'auto')`,
+];

@@ -70,6 +70,12 @@ test('a statement over its time is told as Postgres being away, a wrong one is n
   expect(asTransient(wrong)).toBe(wrong);
 });
 
+test('no connection sits idle in a transaction for longer than ten seconds', async () => {
+  const pool = await openPool();
+  const { rows } = await pool.query('SHOW idle_in_transaction_session_timeout');
+  expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
+});
+
 test('a server that cannot be reached is told as Transient', async () => {
   const pool = createPool({
     url: 'postgres://a:b@127.0.0.1:1/x',

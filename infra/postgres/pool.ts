@@ -17,6 +17,8 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 /** How long after the server should have given up a statement we give up the server. */
 const SILENCE_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
+/** Who hangs in a transaction holds its locks no longer; ours wait for nothing but Postgres in one. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
 /** For statements under way and the server's goodbye when the pool ends: one that hangs gives neither. */
 const GOODBYE_MS = 1_000;
 const INT8 = 20;
@@ -37,6 +39,7 @@ export function createPool(options: PoolOptions): Pool {
     keepAlive: true,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + SILENCE_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types: { getTypeParser },
   });
   // A connection that breaks while it is lent out says so on itself; without a listener that ends the

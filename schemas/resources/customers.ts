@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
-import { Name, NamedId, Nothing, PlainValues, Timestamp } from './fields.ts';
+import { Name, NamedId, Nothing, PageQuery, PlainValues, pageOf, ruled, Timestamp } from './fields.ts';
 
 export const Customer = Type.Object({
   id: Type.String(),
@@ -13,13 +13,18 @@ export const Customer = Type.Object({
 });
 export type Customer = Static<typeof Customer>;
 
+const Email = Type.String({ format: 'email', maxLength: 254 });
+
 export const NewCustomer = Type.Object({
   name: Name,
-  email: Type.String({ format: 'email', maxLength: 254 }),
+  email: Email,
   externalId: Type.Optional(
     Type.String({
       ...NamedId,
-      pattern: '^(?!cus_|events$|\\.{1,2}$)',
+      ...ruled(
+        '^(?!cus_|(events|check)$|\\.{1,2}$)',
+        'must not begin with cus_, nor be events, check, `.` or `..`',
+      ),
       description: "Your own id. It may stand wherever the customer's id does; it never changes.",
     }),
   ),
@@ -27,7 +32,35 @@ export const NewCustomer = Type.Object({
 });
 export type NewCustomer = Static<typeof NewCustomer>;
 
+/** An `externalId` may be added where there is none. */
+const CustomerPatch = Type.Partial(NewCustomer);
+export type CustomerPatch = Static<typeof CustomerPatch>;
+
+export const CustomerParams = Type.Object({
+  customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
+});
+
+const one = { params: CustomerParams, query: Nothing, status: 200, response: Customer, etag: true } as const;
+
 export const customerRoutes = {
+  'customers.list': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/customers`,
+    plane: 'control',
+    access: 'customers:view',
+    summary: 'List customers, newest first',
+    params: Nothing,
+    query: Type.Object({
+      ...PageQuery.properties,
+      email: Type.Optional(Type.String({ maxLength: 254, description: 'In any case, otherwise exact.' })),
+      q: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'A part of name, email or externalId.' }),
+      ),
+    }),
+    status: 200,
+    response: pageOf(Customer),
+    errors: [],
+  }),
   'customers.create': defineRoute({
     method: 'POST',
     path: `${API_BASE}/customers`,
@@ -37,8 +70,40 @@ export const customerRoutes = {
     params: Nothing,
     query: Nothing,
     body: NewCustomer,
+    example: { name: 'Ada Lovelace', email: 'ada@example.com', metadata: { tier: 'gold' } },
     status: 201,
     response: Customer,
+    etag: true,
     errors: ['already_exists', 'value_invalid'],
+  }),
+  'customers.retrieve': defineRoute({
+    ...one,
+    method: 'GET',
+    path: `${API_BASE}/customers/{customerId}`,
+    plane: 'control',
+    access: 'customers:view',
+    summary: 'Read a customer',
+    errors: ['customer_not_found'],
+  }),
+  'customers.update': defineRoute({
+    ...one,
+    method: 'PATCH',
+    path: `${API_BASE}/customers/{customerId}`,
+    plane: 'control',
+    access: 'customers:create',
+    summary: 'Change a customer',
+    description: 'What is left out stays. `metadata` is replaced as a whole. `externalId` is set once.',
+    body: CustomerPatch,
+    example: { name: 'Ada King' },
+    errors: ['customer_not_found', 'already_exists', 'precondition_failed', 'value_invalid'],
+  }),
+  'customers.archive': defineRoute({
+    ...one,
+    method: 'POST',
+    path: `${API_BASE}/customers/{customerId}/archive`,
+    plane: 'control',
+    access: 'customers:create',
+    summary: 'Archive a customer: no new usage, no new subscriptions',
+    errors: ['customer_not_found', 'precondition_failed'],
   }),
 };

@@ -11,9 +11,21 @@ export const Decimal = Type.Unsafe<ExactNumber>({ type: 'number' });
 /** RFC 3339 with any offset in, UTC with milliseconds out. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
-export const Name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: NAME_CHARS_MAX,
+  ...ruled('\\S', 'must hold something else than white space'),
+});
 
 export const NamedId = Type.String({ minLength: 1, maxLength: ID_CHARS_MAX });
+
+const NO_CONTROL = '[^\\u0000-\\u001f\\u007f-\\u009f]*';
+
+/**
+ * An Idempotency-Key in a header: no control characters, and one that is visible ASCII, since HTTP parsers
+ * trim the others at either end.
+ */
+export const HEADER_KEY_PATTERN = `^${NO_CONTROL}[!-~]${NO_CONTROL}$`;
 
 export const Nothing = Type.Object({});
 
@@ -43,6 +55,11 @@ export function pageOf<Item extends TSchema>(item: Item) {
     hasNext: Type.Boolean(),
     hasPrev: Type.Boolean(),
   });
+}
+
+/** A pattern, and what it asks in the words of a refusal: "`name` must …". */
+export function ruled(pattern: string, rule: string) {
+  return { pattern, 'x-pattern-rule': rule };
 }
 
 /** An object of which every field may be missing. */

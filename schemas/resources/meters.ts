@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { AGGREGATIONS, RESERVED_METER_KEY } from '../usage-limits.ts';
-import { Decimal, Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { Decimal, Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
 
 const Rate = Type.Unsafe<Static<typeof Decimal>>({ ...Decimal, minimum: 0 });
 
@@ -19,27 +19,43 @@ const RatesByValue = Type.Object({
   }),
 });
 
+const UnitRate = Type.Unsafe<Static<typeof Rate>>({
+  ...Rate,
+  description: 'Credits per unit; sum and count meters only.',
+});
+
+const Unit = Type.String({ minLength: 1, maxLength: 64 });
+
+const MeterKey = Type.String({
+  ...NamedId,
+  ...ruled(`^(?!${RESERVED_METER_KEY})`, 'must not begin with meter_, nor be `.` or `..`'),
+});
+
 const meterFields = {
   name: Name,
   aggregation: Aggregation,
   property: Type.Optional(
     Type.String({ ...Property, description: 'What a `unique` meter counts the different values of.' }),
   ),
-  unit: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  creditRate: Type.Optional(
-    Type.Unsafe<Static<typeof Rate>>({
-      ...Rate,
-      description: 'Credits per unit; sum and count meters only.',
-    }),
-  ),
+  unit: Type.Optional(Unit),
+  creditRate: Type.Optional(UnitRate),
   creditRates: Type.Optional(RatesByValue),
 };
 
-export const NewMeter = Type.Object({
-  key: Type.String({ ...NamedId, pattern: `^(?!${RESERVED_METER_KEY})` }),
-  ...meterFields,
-});
+export const NewMeter = Type.Object({ key: MeterKey, ...meterFields });
 export type NewMeter = Static<typeof NewMeter>;
+
+/** What never changes is known here so that a change of it is refused, and not ignored. */
+export const MeterPatch = Type.Object({
+  key: Type.Optional(MeterKey),
+  name: Type.Optional(Name),
+  aggregation: Type.Optional(Aggregation),
+  property: Type.Optional(Property),
+  unit: removable(Unit),
+  creditRate: removable(UnitRate),
+  creditRates: removable(RatesByValue),
+});
+export type MeterPatch = Static<typeof MeterPatch>;
 
 export const Meter = Type.Object({
   id: Type.String(),
@@ -49,8 +65,22 @@ export const Meter = Type.Object({
   source: Type.Union([Type.Literal('api'), Type.Literal('auto')]),
   status: Type.Union([Type.Literal('active'), Type.Literal('archived')]),
   createdAt: Timestamp,
+  updatedAt: Timestamp,
 });
 export type Meter = Static<typeof Meter>;
+
+const MeterParams = Type.Object({
+  meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
+});
+
+const oneMeter = {
+  plane: 'control',
+  params: MeterParams,
+  query: Nothing,
+  status: 200,
+  response: Meter,
+  etag: true,
+} as const;
 
 export const meterRoutes = {
   'meters.list': defineRoute({
@@ -75,8 +105,43 @@ export const meterRoutes = {
     params: Nothing,
     query: Nothing,
     body: NewMeter,
+    example: { key: 'api-calls', name: 'API calls', aggregation: 'sum', unit: 'call', creditRate: 0.002 },
     status: 201,
     response: Meter,
+    etag: true,
     errors: ['already_exists', 'value_invalid'],
   }),
+  'meters.retrieve': defineRoute({
+    ...oneMeter,
+    method: 'GET',
+    path: `${API_BASE}/meters/{meterId}`,
+    access: 'plans:read',
+    summary: 'Read a meter',
+    errors: ['meter_not_found'],
+  }),
+  'meters.update': defineRoute({
+    ...oneMeter,
+    method: 'PATCH',
+    path: `${API_BASE}/meters/{meterId}`,
+    access: 'plans:write',
+    summary: 'Change a meter',
+    description:
+      'What is left out stays; null removes. `creditRates` is replaced as a whole. Key, aggregation and ' +
+      'property never change.',
+    body: MeterPatch,
+    example: { name: 'Calls of the API', creditRate: null },
+    errors: ['meter_not_found', 'precondition_failed', 'value_invalid'],
+  }),
+  'meters.archive': defineRoute({
+    ...oneMeter,
+    method: 'POST',
+    path: `${API_BASE}/meters/{meterId}/archive`,
+    access: 'plans:write',
+    summary: 'Archive a meter: no new usage; what it counted can be read on',
+    errors: ['meter_not_found', 'precondition_failed'],
+  }),
 };
+
+function removable<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}

@@ -10,6 +10,11 @@ const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 export const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
   checks: Type.Record(Type.String(), Check),
+  dataPlane: Type.Optional(
+    Type.Union([Type.Literal('ok'), Type.Record(Type.String(), Type.String())], {
+      description: 'On the public port: `ok`, or by name what keeps it from taking events.',
+    }),
+  ),
 });
 export type Readiness = Static<typeof Readiness>;
 
@@ -36,6 +41,7 @@ export const serviceRoutes = {
     summary: 'Metrics in the text format of Prometheus',
     status: 200,
     response: Type.String(),
+    mediaTypes: ['text/plain'],
     errors: [],
   }),
   'service.openapi': defineRoute({
@@ -45,5 +51,24 @@ export const serviceRoutes = {
     status: 200,
     response: Type.Object({ openapi: Type.String() }),
     errors: [],
+  }),
+  'service.docs': defineRoute({
+    ...page,
+    path: '/docs',
+    summary: 'This description as a page to read and to try',
+    status: 200,
+    response: Type.String(),
+    mediaTypes: ['text/html'],
+    errors: [],
+  }),
+  'service.docsAsset': defineRoute({
+    ...page,
+    path: '/docs/{asset}',
+    summary: 'A file that the page /docs names',
+    params: Type.Object({ asset: Type.String({ minLength: 1, maxLength: 128 }) }),
+    status: 200,
+    response: Type.String(),
+    mediaTypes: ['text/css', 'text/javascript', 'image/png'],
+    errors: ['not_found'],
   }),
 };

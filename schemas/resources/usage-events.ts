@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { USAGE_LIMITS } from '../usage-limits.ts';
-import { Decimal, NamedId, Nothing, optional, PlainValues, Timestamp } from './fields.ts';
+import { Decimal, HEADER_KEY_PATTERN, NamedId, Nothing, optional, PlainValues, Timestamp } from './fields.ts';
 
 export const UsageEvent = Type.Object({
   id: Type.String(),
@@ -61,8 +61,11 @@ export const usageEventRoutes = {
     description: 'The same Idempotency-Key is the same event for ever: a repeat answers with the first one.',
     params: Nothing,
     query: Nothing,
-    headers: Type.Object({ 'Idempotency-Key': IdempotencyKey }),
+    headers: Type.Object({
+      'Idempotency-Key': Type.String({ ...IdempotencyKey, pattern: HEADER_KEY_PATTERN }),
+    }),
     body: NewUsageEvent,
+    example: { customerId: 'acme', meterId: 'api_calls', value: 3, properties: { region: 'eu' } },
     status: 201,
     response: UsageEvent,
     errors: [
@@ -89,6 +92,7 @@ export const usageEventRoutes = {
     params: Nothing,
     query: optional({ include: Type.Literal('events') }),
     body: NewUsageEvents,
+    example: { events: [{ idempotencyKey: 'req-1', customerId: 'acme', meterId: 'api_calls', value: 3 }] },
     status: 200,
     response: BatchAnswer,
     errors: ['batch_too_large', 'overloaded'],

@@ -2,11 +2,13 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { CALENDAR_WINDOWS } from '../rules/calendar.ts';
-import { Decimal, NamedId, optional, Timestamp } from './fields.ts';
+import type { ExactNumber } from '../rules/exact-json.ts';
+import { CustomerParams } from './customers.ts';
+import { Decimal, NamedId, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { UsageEvent } from './usage-events.ts';
 
 const PairParams = Type.Object({
-  customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
+  ...CustomerParams.properties,
   meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
 });
 
@@ -29,12 +31,20 @@ const counterFields = {
 const UsageCounter = Type.Object({
   ...counterFields,
   current: Decimal,
-  limit: Type.Optional(Decimal),
+  limit: Type.Optional(
+    Type.Unsafe<ExactNumber>({
+      ...Decimal,
+      description:
+        'What the customer is entitled to now; of several features on the meter the largest. Missing where ' +
+        'there is none or no end.',
+    }),
+  ),
   periodStart: Timestamp,
   periodEnd: Timestamp,
   unit: Type.Optional(Type.String()),
   asOf: Timestamp,
 });
+export type UsageCounter = Static<typeof UsageCounter>;
 
 const BreakdownAmount = { total: Decimal, count: Type.Integer(), creditCost: Decimal };
 
@@ -61,16 +71,39 @@ export type UsageEventList = Static<typeof UsageEventList>;
 
 const pageLimit = Type.Integer({ minimum: 1, maximum: 1000, default: 100 });
 
+const PERIOD =
+  'The period is that of the subscription whose plan or add-on meters it (the oldest that counts), rolled ' +
+  'forward or back to the moment; without one the calendar month in UTC.';
+
+const At = Type.String({ ...Timestamp, description: 'A moment whose period is read, in place of now.' });
+
 export const usageRoutes = {
+  'usage.list': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/usage/{customerId}`,
+    plane: 'control',
+    access: 'usage:read',
+    summary: 'Read all usage counters of a customer',
+    description: `One per meter, the newest meter first, those at 0 too. ${PERIOD}`,
+    params: CustomerParams,
+    query: Type.Object({
+      ...PageQuery.properties,
+      at: Type.Optional(At),
+      consistency: Type.Optional(Consistency),
+    }),
+    status: 200,
+    response: pageOf(UsageCounter),
+    errors: ['customer_not_found'],
+  }),
   'usage.retrieve': defineRoute({
     method: 'GET',
     path: `${API_BASE}/usage/{customerId}/{meterId}`,
     plane: 'control',
     access: 'usage:read',
     summary: 'Read a usage counter',
-    description: 'Everything that occurred in the period: the calendar month in UTC.',
+    description: `Everything that occurred in the period. ${PERIOD}`,
     params: PairParams,
-    query: optional({ at: Timestamp, consistency: Consistency }),
+    query: optional({ at: At, consistency: Consistency }),
     status: 200,
     response: UsageCounter,
     errors: ['customer_not_found', 'meter_not_found'],
@@ -83,7 +116,8 @@ export const usageRoutes = {
     summary: 'Break usage down by a property or by time',
     description:
       'Largest total first, then by value. Events without the property stand under the empty value. ' +
-      'What is beyond `limit` is folded into `other`. `total` is the aggregate of all events of the window.',
+      'What is beyond `limit` is folded into `other`. `total` is the aggregate of all events of the ' +
+      `window. ${PERIOD}`,
     params: PairParams,
     query: Type.Object({
       dimension: Type.String({
@@ -94,7 +128,7 @@ export const usageRoutes = {
       window: Type.Optional(Type.Enum([...BREAKDOWN_WINDOWS])),
       from: Type.Optional(Timestamp),
       to: Type.Optional(Timestamp),
-      at: Type.Optional(Timestamp),
+      at: Type.Optional(At),
       limit: pageLimit,
       consistency: Type.Optional(Consistency),
     }),

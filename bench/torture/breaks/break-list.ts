@@ -1,6 +1,7 @@
 import { AGGREGATOR_BREAKS } from './aggregator-breaks.ts';
 import { AWAY_BREAKS } from './away-breaks.ts';
 import type { Break } from './break.ts';
+import { CHANGES_BREAKS } from './changes-breaks.ts';
 import { DOOR_BREAKS } from './door-breaks.ts';
 import { FAST_DOOR_BREAKS } from './fast-door-breaks.ts';
 import { HOSTILE_BREAKS } from './hostile-breaks.ts';
@@ -8,6 +9,7 @@ import { INGEST_BREAKS } from './ingest-breaks.ts';
 import { LOG_BREAKS } from './log-breaks.ts';
 import { POWER_BREAKS } from './power-breaks.ts';
 import { RETENTION_BREAKS } from './retention-breaks.ts';
+import { TENANCY_BREAKS } from './tenancy-breaks.ts';
 import { UPGRADE_BREAKS } from './upgrade-breaks.ts';
 
 /** Every break there is, in a file per room. RELIABILITY.md names each in the rows of its promises. */
@@ -21,7 +23,9 @@ export const BREAKS: readonly Break[] = [
   ...AWAY_BREAKS,
   ...POWER_BREAKS,
   ...RETENTION_BREAKS,
+  ...TENANCY_BREAKS,
   ...UPGRADE_BREAKS,
+  ...CHANGES_BREAKS,
 ];
 
 /** Throws for a name that is not in the list. */

@@ -23,9 +23,9 @@ export const DOOR_BREAKS: readonly Break[] = [
     name: 'metadata-rounded',
     promises: [7],
     why: 'a double rounds 123456789.000000000001, and 1e400 is acknowledged as null',
-    module: 'control-plane/routes/customers',
-    find: '...metadataOf(bodyText)',
-    replace: '...(body.metadata && { metadata: body.metadata })',
+    module: 'control-plane/read-metadata',
+    find: 'parseExact(bodyText)',
+    replace: 'JSON.parse(bodyText)',
     provedBy: [
       SHORT_FORM,
       {

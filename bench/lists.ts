@@ -1,0 +1,96 @@
+/**
+ * `npm run bench:lists`: how long a page of a list of 100,000 customers takes over HTTP, on an otherwise idle
+ * instance, one request after the other. Prints and stores figures; asserts nothing. `-- --customers N` takes
+ * another length.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { dataDirAt } from '../infra/data-dir.ts';
+import { readEndpoints } from '../infra/endpoints-file.ts';
+import { type Api, createApi } from './api.ts';
+import { percentile } from './freshness-probe.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { commit, machineFacts } from './machine.ts';
+
+const OPTIONS = { customers: { type: 'string', default: '100000' } } as const;
+const PAGE_SIZE = 20;
+const SAMPLES = 200;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: OPTIONS });
+  const customers = Number(values.customers);
+  const instance = await startInstance({ LOG_LEVEL: 'warn' });
+  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
+  try {
+    await insertCustomers(instance, customers);
+    const lastPage = Math.ceil(customers / PAGE_SIZE);
+    const lists = {
+      firstPage: 'page=1',
+      middlePage: `page=${Math.ceil(lastPage / 2)}`,
+      lastPage: `page=${lastPage}`,
+      firstPageOf100: 'page=1&pageSize=100',
+      byEmail: 'email=Customer77@example.com',
+      searchOfOne: 'q=customer77777@',
+      searchOfAThousand: 'q=Customer 77',
+      searchOfAllFirstPage: 'q=customer',
+      searchOfAllLastPage: `q=customer&page=${lastPage}`,
+      searchOfNone: 'q=nobody at all',
+    };
+    const answerMs: Record<string, object> = {};
+    for (const [name, query] of Object.entries(lists)) {
+      answerMs[name] = await timed(api, query);
+      process.stdout.write(`${name} ${JSON.stringify(answerMs[name])}\n`);
+    }
+    store({ customers, pageSize: PAGE_SIZE, samples: SAMPLES, answerMs });
+  } finally {
+    await api.close();
+    await instance.remove();
+  }
+}
+
+/** As they would have come over a month, and as they are after a night: vacuumed, with statistics. */
+async function insertCustomers({ dataDir, keys }: Instance, count: number): Promise<void> {
+  const endpoints = readEndpoints(dataDirAt(dataDir).endpoints);
+  const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO customers (id, environment, external_id, name, email, created_at, updated_at)
+       SELECT 'cus_' || translate(md5(n::text), '0189', 'wxyz'), $1, 'ext-' || n,
+              'Customer ' || n, 'customer' || n || '@example.com', at, at
+         FROM generate_series(1, $2::int) AS n, LATERAL (SELECT now() - n * interval '25 s') AS time (at)`,
+      [`${keys().workspaceId}:live`, count],
+    );
+    await client.query('VACUUM (ANALYZE) customers');
+  } finally {
+    await client.end();
+  }
+}
+
+async function timed(api: Api, query: string): Promise<object> {
+  const times: number[] = [];
+  let total: unknown;
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    const startedAt = performance.now();
+    const answer = await api.call('GET', `/customers?${encodeURI(query)}`);
+    times.push(performance.now() - startedAt);
+    if (answer.status !== 200) throw new Error(`${query} was answered ${answer.status}`);
+    total = (answer.body as { total: string }).total;
+  }
+  const rounded = (percent: number) => Math.round(percentile(times, percent) * 10) / 10;
+  return { total: Number(String(total).slice(1)), p50: rounded(50), p99: rounded(99) };
+}
+
+function store(figures: object): void {
+  const at = new Date().toISOString();
+  mkdirSync('bench/results', { recursive: true });
+  const file = `bench/results/lists-${at.slice(0, 16).replace(':', '')}.json`;
+  writeFileSync(
+    file,
+    `${JSON.stringify({ at, commit: commit(), ...machineFacts(), ...figures }, null, 2)}\n`,
+  );
+  process.stdout.write(`${file}\n`);
+}
+
+await main();

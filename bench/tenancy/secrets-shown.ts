@@ -1,0 +1,73 @@
+import type { OperationId } from '../../schemas/routes.ts';
+import type { TenancyScene } from './tenancy-scene.ts';
+import { readEveryRow } from './tenant-rows.ts';
+import type { WatchedAnswer } from './watched-client.ts';
+
+/** The only answers that hold a secret: one of the answer's own making. */
+const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
+  'apiKeys.create': 'key',
+  'apiKeys.rotate': 'key',
+  createWebhookEndpoint: 'secret',
+};
+
+/** Everything in a scene that is secret, as it came into being. */
+export function secretsOf({ secrets, alpha, beta, client }: TenancyScene): string[] {
+  const first = [alpha, beta].flatMap(({ live, test }) => [...Object.values(live), ...Object.values(test)]);
+  const shown = client.answers.flatMap((answer) => shownSecret(answer) ?? []);
+  return [...new Set([...secrets, ...first, ...shown])];
+}
+
+export interface Sought {
+  secrets: string[];
+  /** A text that was sent where no secret belongs: data where it was taken, no part of logs and errors. */
+  misplaced: string;
+  /** Those of an operator. */
+  pages: string;
+}
+
+/** Where secrets turn up that nobody should see, in words. */
+export async function findSecrets(scene: TenancyScene, sought: Sought): Promise<string[]> {
+  const { secrets, misplaced, pages } = sought;
+  const shared = {
+    'a log or stdout': scene.instance.written(),
+    "Postgres' log": scene.postgresLog(),
+    'a page': pages,
+  };
+  const rows = await readEveryRow(scene.pool);
+  return [
+    ...[...secrets, misplaced].flatMap((secret) => placesOf(secret, shared)),
+    ...secrets.flatMap((secret) => placesOf(secret, { 'a row of Postgres': rows })),
+    ...scene.client.answers.flatMap((answer) => toldIn(answer, secrets)),
+    ...scene.client.answers
+      .filter(({ status }) => status >= 400)
+      .flatMap((answer) => toldIn(answer, [misplaced])),
+  ];
+}
+
+function placesOf(secret: string, texts: Record<string, string>): string[] {
+  const found = Object.keys(texts).filter((place) => holds(texts[place] ?? '', secret));
+  return found.map((place) => `${place} holds ${begin(secret)}`);
+}
+
+function toldIn(answer: WatchedAnswer, secrets: string[]): string[] {
+  const own = shownSecret(answer);
+  const text = answer.headers + answer.text;
+  const foreign = secrets.filter((secret) => secret !== own && text.includes(secret));
+  return foreign.map((secret) => `${answer.operationId} answered ${answer.status} with ${begin(secret)}`);
+}
+
+function shownSecret({ operationId, status, text }: WatchedAnswer): string | undefined {
+  const field = SHOW[operationId];
+  if (field === undefined || status >= 300) return undefined;
+  return (JSON.parse(text) as Record<string, string>)[field];
+}
+
+/** Rows show bytes as hex. */
+function holds(text: string, secret: string): boolean {
+  return text.includes(secret) || text.includes(Buffer.from(secret).toString('hex'));
+}
+
+/** Enough to know it by, for the message of a failed test. */
+function begin(secret: string): string {
+  return `${secret.slice(0, 12)}…`;
+}

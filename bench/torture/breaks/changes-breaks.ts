@@ -1,0 +1,26 @@
+import type { Break } from './break.ts';
+
+/** Half a change of the API, and one that is made twice. */
+export const CHANGES_BREAKS: readonly Break[] = [
+  {
+    name: 'event-outside-its-transaction',
+    promises: [20],
+    why: 'a kill in between leaves a change that nobody is told of',
+    module: 'control-plane/record-change',
+    find: 'await insertEvents(db, { environment, createdAt, rows });',
+    replace: 'setTimeout(() => insertEvents(db, { environment, createdAt, rows }).catch(() => 0), 50);',
+    provedBy: [],
+    shownBy: { promise: 20, rounds: 3 },
+  },
+  {
+    name: 'answer-kept-outside-its-transaction',
+    promises: [20],
+    why: 'a change whose answer was lost is made a second time when it is asked for again',
+    module: 'control-plane/idempotent',
+    find: 'await keepAnswer(client, place, { requestHash, status: answer.status, body });',
+    replace: `const kept = { requestHash, status: answer.status, body };
+      setTimeout(() => keepAnswer(client, place, kept).catch(() => 0), 50);`,
+    provedBy: [],
+    shownBy: { promise: 20, rounds: 3 },
+  },
+];

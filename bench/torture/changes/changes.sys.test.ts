@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { runPromise } from '../run-promise.ts';
+import { changesKilled } from './change-rounds.ts';
+
+const SEED = Date.now() % 1_000_000;
+
+/*
+ * The short form of promise 20. Seen red with the event written outside the transaction of its change, and
+ * with the answer of an Idempotency-Key kept outside of it.
+ */
+it(`no change of the API is half made, gone or made twice, whoever is killed (seed ${SEED})`, async () => {
+  const { rounds } = changesKilled;
+  const result = await runPromise(changesKilled, { seed: SEED, rounds: rounds.short, form: 'short' });
+  expect(result).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts.requestsRepeated).toBeGreaterThan(0);
+  expect(result.counts.eventsTold).toBeGreaterThan(100);
+}, 120_000);

@@ -1,0 +1,151 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Outcome } from './change-storm.ts';
+import type { AuditEntry, Snapshot, StoredChanges } from './stored-changes.ts';
+
+/**
+ * How what is stored differs from what was answered, and from itself: half a change, one that is gone, one
+ * that came twice. A sentence for each.
+ */
+export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges): string[] {
+  return [
+    ...answersWithoutChange(outcomes, stored),
+    ...rowsWithoutEntry(stored),
+    ...entriesWithoutRow(stored),
+    ...eventsBesideEntries(stored),
+    ...brokenHistories(stored),
+  ];
+}
+
+/** Of each change that was answered: it took effect once, or it was refused and left nothing. */
+function answersWithoutChange(outcomes: readonly Outcome[], { entries }: StoredChanges): string[] {
+  const byRequest = groupedBy(entries, ({ requestId }) => requestId);
+  const actions = new Set(entries.map(({ action, objectId }) => `${action} ${objectId}`));
+  return outcomes.flatMap(({ change, requestIds, answer }) => {
+    const effects = requestIds.flatMap((id) => byRequest.get(id) ?? []);
+    const times = new Set(effects.map(({ requestId }) => requestId)).size;
+    const named = `${change.operationId} ${change.path}`;
+    const isPost = change.idempotencyKey !== undefined;
+    if (answer.status >= 400) {
+      // A DELETE whose answer was lost finds nothing any more when it is sent again.
+      return times > 0 && (isPost || requestIds.length === 1) ? [`${named} was refused and took effect`] : [];
+    }
+    if (isPost && times > 1) return [`${named} took effect ${times} times`];
+    const { id } = (answer.body ?? {}) as { id?: string };
+    if (change.status === 201) {
+      const made = effects.some(({ objectId }) => objectId === id);
+      return made ? [] : [`${named} was answered ${answer.status} with ${id}, and that is not recorded`];
+    }
+    if (times > 0 || id === undefined || !CERTAIN.test(change.operationId)) return [];
+    // Somebody else had done the same before: nothing was left to change.
+    return actions.has(`${change.operationId} ${id}`) ? [] : [`${named} was answered and left nothing`];
+  });
+}
+
+/** Changes that cannot have found everything as it was to be, unless the same was done before. */
+const CERTAIN = /\.(update|archive|publish|cancel|rotate)$/;
+
+function rowsWithoutEntry({ entries, rows }: StoredChanges): string[] {
+  const made = groupedBy(
+    entries.filter(({ before }) => before === null),
+    ({ objectId }) => objectId,
+  );
+  return rows.flatMap((id) => {
+    const times = made.get(id)?.length ?? 0;
+    return times === 1 ? [] : [`${id} is there and its making is recorded ${times} times`];
+  });
+}
+
+function entriesWithoutRow({ entries, existing }: StoredChanges): string[] {
+  const deleted = new Set(entries.filter(({ after }) => after === null).map(({ objectId }) => objectId));
+  const made = entries.filter(({ before, objectId }) => before === null && OURS.test(objectId));
+  return made.flatMap(({ action, objectId }) => {
+    return existing.has(objectId) === deleted.has(objectId)
+      ? [`${action} ${objectId} is recorded and the row is not so`]
+      : [];
+  });
+}
+
+/** A product's id may be the caller's own. */
+const OURS = /^(cus|plan|feat|meter|addon|sub|key|we)_[a-z2-7]{26}$/;
+
+/** Each change has told what it has to tell, at its own time, and nobody else has told anything. */
+function eventsBesideEntries({ entries, events }: StoredChanges): string[] {
+  const told = countsOf(events.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
+  const due = countsOf(
+    entries.flatMap((entry) => eventsDue(entry).map(([type, id]) => `${type} of ${id} at ${entry.at}`)),
+  );
+  const all = new Set([...told.keys(), ...due.keys()]);
+  return [...all].flatMap((one) => {
+    const [is, ought] = [told.get(one) ?? 0, due.get(one) ?? 0];
+    return is === ought ? [] : [`${one} was told ${is} times, and has to be ${ought} times`];
+  });
+}
+
+type Due = Array<[type: string, objectId: string]>;
+
+/** By the contract, §8. */
+function eventsDue({ action, objectId, before, after }: AuditEntry): Due {
+  if (objectId.startsWith('sub_')) return eventsOfSubscription(objectId, before, after);
+  if (action === 'createPlan') return objectId.startsWith('plan_') ? [['plan.created', objectId]] : [];
+  const type = EVENT_OF[action];
+  return type === undefined ? [] : [[type, objectId]];
+}
+
+const EVENT_OF: Record<string, string> = {
+  'customers.create': 'customer.created',
+  'customers.update': 'customer.updated',
+  'customers.archive': 'customer.updated',
+  'plans.update': 'plan.updated',
+  'plans.replaceEntitlements': 'plan.updated',
+  'plans.publish': 'plan.published',
+  'plans.archive': 'plan.archived',
+  'features.update': 'feature.updated',
+  'features.delete': 'feature.deleted',
+};
+
+function eventsOfSubscription(id: string, before: Snapshot | null, after: Snapshot | null): Due {
+  const customer: Due = [['customer.updated', String(after?.customerId)]];
+  if (before === null) return [['subscription.created', id], ...customer];
+  if (before.status !== 'canceled' && after?.status === 'canceled') {
+    return [['subscription.canceled', id], ...customer];
+  }
+  const untold = { metadata: null };
+  return isDeepStrictEqual({ ...before, ...untold }, { ...after, ...untold })
+    ? []
+    : [['subscription.updated', id]];
+}
+
+/** What an object was before a change is what it was after the one before. */
+function brokenHistories({ entries }: StoredChanges): string[] {
+  const whole = entries.filter(
+    ({ action, objectId }) => OURS.test(objectId) && !/Entitlements$/.test(action),
+  );
+  return [...groupedBy(whole, ({ objectId }) => objectId)].flatMap(([objectId, history]) => {
+    return history.slice(1).flatMap(({ action, before }, at) => {
+      return isDeepStrictEqual(settled(before), settled(history[at]?.after ?? null))
+        ? []
+        : [`${objectId}: ${action} found what no change had left: ${JSON.stringify(before)}`];
+    });
+  });
+}
+
+/** Without what other changes move: those of a plan's entitlements, its name, and the use of a key. */
+function settled(snapshot: Snapshot | null): Snapshot {
+  return { ...snapshot, version: null, updatedAt: null, planName: null, lastUsedAt: null };
+}
+
+function groupedBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups;
+}
+
+function countsOf(keys: string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,117 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import { decideEntitlement, type MeterReading } from '../../schemas/rules/decide-entitlement.ts';
+import { meteredPeriod } from '../../schemas/rules/metered-period.ts';
+import {
+  type EntitlementView,
+  type Holdings,
+  resolveEntitlements,
+} from '../../schemas/rules/resolve-entitlements.ts';
+import type { RequestContext } from '../request-context.ts';
+import { type AskedFeatureRow, findAskedFeatures } from '../store/asked-features.ts';
+import { type CounterQuestion, readCounters } from '../store/read-counter.ts';
+import { awaitConsistency } from '../usage/consistency.ts';
+import type { Freshness } from '../usage/freshness.ts';
+import { type AskedGrants, findHolder, heldNow } from './find-holder.ts';
+import type { HoldingReads } from './holding-reads.ts';
+
+export interface EntitlementDeps {
+  warehouse: Warehouse;
+  freshness: Freshness;
+  holdingReads: HoldingReads;
+}
+
+/** What is asked about one customer. */
+export interface EntitlementChecks {
+  /** Its id or external id. */
+  customer: string;
+  features: AskedFeature[];
+  consistency: 'eventual' | 'strong';
+}
+
+export interface AskedFeature {
+  /** Its key or id. */
+  featureKey: string;
+  /** Canonical decimal text. */
+  requested: string | undefined;
+}
+
+/**
+ * One decision per question, in their order. Throws Transient while counters that it needs cannot be read.
+ */
+export type CheckEntitlements = (
+  context: RequestContext,
+  checks: EntitlementChecks,
+) => Promise<EntitlementDecision[]>;
+
+export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlements {
+  return async (context, { customer, features, consistency }) => {
+    const { environment, nowMs } = context;
+    const names = [...new Set(features.map(({ featureKey }) => featureKey))];
+    const rows = await findAskedFeatures(context.db, environment, names);
+    const question = { environment, customer, atMs: nowMs, ...grantsOf(rows) };
+    const holder = await deps.holdingReads(context, (db) => findHolder(db, question));
+    const holdings = holder ? heldNow(holder) : NOTHING;
+    const view = resolveEntitlements(holdings, nowMs);
+    const questions = questionsOf(rows, { holdings, view, nowMs });
+    const owner = { environment, customerId: holder?.customerId ?? '' };
+    const readings = await readMeters(deps, { owner, questions, consistency });
+    const byName = new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
+    return features.map(({ featureKey, requested }) => {
+      const feature = byName.get(featureKey);
+      return decideEntitlement(
+        { customerId: holder?.customerId ?? customer, featureKey: feature?.key ?? featureKey, requested },
+        {
+          customer: holder ? (holder.isArchived ? 'archived' : 'active') : 'unknown',
+          featureType: feature?.type,
+          view,
+          counter: readings.get(feature?.meterKey ?? ''),
+        },
+      );
+    });
+  };
+}
+
+/** With those of other features on their meters. */
+function grantsOf(rows: AskedFeatureRow[]): AskedGrants {
+  const meterKeys = new Set(rows.flatMap(({ meterKey }) => (meterKey === null ? [] : [meterKey])));
+  return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
+}
+
+const NOTHING: Holdings = { graceMs: 0, subscriptions: [] };
+
+/** The counters that decide: each meter once, where the customer holds a feature on it. */
+function questionsOf(
+  rows: AskedFeatureRow[],
+  { holdings, view, nowMs }: { holdings: Holdings; view: EntitlementView; nowMs: number },
+): CounterQuestion[] {
+  const byMeter = new Map<string, CounterQuestion>();
+  for (const { key, meterKey, aggregation } of rows) {
+    if (meterKey === null || aggregation === null || !view.features.has(key)) continue;
+    const span = meteredPeriod(holdings, { meterKey, atMs: nowMs, nowMs });
+    byMeter.set(meterKey, { meterKey, aggregation, span });
+  }
+  return [...byMeter.values()];
+}
+
+interface MetersQuestion {
+  owner: { environment: string; customerId: string };
+  questions: CounterQuestion[];
+  consistency: EntitlementChecks['consistency'];
+}
+
+/** By meter key. Without questions nothing is asked of the warehouse. */
+async function readMeters(
+  { warehouse, freshness }: EntitlementDeps,
+  { owner, questions, consistency }: MetersQuestion,
+): Promise<Map<string, MeterReading>> {
+  if (questions.length === 0) return new Map();
+  const asOfMs = await awaitConsistency(freshness, consistency);
+  const counters = await readCounters(warehouse, owner, questions);
+  return new Map(
+    questions.map(({ meterKey, span }) => {
+      const current = counters.get(meterKey) ?? '0';
+      return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
+    }),
+  );
+}

@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import type { OperationId } from '../../schemas/routes.ts';
+import type { ApiAnswer, ApiUnderTest } from '../api-under-test.ts';
+
+/** What a feature is worth in a plan or an add-on; as JSON text where a double would round it. */
+export type Given = Record<string, unknown>;
+
+/** Customers with plans and add-ons, all made through the API. */
+export function holdersUnderTest(api: ApiUnderTest) {
+  let made = 0;
+
+  async function done(operationId: OperationId, input: object): Promise<ApiAnswer['body']> {
+    const answer: ApiAnswer = await api.ask(operationId, input);
+    expect([answer.status, answer.text]).toEqual([answer.status < 300 ? answer.status : 200, answer.text]);
+    return answer.body;
+  }
+
+  async function plan(given: Given = {}): Promise<string> {
+    made += 1;
+    const { id } = await done('createPlan', { body: { productId: 'p', name: `Plan ${made}` } });
+    await done('plans.replaceEntitlements', { params: { planId: id }, body: setOf(given) });
+    return id;
+  }
+
+  return {
+    plan,
+    customer: async (): Promise<string> => (await done('customers.create', {})).id,
+    feature: (key: string, type: string, meterKey?: string) =>
+      done('features.create', { body: { key, name: key, type, ...(meterKey ? { meterKey } : {}) } }),
+    addon: async (key: string, given: Given): Promise<string> => {
+      const { id } = await done('addons.create', { body: { key, name: key } });
+      await done('addons.replaceEntitlements', { params: { addonId: id }, body: setOf(given) });
+      return id;
+    },
+    giveInstead: (planId: string, given: Given) =>
+      done('plans.replaceEntitlements', { params: { planId }, body: setOf(given) }),
+    /** To a plan of its own that gives this, unless `fields` name one. */
+    async subscribe(customerId: string, given: Given, fields: object = {}): Promise<string> {
+      const planId = 'planId' in fields ? fields.planId : await plan(given);
+      return (await done('subscriptions.create', { body: { customerId, planId, ...fields } })).id;
+    },
+    change: (subscriptionId: string, body: object) =>
+      done('subscriptions.update', { params: { subscriptionId }, body }),
+    list: async (customerId: string) => {
+      const answer = await api.ask('entitlements.list', { params: { customerId } });
+      expect(answer.status).toBe(200);
+      return answer.body;
+    },
+    check: async (customerId: string, featureKey: string, query: Record<string, string | number> = {}) => {
+      const answer = await api.ask('entitlements.check', { params: { customerId, featureKey }, query });
+      expect(answer.status).toBe(200);
+      return answer.body;
+    },
+  };
+}
+
+/** `{value, soft}` says that it is soft. */
+function setOf(given: Given) {
+  const entitlements = Object.entries(given).map(([featureKey, value]) =>
+    typeof value === 'object' && value !== null ? { featureKey, ...value } : { featureKey, value },
+  );
+  return { entitlements };
+}

@@ -1,0 +1,39 @@
+import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import { counts, type EffectiveEntitlement } from '../../schemas/rules/resolve-entitlements.ts';
+import type { RequestContext } from '../request-context.ts';
+import { type HeldFeatureRow, readHeldFeatures } from '../store/held-features.ts';
+import { findHolder, NO_GRANTS } from './find-holder.ts';
+import type { HoldingReads } from './holding-reads.ts';
+
+/** One feature that a customer holds. */
+export interface ListedEntitlement extends Pick<EffectiveEntitlement, 'type' | 'value' | 'sources'> {
+  featureKey: string;
+}
+
+/** By key; undefined when there is no such customer. */
+export function listEntitlements(
+  context: RequestContext,
+  holdingReads: HoldingReads,
+  customer: string,
+): Promise<ListedEntitlement[] | undefined> {
+  const { environment, nowMs } = context;
+  return holdingReads(context, async (db) => {
+    const holder = await findHolder(db, { environment, customer, atMs: nowMs, ...NO_GRANTS });
+    if (!holder) return undefined;
+    if (holder.isArchived) return [];
+    const { graceMs, subscriptions } = holder.holdings;
+    const counting = subscriptions.filter((one) => counts(one, graceMs, nowMs));
+    const rows = await readHeldFeatures(
+      db,
+      environment,
+      counting.map(({ id }) => id),
+    );
+    return rows.map(listed).sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
+  });
+}
+
+function listed({ featureKey, type, enabled, amount, sources, enabling }: HeldFeatureRow): ListedEntitlement {
+  const giving = [...new Set(enabling ?? sources)];
+  if (type === 'boolean') return { featureKey, type, value: enabled === true, sources: giving };
+  return { featureKey, type, value: amount && unitsText(decimalUnits(amount)), sources: giving };
+}

@@ -1,0 +1,45 @@
+import { type Route, readsBody } from '../../schemas/route.ts';
+
+/** What an answer may carry beside its body, by the names of the references to it. */
+export const ANSWER_HEADERS = {
+  'X-API-Version': {
+    required: true,
+    description: 'On every answer, whatever came of the request.',
+    schema: { type: 'string', const: 'v1' },
+  },
+  'X-Request-Id': {
+    required: true,
+    description: 'Yours, where you sent one of at most 128 visible ASCII characters; else a new one.',
+    schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
+  },
+  ETag: {
+    required: true,
+    description: 'Of this object as it is: for If-Match and If-None-Match.',
+    schema: { type: 'string', pattern: '^"[A-Za-z0-9_-]{22}"$' },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` when the answer was given before, for the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'X-Ignored-Fields': {
+    description: 'Names of the fields that are not known here, with commas between them.',
+    schema: { type: 'string' },
+  },
+  'Preference-Applied': {
+    description: 'Answers `Prefer: handling=strict`.',
+    schema: { type: 'string', const: 'handling=strict' },
+  },
+};
+
+/** References to the headers of a success. */
+export function answerHeaders(route: Route): Record<string, unknown> {
+  const names: Array<keyof typeof ANSWER_HEADERS> = ['X-API-Version', 'X-Request-Id'];
+  if (route.etag) names.push('ETag');
+  if (route.method === 'POST' && route.access !== 'public') names.push('Idempotent-Replayed');
+  if (readsBody(route) && route.plane === 'control') names.push('X-Ignored-Fields', 'Preference-Applied');
+  return referencesTo(names);
+}
+
+export function referencesTo(names: string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

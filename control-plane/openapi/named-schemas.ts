@@ -1,0 +1,99 @@
+import * as addons from '../../schemas/resources/addons.ts';
+import * as apiKeys from '../../schemas/resources/api-keys.ts';
+import * as auditLog from '../../schemas/resources/audit-log.ts';
+import * as customers from '../../schemas/resources/customers.ts';
+import * as entitlementValues from '../../schemas/resources/entitlement-values.ts';
+import * as entitlements from '../../schemas/resources/entitlements.ts';
+import * as features from '../../schemas/resources/features.ts';
+import * as funnel from '../../schemas/resources/funnel.ts';
+import * as integrations from '../../schemas/resources/integrations.ts';
+import * as meters from '../../schemas/resources/meters.ts';
+import * as plans from '../../schemas/resources/plans.ts';
+import * as products from '../../schemas/resources/products.ts';
+import * as service from '../../schemas/resources/service.ts';
+import * as subscriptions from '../../schemas/resources/subscriptions.ts';
+import * as usage from '../../schemas/resources/usage.ts';
+import * as usageEvents from '../../schemas/resources/usage-events.ts';
+import * as webhooks from '../../schemas/resources/webhooks.ts';
+import * as workspace from '../../schemas/resources/workspace.ts';
+
+/** Whatever is exported of these has that name in the description too, and in clients made from it. */
+const RESOURCES: object[] = [
+  addons,
+  apiKeys,
+  auditLog,
+  customers,
+  entitlementValues,
+  entitlements,
+  features,
+  funnel,
+  integrations,
+  meters,
+  plans,
+  products,
+  service,
+  subscriptions,
+  usage,
+  usageEvents,
+  webhooks,
+  workspace,
+];
+
+/** The schema with references in place of every named one within. */
+export function withReferences(schema: unknown): unknown {
+  return referring(plain(schema));
+}
+
+/** What is referred to in `text`, the JSON of what holds the references, and in each other. */
+export function schemasReferredTo(text: string): Record<string, unknown> {
+  const found = new Map<string, unknown>();
+  const look = (json: string): void => {
+    for (const [, name = ''] of json.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const schema = SCHEMAS.get(name);
+      if (found.has(name) || schema === undefined) continue;
+      found.set(name, schema);
+      look(JSON.stringify(schema));
+    }
+  };
+  look(text);
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Names by the schemas' own text: TypeBox copies what it is given. */
+const NAMES = new Map(
+  RESOURCES.flatMap((exported) => Object.entries(exported))
+    .filter(([, value]) => isObjectSchema(value))
+    .map(([name, schema]) => [JSON.stringify(plain(schema)), name]),
+);
+
+const SCHEMAS = new Map([...NAMES].map(([text, name]) => [name, insideReferring(JSON.parse(text))]));
+
+function isObjectSchema(value: unknown): boolean {
+  const { type, properties = {} } = (value ?? {}) as { type?: unknown; properties?: object };
+  return type === 'object' && Object.keys(properties).length > 0;
+}
+
+function referring(schema: unknown): unknown {
+  const name = NAMES.get(JSON.stringify(schema));
+  return name === undefined ? insideReferring(schema) : { $ref: `#/components/schemas/${name}` };
+}
+
+function insideReferring(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(referring);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(Object.entries(schema).map(([name, inner]) => [name, referring(inner)]));
+}
+
+/** As JSON. What has a default may be left out, while the check, which fills it in first, requires it. */
+function plain(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    const { properties, required } = (value ?? {}) as {
+      properties?: Record<string, object>;
+      required?: unknown;
+    };
+    if (!properties || !Array.isArray(required)) return value;
+    const needed = required.filter((name) => !('default' in (properties[name] ?? {})));
+    // As undefined it is left out.
+    return { ...value, required: needed.length > 0 ? needed : undefined };
+  });
+}

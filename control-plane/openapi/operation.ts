@@ -1,0 +1,71 @@
+import { type Access, API_BASE, type Route } from '../../schemas/route.ts';
+import { SCOPES } from '../../schemas/scopes.ts';
+import { answerHeaders } from './answer-headers.ts';
+import { withReferences } from './named-schemas.ts';
+import { codesOf, type Refusals, refusedWith } from './refusals.ts';
+import { parametersOf } from './request-parameters.ts';
+
+/** One operation of the description. What it may be refused with is gathered in `refusals`. */
+export function operationOf(operationId: string, route: Route, refusals: Refusals): Record<string, unknown> {
+  const { summary, description, deprecated, body, bodyOptional } = route;
+  return {
+    operationId,
+    tags: [tagOf(route)],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated ? { deprecated: true } : {}),
+    security: securityOf(route),
+    ...(isScope(route.access) ? { 'x-required-scope': route.access } : {}),
+    parameters: parametersOf(route),
+    ...(body ? { requestBody: { required: !bodyOptional, content: takenOf(route) } } : {}),
+    responses: { ...successOf(operationId, route), ...refusedWith(codesOf(route), refusals) },
+  };
+}
+
+/** The first word of the path below the base. */
+function tagOf({ path }: Route): string {
+  if (!path.startsWith(`${API_BASE}/`)) return 'service';
+  return path.slice(API_BASE.length + 1).split('/')[0] ?? '';
+}
+
+/** A beacon sends the same JSON as text. */
+function takenOf({ body, example, fromBrowser }: Route): Record<string, unknown> {
+  const asJson = json(body, example);
+  return fromBrowser ? { ...asJson, 'text/plain': { schema: { type: 'string' } } } : asJson;
+}
+
+function securityOf({ access, fromBrowser }: Route): unknown[] {
+  if (access === 'public' || access === 'signature') return [];
+  return [{ bearer: [] }, { apiKey: [] }, ...(fromBrowser ? [{ keyInAddress: [] }] : [])];
+}
+
+function isScope(access: Access): boolean {
+  return (SCOPES as readonly string[]).includes(access);
+}
+
+function successOf(operationId: string, route: Route): Record<string, unknown> {
+  if (route.deprecated) return {};
+  const headers = answerHeaders(route);
+  const content = route.status === 204 ? {} : { content: contentOf(route) };
+  const success = { description: route.summary, headers, ...content };
+  return {
+    [route.status]: success,
+    ...(route.etag && route.method === 'GET'
+      ? { 304: { description: 'It is still as the ETag in If-None-Match says.', headers } }
+      : {}),
+    ...(operationId === 'service.readiness'
+      ? { 503: { ...success, description: 'Something does not.' } }
+      : {}),
+  };
+}
+
+function contentOf({ response, mediaTypes }: Route): Record<string, unknown> {
+  if (!mediaTypes) return json(response);
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema: response }]));
+}
+
+function json(schema: unknown, example?: unknown): Record<string, unknown> {
+  return {
+    'application/json': { schema: withReferences(schema), ...(example === undefined ? {} : { example }) },
+  };
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Rejected } from '../../schemas/failures.ts';
+import { SUBSCRIPTION_STATUSES } from '../../schemas/rules/subscription-status.ts';
+import { readSubscriptionEvent } from './subscription-event.ts';
+
+/*
+ * Breaks that turn it red: the items' period not read; seconds taken for milliseconds; the deletion's own
+ * status believed; rank left out of the order; null read as not said; any
+ * time ahead taken.
+ */
+const CREATED = 1_767_225_600;
+/** As far behind as the processor's clock may be ahead. */
+const NOW_MS = (CREATED - 300) * 1000;
+const [FROM, TO] = [1_767_000_000, 1_769_000_000];
+
+function event(object: object, type = 'customer.subscription.updated', more: object = {}): string {
+  const subscription = { id: 'sub_1', status: 'active', ...object };
+  return JSON.stringify({ id: 'evt_1', type, created: CREATED, data: { object: subscription }, ...more });
+}
+
+const read = (object: object, type?: string) => readSubscriptionEvent(event(object, type), NOW_MS);
+
+describe('an event of the processor', () => {
+  it('tells status, its moment, period, cancelAt and trialEnd', () => {
+    const told = read({
+      current_period_start: FROM,
+      current_period_end: TO,
+      cancel_at: TO + 1,
+      trial_end: null,
+    });
+    expect(told).toEqual({
+      id: 'evt_1',
+      processorSubscriptionId: 'sub_1',
+      changedAtMs: CREATED * 1000 + 1,
+      status: 'active',
+      statusSinceMs: CREATED * 1000,
+      period: { fromMs: FROM * 1000, toMs: TO * 1000 },
+      cancelAtMs: (TO + 1) * 1000,
+      trialEndMs: null,
+    });
+  });
+
+  it('says nothing of what it leaves out', () => {
+    expect(Object.keys(read({}) ?? {}).sort()).toEqual([
+      'changedAtMs',
+      'id',
+      'processorSubscriptionId',
+      'status',
+      'statusSinceMs',
+    ]);
+  });
+
+  it('has its period on the subscription, or on the item that ends first', () => {
+    const span = (from: unknown, to: unknown) => ({ current_period_start: from, current_period_end: to });
+    const items = { data: [span(FROM, TO + 9), span(FROM + 5, TO), span(TO, FROM), {}] };
+    expect(read({ items })?.period).toEqual({ fromMs: (FROM + 5) * 1000, toMs: TO * 1000 });
+    expect(read({ items, ...span(1, 2) })?.period).toEqual({ fromMs: 1000, toMs: 2000 });
+    expect(read({ items, ...span(null, null) })?.period?.toMs).toBe(TO * 1000);
+    expect(read({ ...span(TO, TO), items: { data: [] } })?.period).toBeUndefined();
+  });
+
+  it('is canceled at the end of its period where it says so', () => {
+    const period = { current_period_start: FROM, current_period_end: TO };
+    expect(read({ ...period, cancel_at: null, cancel_at_period_end: true })?.cancelAtMs).toBe(TO * 1000);
+    expect(read({ ...period, cancel_at: null, cancel_at_period_end: false })?.cancelAtMs).toBeNull();
+    expect(read({ cancel_at: FROM, cancel_at_period_end: true })?.cancelAtMs).toBe(FROM * 1000);
+  });
+
+  it('has ended when it is deleted, at the moment that it names', () => {
+    const type = 'customer.subscription.deleted';
+    expect(read({ ended_at: CREATED - 5 }, type)).toMatchObject({
+      status: 'canceled',
+      statusSinceMs: (CREATED - 5) * 1000,
+    });
+    expect(read({ status: 'incomplete_expired' }, type)?.status).toBe('incomplete_expired');
+    expect(read({ ended_at: CREATED - 5 })?.statusSinceMs).toBe(CREATED * 1000);
+  });
+
+  it('comes first in its second where it is the creation, and last where it is the end', () => {
+    const order = (type: string, status = 'active') =>
+      read({ status }, `customer.subscription.${type}`)?.changedAtMs;
+    expect([
+      order('created', 'incomplete'),
+      order('updated'),
+      order('paused', 'paused'),
+      order('updated', 'canceled'),
+      order('deleted'),
+      order('created', 'canceled'),
+    ]).toEqual([0, 1, 1, 2, 2, 2].map((rank) => CREATED * 1000 + rank));
+  });
+
+  it('takes each status that a subscription can have', () => {
+    for (const status of SUBSCRIPTION_STATUSES) expect(read({ status })?.status).toBe(status);
+  });
+
+  it('of another type is none, whatever it holds', () => {
+    for (const type of ['invoice.paid', 'customer.updated', 'customer.subscription', '']) {
+      expect(read({ status: 'x' }, type)).toBeUndefined();
+    }
+  });
+
+  const refused: Array<[param: string, text: string]> = [
+    ['data.object.status', event({ status: 'frozen' })],
+    ['data.object.id', event({ id: 'a\u0000' })],
+    ['data.object.id', event({ id: 7 })],
+    ['data.object.cancel_at', event({ cancel_at: 'soon' })],
+    ['data.object.trial_end', event({ trial_end: 1e15 })],
+    ['data.object.current_period_end', event({ current_period_end: -1 })],
+    ['data.object.items.data', event({ items: {} })],
+    ['data', event({}, undefined, { data: undefined })],
+    ['id', event({}, undefined, { id: '\ud800' })],
+    ['created', event({}, undefined, { created: 1.5 })],
+    ['created', event({}, undefined, { created: CREATED + 1 })],
+    ['type', event({}, undefined, { type: null })],
+  ];
+  it.each(refused)('is refused for %s', (param, text) => {
+    expect(refusalOf(text)).toMatchObject({ code: 'invalid_request', param });
+  });
+
+  it('is refused and breaks nothing, whatever JSON it is', () => {
+    expect(refusalOf('{"id":')).toMatchObject({ code: 'invalid_json' });
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(refusalOf(text)).toMatchObject({ code: 'invalid_request' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function refusalOf(text: string): unknown {
+  try {
+    return readSubscriptionEvent(text, NOW_MS);
+  } catch (error) {
+    if (error instanceof Rejected) return error.refusal;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSignedBy } from './verify-signature.ts';
+
+/*
+ * Signed here by hand, as Stripe's documentation describes it, and not with the package that verifies.
+ *
+ * Breaks that turn it red: the future not looked at; the last of two times taken; the tolerance left out.
+ */
+const NOW_MS = Date.UTC(2026, 0, 1);
+const SECRET = 'whsec_abc';
+
+function signed(body: string, { secret = SECRET, atMs = NOW_MS } = {}): string {
+  const seconds = Math.floor(atMs / 1000);
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
+}
+
+const accepts = (body: string, header: string, secret = SECRET) =>
+  isSignedBy({ body, header, secret, nowMs: NOW_MS });
+
+describe('a signed call', () => {
+  it('is taken whatever its body says, and not when one bit of body or signature is another', () => {
+    const one = fc.record({ body: fc.string({ unit: 'binary', minLength: 1 }), flip: fc.nat() });
+    fc.assert(
+      fc.property(one, ({ body, flip }) => {
+        const header = signed(body);
+        expect(accepts(body, header)).toBe(true);
+        const bytes = Buffer.from(body);
+        bytes.writeUInt8((bytes.readUInt8(flip % bytes.length) ^ 1) & 0x7f, flip % bytes.length);
+        const other = bytes.toString();
+        if (other !== body) expect(accepts(other, header)).toBe(false);
+        const at = header.indexOf('v1=') + 3 + (flip % 64);
+        const digit = header[at] === '0' ? '1' : '0';
+        expect(accepts(body, header.slice(0, at) + digit + header.slice(at + 1))).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is taken for five minutes before and after, and no longer', () => {
+    const at = (offsetMs: number) => accepts('{}', signed('{}', { atMs: NOW_MS + offsetMs }));
+    expect([-300_000, -1000, 0, 1000, 300_000].map(at)).toEqual([true, true, true, true, true]);
+    expect([-301_000, -86_400_000, 301_000, 86_400_000, 3e13].map(at)).toEqual(Array(5).fill(false));
+  });
+
+  it('is taken when one of its signatures is right, as while a secret is rolled', () => {
+    const [t, right] = signed('{}').split(',');
+    expect(accepts('{}', `${t},v1=${'0'.repeat(64)},${right}`)).toBe(true);
+    expect(accepts('{}', `${t},v0=${right?.slice(3)}`)).toBe(false);
+  });
+
+  it('is not taken under another secret, or an empty one', () => {
+    expect(accepts('{}', signed('{}', { secret: 'other' }))).toBe(false);
+    expect(accepts('{}', signed('{}', { secret: '' }), '')).toBe(false);
+  });
+
+  it.each([
+    '',
+    't=1',
+    'v1=00',
+    't=,v1=00',
+    't=x,v1=00',
+    't=1e3,v1=00',
+    `t=${'9'.repeat(400)},v1=00`,
+    ',,,===',
+    `\u0000${signed('{}')}`,
+    `t=9999999999,${signed('{}')}`,
+    `${signed('{}')},t=1`,
+    `${signed('{}')},t`,
+    '漢字',
+  ])('is not taken, and nothing breaks, with the header %j', (header) => {
+    expect(accepts('{}', header)).toBe(false);
+  });
+});

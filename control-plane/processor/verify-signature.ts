@@ -1,0 +1,34 @@
+import { Stripe } from 'stripe';
+
+export interface SignedCall {
+  /** As it came: another spelling of the same JSON has another signature. */
+  body: string;
+  /** `Stripe-Signature`. */
+  header: string;
+  secret: string;
+  nowMs: number;
+}
+
+/** How far the processor's clock may be from ours, and for how long a call that was overheard is good. */
+export const TOLERANCE_SECONDS = 300;
+
+/** Whether this secret signed this body, not long ago. */
+export function isSignedBy({ body, header, secret, nowMs }: SignedCall): boolean {
+  const signedAt = signedAtSeconds(header);
+  // The package takes any time that is ahead: a signature from the future would never grow stale.
+  if (signedAt === undefined || signedAt * 1000 > nowMs + TOLERANCE_SECONDS * 1000) return false;
+  try {
+    const { signature } = Stripe.webhooks;
+    return signature?.verifyHeader(body, header, secret, TOLERANCE_SECONDS, undefined, nowMs) ?? false;
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
+    throw error;
+  }
+}
+
+/** Of the one `t` that the header holds: of two the package would take the last. */
+function signedAtSeconds(header: string): number | undefined {
+  const stamps = header.split(',').filter((item) => item.split('=')[0] === 't');
+  const digits = stamps.length === 1 ? /^t=(\d{1,12})$/.exec(stamps[0] ?? '')?.[1] : undefined;
+  return digits === undefined ? undefined : Number(digits);
+}

@@ -1,0 +1,18 @@
+import { unseal } from '../../infra/secrets.ts';
+import type { Database } from '../request-context.ts';
+import { findConnection } from '../store/processor-connections.ts';
+
+/** With which the processor signs for this environment; undefined where there is none, or no environment. */
+export async function readWebhookSecret(
+  db: Database,
+  environment: string,
+  sealingKey: Buffer,
+): Promise<string | undefined> {
+  const sealed = (await findConnection(db, environment))?.webhookSecret;
+  return sealed ? unseal(sealed, sealingKey, webhookSecretContext(environment)).toString() : undefined;
+}
+
+/** What a secret is sealed for: it opens in no other environment and as nothing else. */
+export function webhookSecretContext(environment: string): string {
+  return `${environment}/processor-webhook-secret`;
+}

@@ -1,0 +1,58 @@
+import { insertAuditEntry } from '../infra/store/insert-audit-entry.ts';
+import { splitEnvironment } from '../schemas/environment.ts';
+import type { ChangeEvent } from '../schemas/event-types.ts';
+import { newId } from '../schemas/ids.ts';
+import { exactJson } from '../schemas/rules/exact-json.ts';
+import { timestampText } from '../schemas/rules/timestamp.ts';
+import type { Database } from './request-context.ts';
+import { insertEvents } from './store/webhook-events.ts';
+
+/** Who changes something, and when. A request's context is one. */
+export interface ChangeContext {
+  /** The transaction of the change. */
+  db: Database;
+  environment: string;
+  /** A key's id, or `operator`, `clock`, `processor`. */
+  actor: string;
+  /** What is done, as the audit log names it. */
+  operationId: string;
+  requestId?: string;
+  nowMs: number;
+}
+
+/** One object as it was and as it is. Both are shown to people: they hold no secret. */
+export interface Change {
+  objectId: string;
+  before?: object | undefined;
+  after?: object | undefined;
+  /** Where one reports another object it names it. */
+  events?: Array<ChangeEvent & { objectId?: string }>;
+}
+
+/** Writes what a change has to leave behind, in its own transaction: the audit log and the outbox. */
+export async function recordChange(context: ChangeContext, change: Change): Promise<void> {
+  const { db, environment, actor, operationId, requestId = null, nowMs } = context;
+  const { objectId, before, after, events = [] } = change;
+  const createdAt = new Date(nowMs);
+  await insertAuditEntry(db, {
+    environment,
+    actor,
+    action: operationId,
+    objectId,
+    before: before ? exactJson(before) : null,
+    after: after ? exactJson(after) : null,
+    requestId,
+    createdAt,
+  });
+  if (events.length === 0) return;
+  const rows = events.map((event) => ({ objectId, ...event, ...envelopeOf(event, environment, nowMs) }));
+  await insertEvents(db, { environment, createdAt, rows });
+}
+
+/** The envelope of the specification. Its bytes are made here, once: what is signed is what is stored. */
+function envelopeOf({ type, data }: ChangeEvent, environment: string, nowMs: number) {
+  const id = newId('evt');
+  const { workspaceId } = splitEnvironment(environment);
+  const envelope = { id, type, workspace_id: workspaceId, created_at: timestampText(nowMs), data };
+  return { id, type, body: exactJson(envelope) };
+}

@@ -1,0 +1,69 @@
+import type { ErrorObject } from 'ajv';
+
+/** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
+export function refusalReason(error: ErrorObject): string {
+  return REASONS[error.keyword]?.(error) ?? 'is not valid';
+}
+
+type Reason = (error: ErrorObject) => string;
+
+const REASONS: Record<string, Reason> = {
+  required: () => 'is required',
+  type: ({ params }) => mustBe([params.type].flat()),
+  anyOf: ({ parentSchema }) => mustBe(typesOf(parentSchema?.anyOf)),
+  enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
+  const: ({ params }) => `must be ${JSON.stringify(params.allowedValue)}`,
+  format: ({ params }) => FORMATS[params.format] ?? 'is not valid',
+  pattern: ({ parentSchema }) => parentSchema?.['x-pattern-rule'] ?? 'is not valid',
+  minLength: ({ params }) => atLeast(params.limit, 'characters'),
+  maxLength: ({ params }) => `must have at most ${params.limit} characters`,
+  minimum: inRange,
+  maximum: inRange,
+  minItems: ({ params }) => atLeast(params.limit, 'entries'),
+  maxItems: ({ params }) => `must have at most ${params.limit} entries`,
+  uniqueItems: () => 'must not name anything twice',
+  minProperties: ({ params }) => atLeast(params.limit, 'entries'),
+  maxProperties: ({ params }) => `must have at most ${params.limit} entries`,
+};
+
+const FORMATS: Record<string, string> = {
+  'date-time': 'must be an RFC 3339 timestamp from 1970 to 2099',
+  email: 'must be an email address, like ada@example.com',
+};
+
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'a list',
+};
+
+function typesOf(branches: Array<{ type?: string | string[] }> = []): string[] {
+  return branches.flatMap(({ type = [] }) => type);
+}
+
+/** `must be a string, a number or null`. */
+function mustBe(types: string[]): string {
+  const named = types.map((type) => TYPES[type] ?? type);
+  const last = named.pop() ?? 'valid';
+  return `must be ${named.length === 0 ? last : `${named.join(', ')} or ${last}`}`;
+}
+
+function atLeast(limit: number, what: string): string {
+  return limit === 1 ? 'must not be empty' : `must have at least ${limit} ${what}`;
+}
+
+interface Range {
+  type?: string | string[];
+  minimum?: number;
+  maximum?: number;
+}
+
+function inRange({ parentSchema }: ErrorObject): string {
+  const { type, minimum, maximum } = parentSchema as Range;
+  const number = type === 'integer' ? 'a whole number' : 'a number';
+  if (minimum === undefined) return `must be ${number} up to ${maximum}`;
+  return `must be ${number} from ${minimum} ${maximum === undefined ? 'on' : `to ${maximum}`}`;
+}

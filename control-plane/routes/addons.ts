@@ -1,0 +1,88 @@
+import { Rejected } from '../../schemas/failures.ts';
+import { newId } from '../../schemas/ids.ts';
+import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
+import { pageOf } from '../page.ts';
+import { readEntitlementValues, shownEntitlements } from '../read-entitlement-values.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import {
+  type AddonRow,
+  deleteAddonEntitlements,
+  findAddon,
+  insertAddon,
+  insertAddonEntitlements,
+  listAddonEntitlements,
+  listAddons,
+  touchAddon,
+} from '../store/addons.ts';
+import type { EntitlementValueRow } from '../store/entitlement-values.ts';
+
+type AddonOperation = Extract<keyof Handlers, `addons.${string}`>;
+
+export const addonHandlers: Pick<Handlers, AddonOperation> = {
+  'addons.list': async ({ db, environment }, { query }) => {
+    const { rows, total } = await listAddons(db, environment, query);
+    return pageOf(rows.map(shownAddon), total, query);
+  },
+
+  'addons.create': async (context, { body: { key, name } }) => {
+    await beginCatalogueChange(context);
+    const { db, environment, nowMs } = context;
+    const row = await insertAddon(db, environment, {
+      id: newId('addon'),
+      key,
+      name,
+      createdAt: new Date(nowMs),
+    });
+    if (!row) throw new Rejected('already_exists', 'Another add-on has this key.', { param: 'key' });
+    const after = shownAddon(row);
+    await recordCatalogueChange(context, { objectId: row.id, after });
+    return after;
+  },
+
+  'addons.retrieve': async (context, { params }) => shownAddon(await knownAddon(context, params.addonId)),
+
+  'addons.retrieveEntitlements': async (context, { params }) => {
+    const { id } = await knownAddon(context, params.addonId);
+    return shownSet(id, await listAddonEntitlements(context.db, context.environment, id));
+  },
+
+  'addons.replaceEntitlements': async (context, { params, bodyText }) => {
+    await beginCatalogueChange(context);
+    const { db, environment, nowMs } = context;
+    const { id } = await knownAddon(context, params.addonId);
+    const before = shownSet(id, await listAddonEntitlements(db, environment, id));
+    requireMatch(context, before);
+    const values = await readEntitlementValues(context, bodyText);
+    const after = shownSet(id, values);
+    if (changedFields(before, after).length === 0) return before;
+    await deleteAddonEntitlements(db, id);
+    await insertAddonEntitlements(db, id, values);
+    await touchAddon(db, environment, { id, updatedAt: new Date(nowMs) });
+    await recordCatalogueChange(context, { objectId: id, before, after });
+    return after;
+  },
+};
+
+async function knownAddon({ db, environment }: RequestContext, name: string): Promise<AddonRow> {
+  const row = await findAddon(db, environment, name);
+  if (row) return row;
+  throw new Rejected('not_found', `There is no add-on ${name}.`, { param: 'addonId' });
+}
+
+function shownAddon({ id, key, name, createdAt, updatedAt }: AddonRow): Addon {
+  return {
+    id,
+    key,
+    name,
+    createdAt: timestampText(createdAt.getTime()),
+    updatedAt: timestampText(updatedAt.getTime()),
+  };
+}
+
+function shownSet(addonId: string, rows: readonly EntitlementValueRow[]): AddonEntitlements {
+  return { addonId, entitlements: shownEntitlements(rows) };
+}

@@ -1,0 +1,35 @@
+import type { AuditEntryRow } from '../../infra/store/insert-audit-entry.ts';
+import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
+import { parseExact } from '../../schemas/rules/exact-json.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { pageOf } from '../page.ts';
+import type { Handlers } from '../request-context.ts';
+import { listAuditEntries } from '../store/audit-log.ts';
+import { openSpan } from '../usage/window.ts';
+
+export const auditLogHandlers: Pick<Handlers, 'auditLog.list'> = {
+  'auditLog.list': async ({ db, environment }, { query }) => {
+    const { from, to, ...filter } = query;
+    const span = openSpan({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) });
+    const { rows, total } = await listAuditEntries(db, environment, { ...filter, span });
+    return pageOf(rows.map(shownAuditEntry), total, query);
+  },
+};
+
+function shownAuditEntry(row: AuditEntryRow): AuditEntry {
+  const { actor, action, objectId, before, after, requestId, createdAt } = row;
+  return {
+    actor,
+    action,
+    objectId,
+    ...(before === null ? {} : { before: snapshot(before) }),
+    ...(after === null ? {} : { after: snapshot(after) }),
+    ...(requestId === null ? {} : { requestId }),
+    createdAt: timestampText(createdAt.getTime()),
+  };
+}
+
+/** jsonb keeps every digit, and its text is read without a double. */
+function snapshot(json: string): Record<string, unknown> {
+  return parseExact(json) as Record<string, unknown>;
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiAnswer, type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+
+/*
+ * The page that shows the description, as a browser sees it.
+ *
+ * Breaks that turn it red: an asset from another origin; `validatorUrl` left out; a directive of the policy
+ * with `*`; the asset read from its folder by the name in the path.
+ */
+let api: ApiUnderTest;
+let page: ApiAnswer;
+
+beforeAll(async () => {
+  api = await startApi();
+  page = await api.call('GET', '/docs', { key: undefined });
+});
+
+afterAll(() => api?.close());
+
+function assetPaths(): string[] {
+  return [...page.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, path = '']) => path);
+}
+
+describe('the page', () => {
+  it('is HTML without a key, and asks for files of our own origin only', async () => {
+    expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+    expect(assetPaths()).toHaveLength(5);
+    for (const path of assetPaths())
+      expect(path).toMatch(/^\/(docs\/[a-z-]+-[0-9a-f]{12}\.\w+|openapi\.json)$/);
+    expect(page.text).not.toMatch(/<style|style=|<script>|\bon\w+=/);
+  });
+
+  it('has a policy under which a browser loads and sends nothing elsewhere', () => {
+    const policy = String(page.headers['content-security-policy']);
+    const directives = policy.split('; ').map((one) => one.split(' '));
+    expect(directives[0]).toEqual(['default-src', "'none'"]);
+    const sources = new Set(directives.flatMap(([, ...places]) => places));
+    expect([...sources].sort()).toEqual(["'none'", "'self'", 'data:']);
+    const data = directives.filter((one) => one.includes('data:')).map(([name]) => name);
+    expect(data).toEqual(['img-src']);
+    for (const name of ['base-uri', 'form-action', 'frame-ancestors']) {
+      expect(directives).toContainEqual([name, "'none'"]);
+    }
+  });
+
+  it('names files that are there, are kept for a year and name no other origin themselves', async () => {
+    for (const path of assetPaths()) {
+      const asset = await api.call('GET', path, { key: undefined });
+      expect(asset.status).toBe(200);
+      if (!path.startsWith('/docs/')) continue;
+      expect(asset.headers).toMatchObject({
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(otherOrigins(path, asset.text)).toEqual([]);
+    }
+  });
+
+  it('shows the description of this very server, and asks nobody to validate it', async () => {
+    const start = assetPaths().find((path) => path.includes('start')) ?? '';
+    const { text } = await api.call('GET', start, { key: undefined });
+    expect(text).toContain("url: '/openapi.json'");
+    expect(text).toContain('validatorUrl: null');
+  });
+});
+
+describe('a file of the page', () => {
+  it('is only what the page names: no path leads anywhere else', async () => {
+    const names = [
+      'index.html',
+      'package.json',
+      '..%2Fpackage.json',
+      '..%2f..%2f..%2fetc%2fpasswd',
+      '%2e%2e%2fpackage.json',
+      '..%5cpackage.json',
+      'swagger-ui.css',
+      'swagger-ui.css%00',
+      '__proto__',
+      'constructor',
+      'x'.repeat(200),
+    ];
+    for (const name of names) {
+      expectRefusal(await api.call('GET', `/docs/${name}`, { key: undefined }), 'not_found');
+    }
+    const nested = await api.call('GET', '/docs/swagger-ui/package.json', { key: undefined });
+    expectRefusal(nested, 'not_found');
+  });
+
+  it('is asked for with GET and HEAD alone', async () => {
+    const path = assetPaths()[0] ?? '';
+    expectRefusal(await api.call('POST', path, { key: undefined }), 'method_not_allowed');
+    const head = await api.call('HEAD', path, { key: undefined });
+    expect(head).toMatchObject({ status: 200, text: '' });
+  });
+});
+
+/** What a style sheet loads by itself; in a program, what its own start names. */
+function otherOrigins(path: string, text: string): string[] {
+  if (path.endsWith('.css')) {
+    const named = [...text.matchAll(/url\(\s*["']?([^"')]{0,40})|@import\s+(\S+)/g)];
+    return named.map(([, url, imported]) => url ?? imported ?? '').filter((url) => !url.startsWith('data:'));
+  }
+  return path.includes('start') ? [...text.matchAll(/\b(?:https?:)?\/\/\S+/g)].map(String) : [];
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_BASE } from '../../schemas/route.ts';
+import {
+  type ApiAnswer,
+  type ApiUnderTest,
+  type CallOptions,
+  expectRefusal,
+  startApi,
+} from '../api-under-test.ts';
+
+/*
+ * What a browser needs of the funnel (contract, §9): CORS, beacons, the key in the address, a limit.
+ *
+ * Breaks that turn it red: CORS headers set when the handler is done; the key in the address taken for every
+ * operation, or a secret one; text/plain taken for every operation; one bucket for all keys.
+ */
+const PATH = `${API_BASE}/events/funnel`;
+const ORIGIN = 'https://shop.example';
+const EVENT = JSON.stringify({ event: 'widget_view', sessionId: 's' });
+
+let api: ApiUnderTest;
+const clock = { ms: 0, nowMs: Date.now, monotonicMs: () => clock.ms };
+
+beforeAll(async () => {
+  const rateLimits = { publishable: { perSecond: 0.5, burst: 20 }, secret: { perSecond: 10, burst: 40 } };
+  api = await startApi(undefined, { clock, rateLimits });
+});
+
+afterAll(() => api?.close());
+
+/** As a page posts it. */
+function post(options: CallOptions = {}, search = ''): Promise<ApiAnswer> {
+  clock.ms += 60_000;
+  const headers = { origin: ORIGIN, ...options.headers };
+  return api.call('POST', `${PATH}${search}`, { body: EVENT, key: undefined, ...options, headers });
+}
+
+const beacon = { 'content-type': 'text/plain;charset=UTF-8' };
+
+function expectReadable({ headers }: ApiAnswer): void {
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': ORIGIN,
+    'access-control-allow-credentials': 'true',
+    vary: 'Origin',
+  });
+  expect(headers['access-control-expose-headers']).toMatch(/X-Request-Id/);
+}
+
+describe('a page of another origin', () => {
+  it('gets its preflight answered, without a key', async () => {
+    const asked = 'authorization,content-type,idempotency-key,x-api-key,x-request-id';
+    const answer = await api.call('OPTIONS', PATH, {
+      key: undefined,
+      headers: {
+        origin: ORIGIN,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': asked,
+      },
+    });
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expectReadable(answer);
+    expect(answer.headers['access-control-allow-methods']).toContain('POST');
+    const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(asked.split(',')));
+    expect(answer.headers['access-control-max-age']).toBe('86400');
+  });
+
+  it('may read every answer: success, and each refusal', async () => {
+    const key = api.keys.live.publishable;
+    const answers: Array<[number, ApiAnswer]> = [
+      [201, await post({ key })],
+      [401, await post()],
+      [401, await post({ key: 'pk_live_wrong' })],
+      [415, await post({ key, headers: { 'content-type': 'text/html' } })],
+      [413, await post({ key, body: ' '.repeat(2 ** 20 + 1) })],
+      [400, await post({ key, body: '{' })],
+      [400, await post({ key, body: '{"event":"activated","sessionId":"s"}' })],
+      [405, await api.call('PUT', PATH, { headers: { origin: ORIGIN } })],
+    ];
+    for (const [status, answer] of answers) {
+      expect(answer.status).toBe(status);
+      expectReadable(answer);
+    }
+  });
+
+  it('is told any origin where it names none that a header can hold', async () => {
+    const key = api.keys.live.publishable;
+    for (const [origin, told] of [
+      ['null', 'null'],
+      ['', '*'],
+      [`https://${'x'.repeat(300)}`, '*'],
+      ['https://ünal.example', '*'],
+    ] as const) {
+      const { headers } = await post({ key, headers: { origin } });
+      expect(headers['access-control-allow-origin']).toBe(told);
+    }
+  });
+
+  it('gets none of it from any other operation', async () => {
+    const headers = { origin: ORIGIN };
+    for (const [method, path] of [
+      ['GET', `${API_BASE}/customers`],
+      ['GET', `${API_BASE}/funnel`],
+      ['OPTIONS', `${API_BASE}/customers`],
+      ['OPTIONS', `${API_BASE}/events/funnel/`],
+    ] as const) {
+      const answer = await api.call(method, path, { headers });
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+    expectRefusal(await api.call('OPTIONS', `${API_BASE}/customers`), 'method_not_allowed');
+  });
+});
+
+describe('a beacon', () => {
+  it('is text, with the publishable key in the address', async () => {
+    const answer = await post({ headers: beacon }, `?key=${api.keys.live.publishable}`);
+    expect([answer.status, answer.body.id]).toEqual([201, expect.stringMatching(/^fun_/)]);
+    const { rows } = await api.pool.query('SELECT environment FROM funnel_events WHERE id = $1', [
+      answer.body.id,
+    ]);
+    expect(rows).toEqual([{ environment: `${api.keys.workspaceId}:live` }]);
+  });
+
+  it('never carries a secret key in its address, even beside a header', async () => {
+    const { secret, publishable } = api.keys.live;
+    expectRefusal(await post({}, `?key=${secret}`), 'unauthenticated');
+    expectRefusal(await post({ key: publishable }, `?key=%73k${secret.slice(2)}`), 'unauthenticated');
+    expectRefusal(await post({ key: publishable }, `?key=${api.keys.test.publishable}`), 'unauthenticated');
+    expect((await post({ key: publishable }, `?key=${publishable}`)).status).toBe(201);
+    for (const key of ['', 'x', 'pk_live_', '%00']) {
+      const answer = await post({}, `?key=${key}`);
+      expect([400, 401]).toContain(answer.status);
+    }
+  });
+
+  it('is taken by this operation alone', async () => {
+    const search = `?key=${api.keys.live.publishable}`;
+    expectRefusal(
+      await api.call('GET', `${API_BASE}/customers${search}`, { key: undefined }),
+      'unauthenticated',
+    );
+    const options = { body: '{}', headers: beacon };
+    expectRefusal(await api.call('POST', `${API_BASE}/customers`, options), 'unsupported_media_type');
+  });
+});
+
+describe('a rate limit', () => {
+  it('holds a publishable key to its rate, says when to go on, and holds up no other key', async () => {
+    const { publishable: key } = (await api.addWorkspace()).live;
+    const ask = () => api.ask('funnel.record', { key });
+    const answers = await Promise.all(Array.from({ length: 25 }, ask));
+    expect(answers.filter(({ status }) => status === 201).length).toBe(20);
+    const refused = await ask();
+    expectRefusal(refused, 'rate_limited');
+    expect(refused.headers['retry-after']).toBe('2');
+    expect((await api.ask('funnel.record', { key: api.keys.test.publishable })).status).toBe(201);
+    clock.ms += 2000;
+    expect([(await ask()).status, (await ask()).status]).toEqual([201, 429]);
+  });
+
+  it('of secret keys is its own, on every operation of this plane that needs a key', async () => {
+    const { secret: key } = (await api.addWorkspace()).live;
+    const asks = Array.from({ length: 45 }, (_, at) =>
+      at % 2 === 0 ? api.ask('customers.list', { key }) : api.ask('funnel.record', { key }),
+    );
+    const statuses = (await Promise.all(asks)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429).length).toBe(5);
+    const refused = await api.ask('customers.create', { key, body: '{' });
+    expectRefusal(refused, 'rate_limited');
+    expect(refused.headers['retry-after']).toBe('1');
+    expect((await api.call('GET', '/healthz', { key })).status).toBe(200);
+  });
+});
+
+it('without a configured rate a secret key is not limited', async () => {
+  const unlimited = await startApi();
+  try {
+    const asks = Array.from({ length: 300 }, () => unlimited.ask('processor.retrieve'));
+    const statuses = (await Promise.all(asks)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  } finally {
+    await unlimited.close();
+  }
+});

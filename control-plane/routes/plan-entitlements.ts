@@ -1,0 +1,55 @@
+import { Rejected } from '../../schemas/failures.ts';
+import type { PlanEntitlements } from '../../schemas/resources/plans.ts';
+import { recordCatalogueChange } from '../catalogue-change.ts';
+import { knownPlan, nextVersion, planToChange, writePlan } from '../change-plan.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
+import { readEntitlementValues, shownEntitlements } from '../read-entitlement-values.ts';
+import type { Handlers } from '../request-context.ts';
+import type { EntitlementValueRow } from '../store/entitlement-values.ts';
+import {
+  deletePlanEntitlements,
+  insertPlanEntitlements,
+  listPlanEntitlements,
+  type PlanVersion,
+} from '../store/plan-entitlements.ts';
+
+type EntitlementOperation = 'plans.retrieveEntitlements' | 'plans.replaceEntitlements';
+
+export const planEntitlementHandlers: Pick<Handlers, EntitlementOperation> = {
+  'plans.retrieveEntitlements': async (context, { params, query }) => {
+    const plan = await knownPlan(context, params.planId);
+    const { version = plan.version } = query;
+    if (version > plan.version) throw noVersion(plan.id, version);
+    const place = { planId: plan.id, version };
+    return shownSet(place, await listPlanEntitlements(context.db, context.environment, place));
+  },
+
+  'plans.replaceEntitlements': async (context, { params, bodyText }) => {
+    const { db, environment } = context;
+    const plan = await planToChange(context, params.planId);
+    const old = { planId: plan.id, version: plan.version };
+    const before = shownSet(old, await listPlanEntitlements(db, environment, old));
+    requireMatch(context, before);
+    const values = await readEntitlementValues(context, bodyText);
+    if (changedFields(before, shownSet(old, values)).length === 0) return before;
+    const next = { planId: plan.id, version: await nextVersion(context, plan) };
+    await deletePlanEntitlements(db, next);
+    await insertPlanEntitlements(db, next, values);
+    await writePlan(context, plan, { version: next.version });
+    const after = shownSet(next, values);
+    const events = [{ type: 'plan.updated' as const, data: next }];
+    await recordCatalogueChange(context, { objectId: plan.id, before, after, events });
+    return after;
+  },
+};
+
+function shownSet(place: PlanVersion, rows: readonly EntitlementValueRow[]): PlanEntitlements {
+  return { ...place, entitlements: shownEntitlements(rows) };
+}
+
+function noVersion(planId: string, version: number): Rejected {
+  return new Rejected('plan_not_found', `The plan ${planId} has no version ${version}.`, {
+    param: 'version',
+  });
+}

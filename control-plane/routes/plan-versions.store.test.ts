@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import { subscriptionsUnderTest, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+
+/*
+ * Every version of a plan, along any way of changing it, against a model that keeps them all.
+ *
+ * Breaks that turn it red: a published plan, or a draft with something pinned to it, replaced in place;
+ * a new version without a copy; the same set or name counted as a change; an archived plan changed in place.
+ */
+let api: ApiUnderTest;
+let customerId: string;
+
+const FEATURES = ['a', 'b', 'c'];
+
+beforeAll(async () => {
+  api = await startApi();
+  for (const key of FEATURES) {
+    await api.ask('features.create', { body: { key, name: key, type: 'limit' } });
+  }
+  customerId = await subscriptionsUnderTest(api).customer();
+});
+
+afterAll(() => api?.close());
+
+type Limits = Record<string, number | boolean | null>;
+
+type Step =
+  | { does: 'replace'; limits: Limits }
+  | { does: 'rename'; name: string }
+  | { does: 'pin' }
+  | { does: 'publish' }
+  | { does: 'archive' };
+
+const limit = fc.option(fc.integer({ min: 0, max: 3 }), { nil: null });
+/** Few enough that the same set comes twice in a row now and then. */
+const limits = fc.oneof(
+  fc.constantFrom<Limits>({}, { a: 1 }),
+  fc.record({ a: limit, b: limit, c: limit }, { requiredKeys: [] }).map((given) => ({ ...given }) as Limits),
+);
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('replace' as const), limits }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant('rename' as const), name: fc.constantFrom('x', 'y') }),
+  },
+  { weight: 2, arbitrary: fc.constant({ does: 'pin' as const }) },
+  { weight: 1, arbitrary: fc.constant({ does: 'publish' as const }) },
+  { weight: 1, arbitrary: fc.constant({ does: 'archive' as const }) },
+);
+
+it('each version gives for ever what it gave when the next one came', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), async (way) => {
+      const { body } = await api.ask('createPlan', { body: { productId: 'p', name: 'x' } });
+      const params = { planId: String(body.id) };
+      const model = createModel();
+      for (const step of way) {
+        await take(params, step, model.versions.length);
+        model.take(step);
+      }
+      const { body: plan } = await api.ask('plans.retrieve', { params });
+      expect(plan).toMatchObject({ status: model.status(), version: model.versions.length });
+      for (const [at, expected] of model.versions.entries()) {
+        const seen = await api.ask('plans.retrieveEntitlements', { params, query: { version: at + 1 } });
+        expect(limitsOf(seen.body.entitlements)).toEqual(expected);
+      }
+      const told = (await toldEvents(api.pool, params.planId)).filter(({ type }) => type === 'plan.updated');
+      expect(told).toHaveLength(model.changes());
+    }),
+    { numRuns: 40 },
+  );
+});
+
+async function take(params: { planId: string }, step: Step, planVersion: number): Promise<void> {
+  // Refused of an archived plan.
+  if (step.does === 'pin') {
+    const { body } = await api.ask('subscriptions.create', { body: { customerId, ...params, planVersion } });
+    // It counts also when it has ended, and leaves room for the next.
+    await api.ask('subscriptions.cancel', { params: { subscriptionId: String(body.id) } });
+  }
+  if (step.does === 'rename') await api.ask('plans.update', { params, body: { name: step.name } });
+  if (step.does === 'publish') await api.ask('plans.publish', { params });
+  if (step.does === 'archive') await api.ask('plans.archive', { params });
+  if (step.does !== 'replace') return;
+  const entitlements = Object.entries(step.limits).map(([featureKey, value]) => ({ featureKey, value }));
+  const answer = await api.ask('plans.replaceEntitlements', { params, body: { entitlements } });
+  expect(answer.status).toBe(200);
+}
+
+function limitsOf(entitlements: Array<{ featureKey: string; value: Limits[string] }>): Limits {
+  return Object.fromEntries(entitlements.map(({ featureKey, value }) => [featureKey, value]));
+}
+
+/** The same, with every version as a whole. */
+function createModel() {
+  let status = 'draft';
+  let name = 'x';
+  let changes = 0;
+  const pinned = new Set<number>();
+  const versions: Limits[] = [{}];
+
+  function put(limits: Limits): void {
+    changes += 1;
+    if (status === 'draft' && !pinned.has(versions.length)) versions.pop();
+    versions.push(limits);
+  }
+
+  return {
+    versions,
+    status: () => status,
+    changes: () => changes,
+    take(step: Step): void {
+      const now = versions.at(-1) ?? {};
+      if (step.does === 'replace' && !isSame(now, step.limits)) put(step.limits);
+      if (step.does === 'rename' && name !== step.name) put(now);
+      if (step.does === 'rename') name = step.name;
+      if (step.does === 'pin' && status !== 'archived') pinned.add(versions.length);
+      if (step.does === 'publish' && status === 'draft') status = 'published';
+      if (step.does === 'archive') status = 'archived';
+    },
+  };
+}
+
+function isSame(one: Limits, other: Limits): boolean {
+  return (
+    FEATURES.every((key) => one[key] === other[key]) && Object.keys(one).length === Object.keys(other).length
+  );
+}

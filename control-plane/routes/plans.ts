@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { Defect } from '../../schemas/failures.ts';
+import { newId } from '../../schemas/ids.ts';
+import type { NewPlan, Plan } from '../../schemas/resources/plans.ts';
+import { planKeys } from '../../schemas/rules/plan-key.ts';
+import { nextPlanStatuses, type PlanStatus } from '../../schemas/rules/plan-status.ts';
+import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
+import {
+  knownPlan,
+  nextVersion,
+  planToChange,
+  recordPlanChange,
+  shownPlan,
+  writePlan,
+} from '../change-plan.ts';
+import { requireMatch } from '../etag.ts';
+import { illegalTransition } from '../illegal-transition.ts';
+import { pageOf } from '../page.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import { copyPlanEntitlements } from '../store/plan-entitlements.ts';
+import { insertPlan, listPlans, type PlanRow } from '../store/plans.ts';
+import { planEntitlementHandlers } from './plan-entitlements.ts';
+import { registerProduct } from './products.ts';
+
+type PlanOperation = Extract<keyof Handlers, `plans.${string}` | 'createPlan'>;
+
+export const planHandlers: Pick<Handlers, PlanOperation> = {
+  ...planEntitlementHandlers,
+
+  'plans.list': async ({ db, environment }, { query }) => {
+    const { rows, total } = await listPlans(db, environment, query);
+    return pageOf(rows.map(shownPlan), total, query);
+  },
+
+  createPlan: async (context, { body }) => {
+    await beginCatalogueChange(context);
+    await registerProduct(context, body.productId);
+    const row = await insertUnderFreeKey(context, body);
+    const after = shownPlan(row);
+    const data = { planId: row.id, status: row.status, version: row.version };
+    const events = [{ type: 'plan.created' as const, data }];
+    await recordCatalogueChange(context, { objectId: row.id, after, events });
+    return after;
+  },
+
+  'plans.retrieve': async (context, { params }) => shownPlan(await knownPlan(context, params.planId)),
+
+  'plans.update': async (context, { params, body }) => {
+    const row = await matchingPlan(context, params.planId);
+    const { name = row.name, description = row.description, productId = row.productId } = body;
+    const isSame = name === row.name && description === row.description && productId === row.productId;
+    if (isSame) return shownPlan(row);
+    if (productId !== row.productId) await registerProduct(context, productId);
+    const version = await nextVersion(context, row);
+    if (version !== row.version) {
+      await copyPlanEntitlements(context.db, row.id, { from: row.version, to: version });
+    }
+    const updated = await writePlan(context, row, { name, description, productId, version });
+    const event = { type: 'plan.updated' as const, data: { planId: row.id, version } };
+    return recordPlanChange(context, [row, updated], event);
+  },
+
+  'plans.publish': (context, { params }) => move(context, params.planId, 'published'),
+
+  'plans.archive': (context, { params }) => move(context, params.planId, 'archived'),
+};
+
+/** As its caller saw it, to change. */
+async function matchingPlan(context: RequestContext, name: string): Promise<PlanRow> {
+  const row = await planToChange(context, name);
+  requireMatch(context, shownPlan(row));
+  return row;
+}
+
+/** To the status it has: nothing is written and nothing told. */
+async function move(
+  context: RequestContext,
+  name: string,
+  status: Exclude<PlanStatus, 'draft'>,
+): Promise<Plan> {
+  const row = await matchingPlan(context, name);
+  if (row.status === status) return shownPlan(row);
+  const legal = nextPlanStatuses(row.status);
+  if (!legal.includes(status)) throw illegalTransition({ from: row.status, to: status, legal });
+  const updated = await writePlan(context, row, { status });
+  const data = { planId: row.id, status, version: row.version };
+  return recordPlanChange(context, [row, updated], { type: `plan.${status}`, data });
+}
+
+async function insertUnderFreeKey(
+  { db, environment, nowMs }: RequestContext,
+  { productId, name, description }: NewPlan,
+): Promise<PlanRow> {
+  const id = newId('plan');
+  const fields = { id, name, description: description ?? null, productId, createdAt: new Date(nowMs) };
+  for (const key of planKeys(name, () => randomBytes(4).toString('hex'))) {
+    const row = await insertPlan(db, environment, { ...fields, key });
+    if (row) return row;
+  }
+  throw new Defect('the keys of a plan came to an end');
+}

@@ -1,0 +1,258 @@
+import { Stripe } from 'stripe';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiAnswer, type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+
+/*
+ * Events of the payment processor (contract, §9) over HTTP and a real Postgres, signed by the official
+ * package.
+ *
+ * Breaks that turn it red: the signature not looked at; the body, or an Idempotency-Key, read before it; an
+ * older event applied; a replay applied; the second's own order left out; the status judged by our own
+ * transition table; another environment's subscription looked at.
+ */
+const SECRET = 'whsec_processor';
+const T0 = Math.floor(Date.UTC(2026, 5, 1) / 1000);
+/** Beyond the subscription clock's reach. */
+const FAR = Math.floor(Date.UTC(2090, 0, 1) / 1000);
+const clock = { nowMs: () => Date.UTC(2026, 5, 2), monotonicMs: () => 0 };
+
+let api: ApiUnderTest;
+let customerId: string;
+let planId: string;
+
+beforeAll(async () => {
+  api = await startApi(undefined, { clock });
+  const body = { action: 'set_webhook_secret', secret: SECRET };
+  await api.ask('connectProcessor', { body });
+  customerId = (await api.ask('customers.create')).body.id;
+  planId = (await api.ask('createPlan', { body: { productId: 'p', name: 'Pro' } })).body.id;
+});
+
+afterAll(() => api?.close());
+
+let made = 0;
+
+/** A subscription of ours that the processor knows by another id. */
+async function subscribe(fields: object = {}): Promise<{ id: string; theirs: string }> {
+  made += 1;
+  const theirs = `sub_processor_${made}`;
+  const body = { customerId, planId, processorSubscriptionId: theirs, ...fields };
+  const { body: subscription } = await api.ask('subscriptions.create', { body });
+  return { id: subscription.id, theirs };
+}
+
+interface Told {
+  id?: string;
+  type?: string;
+  /** Seconds. */
+  at: number;
+  object: object;
+}
+
+function eventText({ id = `evt_${++made}`, type = 'updated', at, object }: Told): string {
+  const subscription = { status: 'active', ...object };
+  const whole = { id, type: `customer.subscription.${type}`, created: at, data: { object: subscription } };
+  return JSON.stringify(whole);
+}
+
+interface Sending {
+  secret?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  atMs?: number;
+}
+
+function send(payload: string, { secret = SECRET, path, headers, atMs = clock.nowMs() }: Sending = {}) {
+  const timestamp = Math.floor(atMs / 1000);
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  const at = path ?? `${api.keys.workspaceId}/live`;
+  return api.call('POST', `/api/v1/integrations/processor/webhooks/${at}`, {
+    key: undefined,
+    body: payload,
+    headers: { 'stripe-signature': signature, ...headers },
+  });
+}
+
+async function tell(told: Told): Promise<void> {
+  const answer = await send(eventText(told));
+  expect([answer.status, answer.body]).toEqual([200, { received: true }]);
+}
+
+const read = async (subscriptionId: string) =>
+  (await api.ask('subscriptions.retrieve', { params: { subscriptionId } })).body;
+
+/** Types of what was told of it, sorted. */
+async function eventsOf(subscriptionId: string): Promise<string[]> {
+  const sql = `SELECT type FROM webhook_events WHERE body LIKE '%' || $1 || '%' ORDER BY created_at, id`;
+  return (await api.pool.query(sql, [subscriptionId])).rows.map(({ type }) => type).sort();
+}
+
+describe('a signed call', () => {
+  const refusedAlike: Array<[what: string, sending: () => Sending]> = [
+    ['under another secret', () => ({ secret: 'whsec_other' })],
+    ['of an unknown workspace', () => ({ path: `ws_${'a'.repeat(26)}/live` })],
+    ['of a mode that there is not', () => ({ path: `${api.keys.workspaceId}/staging` })],
+    ['of a mode without a secret', () => ({ path: `${api.keys.workspaceId}/test` })],
+    ['without a signature', () => ({ headers: { 'stripe-signature': '' } })],
+    ['with half a signature', () => ({ headers: { 'stripe-signature': `t=${clock.nowMs() / 1000}` } })],
+    ['that is stale', () => ({ atMs: clock.nowMs() - 301_000 })],
+    ['from the future', () => ({ atMs: clock.nowMs() + 301_000 })],
+    [
+      'that only has a key',
+      () => ({ secret: 'x', headers: { authorization: `Bearer ${api.keys.live.secret}` } }),
+    ],
+    ['repeated under a key', () => ({ secret: 'x', headers: { 'idempotency-key': 'repeated' } })],
+  ];
+
+  it.each(refusedAlike)('%s is refused in the same words, whatever its body', async (_, sending) => {
+    const { id, theirs } = await subscribe();
+    await send(eventText({ at: T0, object: { id: theirs } }), { headers: { 'idempotency-key': 'repeated' } });
+    const bodies = [eventText({ at: T0 + 1, object: { id: theirs, status: 'unpaid' } }), '{"id":', '[]', ' '];
+    const answers: ApiAnswer[] = [];
+    for (const body of bodies) answers.push(await send(body, sending()));
+    for (const answer of answers) expectRefusal(answer, 'signature_invalid');
+    expect(new Set(answers.map(({ body }) => body.error.message)).size).toBe(1);
+    expect((await read(id)).status).toBe('active');
+  });
+
+  it('is read only once its signature holds', async () => {
+    expectRefusal(await send('{"id":'), 'invalid_json');
+    expectRefusal(await send('[]'), 'invalid_request');
+    const strange = eventText({ at: T0, object: { id: 'x', status: 'frozen' } });
+    expectRefusal(await send(strange), 'invalid_request', 'data.object.status');
+  });
+
+  it('is answered and changes nothing where it is of another type or of what is not known here', async () => {
+    const rows = async () => (await api.pool.query('SELECT count(*) FROM processor_events')).rows[0].count;
+    const before = await rows();
+    await tell({ at: T0, object: { id: 'sub_of_nobody' } });
+    const invoice = JSON.stringify({ id: 'evt_i', type: 'invoice.paid', created: T0, data: { object: {} } });
+    expect((await send(invoice)).status).toBe(200);
+    expect(await rows()).toBe(before);
+  });
+
+  it('of one environment moves nothing of another that has the same processor id', async () => {
+    const key = api.keys.test.secret;
+    const theirs = 'sub_of_two_environments';
+    const customer = (await api.ask('customers.create', { key })).body.id;
+    const plan = (await api.ask('createPlan', { key, body: { productId: 'p', name: 'P' } })).body.id;
+    const body = { customerId: customer, planId: plan, processorSubscriptionId: theirs };
+    const subscriptionId = (await api.ask('subscriptions.create', { key, body })).body.id;
+    const { id } = await subscribe({ processorSubscriptionId: theirs });
+    await tell({ at: T0, object: { id: theirs, status: 'paused' } });
+    const seen = await api.ask('subscriptions.retrieve', { key, params: { subscriptionId } });
+    expect([seen.body.status, (await read(id)).status]).toEqual(['active', 'paused']);
+  });
+});
+
+describe('a subscription', () => {
+  it('takes status, period, cancelAt and trialEnd, with one event and one audit entry', async () => {
+    const { id, theirs } = await subscribe();
+    const item = { current_period_start: T0, current_period_end: T0 + 86_400 };
+    const object = {
+      id: theirs,
+      status: 'past_due',
+      items: { data: [item] },
+      cancel_at: FAR,
+      trial_end: FAR,
+    };
+    await tell({ at: T0, object });
+    const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
+    expect(await read(id)).toMatchObject({
+      status: 'past_due',
+      currentPeriodStart: iso(T0),
+      currentPeriodEnd: iso(T0 + 86_400),
+      cancelAt: iso(FAR),
+      trialEnd: iso(FAR),
+    });
+    expect(await eventsOf(id)).toEqual(['subscription.created', 'subscription.updated']);
+    const sql = 'SELECT actor, action FROM audit_log WHERE object_id = $1 ORDER BY id DESC LIMIT 1';
+    const { rows } = await api.pool.query(sql, [id]);
+    expect(rows).toEqual([{ actor: 'processor', action: 'processor.receiveEvent' }]);
+    await tell({ at: T0 + 1, object: { id: theirs, cancel_at: null } });
+    expect(await read(id)).not.toHaveProperty('cancelAt');
+  });
+
+  it('is canceled when the processor deletes it, at the moment that it names', async () => {
+    const { id, theirs } = await subscribe();
+    await tell({ type: 'deleted', at: T0, object: { id: theirs, status: 'active', ended_at: T0 - 7 } });
+    const canceledAt = new Date((T0 - 7) * 1000).toISOString();
+    expect(await read(id)).toMatchObject({ status: 'canceled', canceledAt });
+    expect(await eventsOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
+  });
+
+  it('goes where the processor says, also against the transition table', async () => {
+    const { id, theirs } = await subscribe();
+    const params = { subscriptionId: id };
+    await api.ask('subscriptions.cancel', { params, body: {} });
+    expect((await read(id)).status).toBe('canceled');
+    await tell({ at: T0, object: { id: theirs, status: 'trialing', trial_end: FAR } });
+    expect(await read(id)).toMatchObject({ status: 'trialing' });
+    expect(await read(id)).not.toHaveProperty('canceledAt');
+    await tell({ at: T0 + 1, object: { id: theirs, status: 'incomplete' } });
+    expect((await read(id)).status).toBe('incomplete');
+  });
+
+  it('keeps what it has where the processor says the same or nothing, and tells nobody', async () => {
+    const { id, theirs } = await subscribe();
+    const before = await read(id);
+    await tell({ at: T0, object: { id: theirs } });
+    await tell({ at: T0 + 1, type: 'trial_will_end', object: { id: theirs, current_period_start: T0 } });
+    expect(await read(id)).toEqual(before);
+    expect(await eventsOf(id)).toEqual(['subscription.created']);
+  });
+
+  it('stands by the newest event, in whatever order events come and however often', async () => {
+    const { id, theirs } = await subscribe();
+    const told = ['past_due', 'unpaid', 'active', 'paused'].map((status, at) =>
+      eventText({ id: `evt_order_${at}`, at: T0 + at, object: { id: theirs, status } }),
+    );
+    for (const at of [2, 0, 3, 3, 1, 2, 0]) expect((await send(told[at] ?? '')).status).toBe(200);
+    expect((await read(id)).status).toBe('paused');
+    expect((await eventsOf(id)).length).toBe(2);
+  });
+
+  it('is not moved by a replay of the newest event after it was changed here', async () => {
+    const { id, theirs } = await subscribe();
+    const paused = eventText({ at: T0, object: { id: theirs, status: 'paused' } });
+    await send(paused);
+    await api.ask('subscriptions.update', { params: { subscriptionId: id }, body: { status: 'active' } });
+    await Promise.all([send(paused), send(paused)]);
+    expect((await read(id)).status).toBe('active');
+  });
+
+  it('within one second begins with its creation and ends with its end, else by arrival', async () => {
+    const { id, theirs } = await subscribe();
+    const at = T0;
+    const moves: Array<[type: string, status: string, seen: string]> = [
+      ['updated', 'past_due', 'past_due'],
+      ['created', 'incomplete', 'past_due'],
+      ['paused', 'paused', 'paused'],
+      ['deleted', 'canceled', 'canceled'],
+      ['updated', 'active', 'canceled'],
+    ];
+    for (const [type, status, seen] of moves) {
+      await tell({ type, at, object: { id: theirs, status } });
+      expect((await read(id)).status).toBe(seen);
+    }
+    await tell({ at: at + 1, object: { id: theirs, status: 'active' } });
+    expect((await read(id)).status).toBe('active');
+  });
+
+  it('is not frozen by an event from the future, which is refused', async () => {
+    const { id, theirs } = await subscribe();
+    const ahead = Math.floor(clock.nowMs() / 1000) + 301;
+    const refused = await send(eventText({ at: ahead, object: { id: theirs, status: 'paused' } }));
+    expectRefusal(refused, 'invalid_request', 'created');
+    await tell({ at: ahead - 1, object: { id: theirs, status: 'past_due' } });
+    expect((await read(id)).status).toBe('past_due');
+  });
+
+  it('is moved once by copies of one event that come at the same moment', async () => {
+    const { id, theirs } = await subscribe();
+    const text = eventText({ at: T0, object: { id: theirs, status: 'unpaid' } });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(text)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect(await eventsOf(id)).toEqual(['subscription.created', 'subscription.updated']);
+  });
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  CUSTOMER_SUBSCRIPTIONS_MAX,
+  SUBSCRIPTION_ADDONS_MAX,
+} from '../../schemas/resources/subscriptions.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
+
+/*
+ * How much one customer may hold.
+ *
+ * Breaks that turn it red: FOR SHARE in place of FOR NO KEY UPDATE in lockSubscriber (rivals pass together);
+ * ended ones counted; `<=` in place of `<`; the environment or the customer left out of the count.
+ */
+let api: ApiUnderTest;
+let made: ReturnType<typeof subscriptionsUnderTest>;
+
+beforeAll(async () => {
+  api = await startApi();
+  made = subscriptionsUnderTest(api);
+});
+
+afterAll(() => api?.close());
+
+it('gives a customer room for a number of living subscriptions, also between rivals', async () => {
+  const [customerId, planId] = [await made.customer(), await made.plan()];
+  const first = (await made.subscribe({ customerId, planId })).body.id;
+  await copySubscription(first, CUSTOMER_SUBSCRIPTIONS_MAX - 3, 'active');
+  await copySubscription(first, 50, 'canceled');
+  await copySubscription(first, 50, 'incomplete_expired');
+  const rivals = Array.from({ length: 8 }, () => made.subscribe({ customerId, planId }));
+  const answers = await Promise.all(rivals);
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    expectRefusal(answer, 'invalid_request', 'customerId');
+    expect(answer.text).toContain(`at most ${CUSTOMER_SUBSCRIPTIONS_MAX} subscriptions`);
+  }
+  expect((await made.subscribe({ planId })).status).toBe(201);
+  expect((await made.cancel(first, { at: 'now' })).status).toBe(200);
+  expect((await made.subscribe({ customerId, planId })).status).toBe(201);
+  expectRefusal(await made.subscribe({ customerId, planId }), 'invalid_request', 'customerId');
+});
+
+it('gives a subscription room for a number of add-ons', async () => {
+  const addons = [];
+  while (addons.length < SUBSCRIPTION_ADDONS_MAX) addons.push({ addonId: await made.addon(), quantity: 1 });
+  const more = await made.addon();
+  const tooMany = [...addons, { addonId: more, quantity: 1 }];
+  expectRefusal(await made.subscribe({ addons: tooMany }), 'invalid_request', 'addons');
+  const { status, body } = await made.subscribe({ addons });
+  expect(status).toBe(201);
+  const set = (addonId: string) => {
+    const params = { subscriptionId: body.id, addonId };
+    return api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
+  };
+  expectRefusal(await set(more), 'invalid_request', 'addonId');
+  expect((await set(addons[0]?.addonId ?? '')).status).toBe(200);
+});
+
+async function copySubscription(id: string, count: number, status: string): Promise<void> {
+  await api.pool.query(
+    `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since,
+                                current_period_start, current_period_end, anchor, interval_months,
+                                created_at, updated_at)
+     SELECT id || $3 || copy, environment, customer_id, plan_id, $3, status_since, current_period_start,
+            current_period_end, anchor, interval_months, created_at, updated_at
+       FROM subscriptions, generate_series(1, $2) AS copy WHERE id = $1`,
+    [id, count, status],
+  );
+}

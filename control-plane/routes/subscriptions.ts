@@ -1,0 +1,104 @@
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import { periodAt } from '../../schemas/rules/subscription-period.ts';
+import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { requireMatch } from '../etag.ts';
+import { pageOf } from '../page.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import { deleteSubscriptionAddon, putSubscriptionAddon } from '../store/subscription-addons.ts';
+import {
+  findSubscription,
+  listSubscriptions,
+  lockSubscription,
+  type SubscriptionRow,
+} from '../store/subscriptions.ts';
+import { changeSubscription, recordSubscription } from '../subscriptions/change-subscription.ts';
+import { createSubscription } from '../subscriptions/create-subscription.ts';
+import { ended, patchSubscription, requireTransition } from '../subscriptions/patch-subscription.ts';
+import { shownSubscription } from '../subscriptions/shown-subscription.ts';
+import { attachedAddon, requireRoomForAddon } from '../subscriptions/subscribed-objects.ts';
+import { cycleOfRow, movedTo } from '../subscriptions/subscription-fields.ts';
+
+type SubscriptionOperation = Extract<keyof Handlers, `subscriptions.${string}`>;
+
+export const subscriptionHandlers: Pick<Handlers, SubscriptionOperation> = {
+  'subscriptions.list': async ({ db, environment }, { query }) => {
+    const { rows, total } = await listSubscriptions(db, environment, query);
+    return pageOf(rows.map(shownSubscription), total, query);
+  },
+
+  'subscriptions.create': async (context, input) =>
+    shownSubscription(await createSubscription(context, input)),
+
+  'subscriptions.retrieve': async ({ db, environment }, { params: { subscriptionId } }) =>
+    shownSubscription((await findSubscription(db, environment, subscriptionId)) ?? notFound(subscriptionId)),
+
+  'subscriptions.update': async (context, { params, ...input }) => {
+    const row = await lockedSubscription(context, params.subscriptionId);
+    return shownSubscription(await patchSubscription(context, row, input));
+  },
+
+  'subscriptions.cancel': async (context, { params, body }) => {
+    const row = await lockedSubscription(context, params.subscriptionId);
+    requireTransition(row, 'canceled');
+    if (row.status === 'canceled') return shownSubscription(row);
+    const now = new Date(context.nowMs);
+    const fields =
+      body.at === 'now' ? movedTo(row, 'canceled', now) : { cancelAt: endOfLastPeriod(row, now) };
+    return shownSubscription(await changeSubscription(context, row, fields));
+  },
+
+  'subscriptions.setAddon': async (context, { params, body }) => {
+    const row = await lockedSubscription(context, params.subscriptionId);
+    if (hasEnded(row.status)) throw ended(row);
+    const addonId = await attachedAddon(context, params.addonId, 'addonId');
+    requireRoomForAddon(row, addonId);
+    await putSubscriptionAddon(context.db, row.id, { addonId, quantity: body.quantity });
+    return shownSubscription(await recordAddons(context, row));
+  },
+
+  'subscriptions.removeAddon': async (context, { params }) => {
+    const row = await lockedSubscription(context, params.subscriptionId);
+    if (hasEnded(row.status)) throw ended(row);
+    const addonId = await attachedAddon(context, params.addonId, 'addonId');
+    if (!(await deleteSubscriptionAddon(context.db, row.id, addonId))) throw notAttached(params.addonId);
+    await recordAddons(context, row);
+    return {};
+  },
+};
+
+/** As its caller saw it, and locked. */
+async function lockedSubscription(context: RequestContext, id: string): Promise<SubscriptionRow> {
+  const row = (await lockSubscription(context.db, context.environment, id)) ?? notFound(id);
+  requireMatch(context, shownSubscription(row));
+  return row;
+}
+
+/** Of the period that runs now; what is to end sooner still does. */
+function endOfLastPeriod(row: SubscriptionRow, now: Date): Date {
+  const end = periodEnd(row, now);
+  return row.cancelAt && row.cancelAt < end ? row.cancelAt : end;
+}
+
+/** Be it stored already or not. */
+function periodEnd(row: SubscriptionRow, now: Date): Date {
+  if (row.currentPeriodEnd > now) return row.currentPeriodEnd;
+  return new Date(periodAt(cycleOfRow(row), now.getTime()).toMs);
+}
+
+async function recordAddons(context: RequestContext, before: SubscriptionRow): Promise<SubscriptionRow> {
+  const after = await findSubscription(context.db, context.environment, before.id);
+  if (!after) throw new Defect('a locked subscription is gone');
+  await recordSubscription(context, before, after);
+  return after;
+}
+
+function notAttached(addonId: string): Rejected {
+  const message = `The add-on ${addonId} is not attached to this subscription.`;
+  return new Rejected('not_found', message, { param: 'addonId' });
+}
+
+function notFound(id: string): never {
+  throw new Rejected('subscription_not_found', `There is no subscription ${id}.`, {
+    param: 'subscriptionId',
+  });
+}

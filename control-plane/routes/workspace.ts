@@ -1,0 +1,59 @@
+import { environmentOf, splitEnvironment } from '../../schemas/environment.ts';
+import { Defect } from '../../schemas/failures.ts';
+import type { Workspace } from '../../schemas/resources/workspace.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
+import { recordChange } from '../record-change.ts';
+import type { Handlers } from '../request-context.ts';
+import { notifyChange } from '../store/notify-change.ts';
+import { findWorkspace, lockWorkspace, updateWorkspace, type WorkspaceRow } from '../store/workspace.ts';
+
+type WorkspaceOperation = Extract<keyof Handlers, `workspace.${string}`>;
+
+export const workspaceHandlers: Pick<Handlers, WorkspaceOperation> = {
+  'workspace.retrieve': async ({ db, environment }) =>
+    shownWorkspace(existing(await findWorkspace(db, environment)), environment),
+
+  'workspace.update': async (context, { body }) => {
+    const { db, environment } = context;
+    const row = existing(await lockWorkspace(db, environment));
+    const before = shownWorkspace(row, environment);
+    requireMatch(context, before);
+    const {
+      name = row.name,
+      strictMeters = row.strictMeters,
+      pastDueGraceDays = row.pastDueGraceDays,
+    } = body;
+    const updated = existing(await updateWorkspace(db, row.id, { name, strictMeters, pastDueGraceDays }));
+    const after = shownWorkspace(updated, environment);
+    if (changedFields(before, after).length === 0) return after;
+    // One workspace, two environments: whoever reads the log of either has to see it.
+    for (const mode of ['live', 'test'] as const) {
+      const each = environmentOf(row.id, mode);
+      const [was, is] = [shownWorkspace(row, each), shownWorkspace(updated, each)];
+      await recordChange({ ...context, environment: each }, { objectId: row.id, before: was, after: is });
+      await notifyChange(db, { kind: 'workspace', environment: each, id: row.id });
+    }
+    return after;
+  },
+};
+
+function shownWorkspace(row: WorkspaceRow, environment: string): Workspace {
+  const { id, name, strictMeters, pastDueGraceDays, firstApiCallAt, createdAt } = row;
+  return {
+    id,
+    name,
+    strictMeters,
+    pastDueGraceDays,
+    mode: splitEnvironment(environment).mode,
+    ...(firstApiCallAt === null ? {} : { firstApiCallAt: timestampText(firstApiCallAt.getTime()) }),
+    createdAt: timestampText(createdAt.getTime()),
+  };
+}
+
+/** A key's environment always has one. */
+function existing(row: WorkspaceRow | undefined): WorkspaceRow {
+  if (!row) throw new Defect('an environment without a workspace');
+  return row;
+}

@@ -1,0 +1,50 @@
+import { API_KEY_COLUMNS, type ApiKeyRow } from '../../infra/store/api-keys.ts';
+import type { ApiKey } from '../../schemas/resources/api-keys.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+export async function findKey(db: Database, environment: string, id: string): Promise<ApiKeyRow | undefined> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `SELECT ${API_KEY_COLUMNS} FROM api_keys WHERE environment = $1 AND id = $2`,
+    [environment, id],
+  );
+  return rows[0];
+}
+
+/** As {@link findKey}; nobody else changes it for the rest of the transaction. */
+export async function lockKey(db: Database, environment: string, id: string): Promise<ApiKeyRow | undefined> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `SELECT ${API_KEY_COLUMNS} FROM api_keys WHERE environment = $1 AND id = $2 FOR NO KEY UPDATE`,
+    [environment, id],
+  );
+  return rows[0];
+}
+
+export interface KeyFilter {
+  kind?: ApiKey['kind'] | undefined;
+  status?: ApiKey['status'] | undefined;
+  /** At which a key has its status. */
+  now: Date;
+}
+
+const WITH_STATUS: Record<ApiKey['status'], string> = {
+  active: 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)',
+  expired: 'revoked_at IS NULL AND expires_at <= $2',
+  revoked: 'revoked_at IS NOT NULL AND $2::timestamptz IS NOT NULL',
+};
+
+export function listKeys(
+  db: Database,
+  environment: string,
+  { kind, status, now, ...page }: PageQuery & KeyFilter,
+) {
+  const values: unknown[] = [environment];
+  let where = 'environment = $1';
+  if (status !== undefined) {
+    values.push(now);
+    where += ` AND ${WITH_STATUS[status]}`;
+  }
+  if (kind !== undefined) where += ` AND kind = $${values.push(kind)}`;
+  return readPage<ApiKeyRow>(db, { columns: API_KEY_COLUMNS, from: 'api_keys', where, values }, page);
+}

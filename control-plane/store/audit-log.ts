@@ -1,0 +1,28 @@
+import type { AuditEntryRow } from '../../infra/store/insert-audit-entry.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+const COLUMNS = `environment, actor, action, object_id AS "objectId", before::text AS before,
+  after::text AS after, request_id AS "requestId", created_at AS "createdAt"`;
+
+export interface AuditFilter {
+  /** from ≤ created < to. */
+  span: { fromMs: number; toMs: number };
+  actor?: string | undefined;
+  action?: string | undefined;
+  objectId?: string | undefined;
+}
+
+export function listAuditEntries(
+  db: Database,
+  environment: string,
+  { span, actor, action, objectId, ...page }: PageQuery & AuditFilter,
+) {
+  const values: unknown[] = [environment, new Date(span.fromMs), new Date(span.toMs)];
+  let where = 'environment = $1 AND created_at >= $2 AND created_at < $3';
+  if (actor !== undefined) where += ` AND actor = $${values.push(actor)}`;
+  if (action !== undefined) where += ` AND action = $${values.push(action)}`;
+  if (objectId !== undefined) where += ` AND object_id = $${values.push(objectId)}`;
+  return readPage<AuditEntryRow>(db, { columns: COLUMNS, from: 'audit_log', where, values }, page);
+}

@@ -1,0 +1,93 @@
+import type { Customer } from '../../schemas/resources/customers.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+/** Numbers of the metadata are marked text where it is written (schemas/rules/exact-json.ts). */
+export interface CustomerRow {
+  id: string;
+  name: string;
+  email: string;
+  externalId: string | null;
+  /** JSON. */
+  metadata: string | null;
+  status: Customer['status'];
+  createdAt: Date;
+}
+
+export type CustomerFields = Pick<CustomerRow, 'name' | 'email' | 'externalId' | 'metadata' | 'status'>;
+
+const COLUMNS = `id, name, email, external_id AS "externalId", metadata::text AS metadata, status,
+  created_at AS "createdAt"`;
+
+/** Undefined when another customer of the environment has the external id. */
+export async function insertCustomer(
+  db: Database,
+  environment: string,
+  row: Omit<CustomerRow, 'status'>,
+): Promise<CustomerRow | undefined> {
+  const { rows } = await db.query<CustomerRow>(
+    `INSERT INTO customers (id, environment, external_id, name, email, metadata, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+     ON CONFLICT (environment, external_id) DO NOTHING
+     RETURNING ${COLUMNS}`,
+    [row.id, environment, row.externalId, row.name, row.email, row.metadata, row.createdAt],
+  );
+  return rows[0];
+}
+
+/** By id or external id; no external id looks like an id. */
+export async function findCustomer(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<CustomerRow | undefined> {
+  const { rows } = await db.query<CustomerRow>(
+    `SELECT ${COLUMNS} FROM customers WHERE environment = $1 AND (id = $2 OR external_id = $2)`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
+/** As {@link findCustomer}; nobody else changes it for the rest of the transaction. */
+export async function lockCustomer(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<CustomerRow | undefined> {
+  const { rows } = await db.query<CustomerRow>(
+    `SELECT ${COLUMNS} FROM customers WHERE environment = $1 AND (id = $2 OR external_id = $2)
+        FOR NO KEY UPDATE`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
+/** Raises a unique violation when another customer has the external id. */
+export async function updateCustomer(
+  db: Database,
+  environment: string,
+  { id, name, email, externalId, metadata, status }: CustomerFields & Pick<CustomerRow, 'id'>,
+): Promise<CustomerRow | undefined> {
+  const { rows } = await db.query<CustomerRow>(
+    `UPDATE customers
+        SET name = $3, email = $4, external_id = $5, metadata = $6, status = $7, updated_at = now()
+      WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [environment, id, name, email, externalId, metadata, status],
+  );
+  return rows[0];
+}
+
+export interface CustomerFilter {
+  email?: string | undefined;
+  /** A part of name, email or external id, in any case. */
+  q?: string | undefined;
+}
+
+export function listCustomers(db: Database, environment: string, query: PageQuery & CustomerFilter) {
+  const values: unknown[] = [environment];
+  let where = 'environment = $1';
+  if (query.email !== undefined) where += ` AND lower(email) = lower($${values.push(query.email)})`;
+  if (query.q !== undefined) where += ` AND position(lower($${values.push(query.q)}) IN search_text) > 0`;
+  return readPage<CustomerRow>(db, { columns: COLUMNS, from: 'customers', where, values }, query);
+}

@@ -1,0 +1,70 @@
+import type { Database } from '../request-context.ts';
+
+/** Something is due of it at that moment: the end of its trial or period, or its cancellation. */
+export interface DueSubscription {
+  environment: string;
+  id: string;
+  dueAt: Date;
+}
+
+/** A place in the order of the moments. */
+export type DuePlace = Pick<DueSubscription, 'id' | 'dueAt'>;
+
+/** Before every subscription. */
+export const FROM_THE_START: DuePlace = { id: '', dueAt: new Date(0) };
+
+/** Cancellations and ends of trials, of all environments: the longest due first, behind a given place. */
+export async function findDueEnds(
+  db: Database,
+  now: Date,
+  after: DuePlace,
+  limit: number,
+): Promise<DueSubscription[]> {
+  const { rows } = await db.query<DueSubscription>(
+    `WITH due AS (
+       (SELECT environment, id, trial_end AS due_at FROM subscriptions
+         WHERE status = 'trialing' AND trial_end <= $1 AND (trial_end, id) > ($2, $3)
+         ORDER BY trial_end, id LIMIT $4)
+       UNION ALL
+       (SELECT environment, id, cancel_at FROM subscriptions
+         WHERE cancel_at <= $1 AND status NOT IN ('canceled', 'incomplete_expired')
+           AND (cancel_at, id) > ($2, $3)
+         ORDER BY cancel_at, id LIMIT $4)
+     )
+     SELECT environment, id, min(due_at) AS "dueAt" FROM due
+      GROUP BY environment, id ORDER BY "dueAt", id LIMIT $4`,
+    [now, after.dueAt, after.id, limit],
+  );
+  return rows;
+}
+
+/** Periods to be rolled, as above. */
+export async function findDueRolls(
+  db: Database,
+  now: Date,
+  after: DuePlace,
+  limit: number,
+): Promise<DueSubscription[]> {
+  const { rows } = await db.query<DueSubscription>(
+    `SELECT environment, id, rolls_at AS "dueAt" FROM subscriptions
+      WHERE processor_subscription_id IS NULL AND rolls_at <= $1
+        AND status NOT IN ('canceled', 'incomplete_expired') AND (rolls_at, id) > ($2, $3)
+      ORDER BY rolls_at, id LIMIT $4`,
+    [now, after.dueAt, after.id, limit],
+  );
+  return rows;
+}
+
+/** When something is due next, in any environment. */
+export async function nextDueAt(db: Database): Promise<Date | undefined> {
+  const { rows } = await db.query<{ dueAt: Date | null }>(
+    `SELECT least(
+       (SELECT min(trial_end) FROM subscriptions WHERE status = 'trialing'),
+       (SELECT min(cancel_at) FROM subscriptions
+         WHERE cancel_at IS NOT NULL AND status NOT IN ('canceled', 'incomplete_expired')),
+       (SELECT min(rolls_at) FROM subscriptions
+         WHERE processor_subscription_id IS NULL AND status NOT IN ('canceled', 'incomplete_expired'))
+     ) AS "dueAt"`,
+  );
+  return rows[0]?.dueAt ?? undefined;
+}

@@ -1,0 +1,27 @@
+import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
+
+/** What a plan's version or an add-on gives of one feature. */
+export interface EntitlementValueRow {
+  featureId: string;
+  featureKey: string;
+  type: FeatureType;
+  /** Of a boolean feature, else null. */
+  enabled: boolean | null;
+  /** Decimal text; null is unlimited, but for a boolean feature. */
+  amount: string | null;
+  soft: boolean;
+}
+
+/** Of `given`, the entitlements of a plan or an add-on, joined to its `feature`. */
+export const ENTITLEMENT_VALUE_COLUMNS = `feature.id AS "featureId", feature.key AS "featureKey",
+  feature.type, given.enabled, given.amount, given.soft`;
+
+/** Rows as parallel arrays, for `unnest($n::text[], $n::boolean[], $n::numeric[], $n::boolean[])`. */
+export function valueArrays(rows: readonly EntitlementValueRow[]): unknown[][] {
+  return [
+    rows.map(({ featureId }) => featureId),
+    rows.map(({ enabled }) => enabled),
+    rows.map(({ amount }) => amount),
+    rows.map(({ soft }) => soft),
+  ];
+}

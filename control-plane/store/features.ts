@@ -1,0 +1,85 @@
+import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+export interface FeatureRow {
+  id: string;
+  key: string;
+  name: string;
+  type: FeatureType;
+  /** Of a metered feature. */
+  meterKey: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export type FeatureFields = Pick<FeatureRow, 'name' | 'meterKey' | 'updatedAt'>;
+
+const COLUMNS = `id, key, name, type, meter_key AS "meterKey", created_at AS "createdAt",
+  updated_at AS "updatedAt"`;
+
+/** Undefined when another feature of the environment has the key. */
+export async function insertFeature(
+  db: Database,
+  environment: string,
+  row: Omit<FeatureRow, 'updatedAt'>,
+): Promise<FeatureRow | undefined> {
+  const { rows } = await db.query<FeatureRow>(
+    `INSERT INTO features (id, environment, key, name, type, meter_key, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+     ON CONFLICT (environment, key) DO NOTHING
+     RETURNING ${COLUMNS}`,
+    [row.id, environment, row.key, row.name, row.type, row.meterKey, row.createdAt],
+  );
+  return rows[0];
+}
+
+/** By key or id; no key looks like an id. */
+export async function findFeature(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<FeatureRow | undefined> {
+  const { rows } = await db.query<FeatureRow>(
+    `SELECT ${COLUMNS} FROM features WHERE environment = $1 AND (key = $2 OR id = $2)`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
+/** Those of the names, each a key or an id, that there are. */
+export async function findFeatures(
+  db: Database,
+  environment: string,
+  names: string[],
+): Promise<FeatureRow[]> {
+  const { rows } = await db.query<FeatureRow>(
+    `SELECT ${COLUMNS} FROM features WHERE environment = $1 AND (key = ANY ($2) OR id = ANY ($2))`,
+    [environment, names],
+  );
+  return rows;
+}
+
+export async function updateFeature(
+  db: Database,
+  environment: string,
+  { id, name, meterKey, updatedAt }: FeatureFields & Pick<FeatureRow, 'id'>,
+): Promise<FeatureRow | undefined> {
+  const { rows } = await db.query<FeatureRow>(
+    `UPDATE features SET name = $3, meter_key = $4, updated_at = $5 WHERE environment = $1 AND id = $2
+     RETURNING ${COLUMNS}`,
+    [environment, id, name, meterKey, updatedAt],
+  );
+  return rows[0];
+}
+
+/** With what plans and add-ons give of it. */
+export async function deleteFeature(db: Database, environment: string, id: string): Promise<void> {
+  await db.query('DELETE FROM features WHERE environment = $1 AND id = $2', [environment, id]);
+}
+
+export function listFeatures(db: Database, environment: string, query: PageQuery) {
+  const list = { columns: COLUMNS, from: 'features', where: 'environment = $1', values: [environment] };
+  return readPage<FeatureRow>(db, list, query);
+}

@@ -1,0 +1,68 @@
+import type { Pool } from 'pg';
+import type { Database } from '../request-context.ts';
+
+export interface FunnelEventRow {
+  id: string;
+  event: 'widget_view' | 'checkout_started';
+  sessionId: string;
+  planId: string | null;
+  createdAt: Date;
+}
+
+export async function insertFunnelEvent(
+  db: Database,
+  environment: string,
+  { id, event, sessionId, planId, createdAt }: FunnelEventRow,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO funnel_events (id, environment, event, session_id, plan_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [id, environment, event, sessionId, planId, createdAt],
+  );
+}
+
+export interface FunnelSessions {
+  viewed: number;
+  started: number;
+  activated: number;
+}
+
+/** Different sessions per stage; a view without a plan is one of every plan. Plans go by id or key. */
+export async function countFunnelSessions(
+  db: Database,
+  environment: string,
+  { from, to, planId }: { from: Date; to: Date; planId: string | null },
+): Promise<FunnelSessions> {
+  const { rows } = await db.query<FunnelSessions>(
+    `WITH asked AS (
+       SELECT id, key FROM plans WHERE environment = $1 AND (id = $4 OR key = $4)),
+     happened AS (
+       SELECT event, session_id, created_at FROM funnel_events
+        WHERE environment = $1 AND created_at >= $2 AND created_at < $3
+          AND ($4::text IS NULL OR plan_id = $4 OR (plan_id IS NULL AND event = 'widget_view')
+               OR EXISTS (SELECT FROM asked WHERE plan_id IN (asked.id, asked.key)))),
+     started AS (
+       SELECT session_id, min(created_at) AS since FROM happened
+        WHERE event = 'checkout_started' GROUP BY session_id)
+     SELECT (SELECT count(DISTINCT session_id) FROM happened WHERE event = 'widget_view') AS viewed,
+            (SELECT count(*) FROM started) AS started,
+            (SELECT count(*) FROM started WHERE EXISTS (
+               SELECT FROM subscriptions
+                WHERE environment = $1 AND metadata ? 'sessionId'
+                  AND metadata ->> 'sessionId' = started.session_id
+                  AND created_at >= started.since AND created_at < $3
+                  AND ($4::text IS NULL OR plan_id IN (SELECT id FROM asked)))) AS activated`,
+    [environment, from, to, planId],
+  );
+  return rows[0] ?? { viewed: 0, started: 0, activated: 0 };
+}
+
+/** Deletes at most `rowsMax` that are older than 400 days. Returns how many went. */
+export async function forgetFunnelEvents(pool: Pool, rowsMax: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM funnel_events WHERE ctid IN (
+       SELECT ctid FROM funnel_events WHERE created_at < now() - interval '400 days' LIMIT $1)`,
+    [rowsMax],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,107 @@
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { PlanStatus } from '../../schemas/rules/plan-status.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+export interface PlanRow {
+  id: string;
+  key: string;
+  name: string;
+  description: string | null;
+  productId: string;
+  status: PlanStatus;
+  version: number;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export type PlanFields = Omit<PlanRow, 'id' | 'key' | 'createdAt'>;
+
+const COLUMNS = `id, key, name, description, product_id AS "productId", status, version,
+  created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** A draft. Undefined when another plan of the environment has the key. */
+export async function insertPlan(
+  db: Database,
+  environment: string,
+  row: Omit<PlanRow, 'status' | 'version' | 'updatedAt'>,
+): Promise<PlanRow | undefined> {
+  const { rows } = await db.query<PlanRow>(
+    `INSERT INTO plans (id, environment, key, name, description, product_id, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+     ON CONFLICT (environment, key) DO NOTHING
+     RETURNING ${COLUMNS}`,
+    [row.id, environment, row.key, row.name, row.description, row.productId, row.createdAt],
+  );
+  return rows[0];
+}
+
+/** By id or key; no key looks like an id. */
+export async function findPlan(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<PlanRow | undefined> {
+  const { rows } = await db.query<PlanRow>(
+    `SELECT ${COLUMNS} FROM plans WHERE environment = $1 AND (id = $2 OR key = $2)`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
+/** As {@link findPlan}; nobody else changes it, or subscribes to it, for the rest of the transaction. */
+export async function lockPlan(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<PlanRow | undefined> {
+  const { rows } = await db.query<PlanRow>(
+    `SELECT ${COLUMNS} FROM plans WHERE environment = $1 AND (id = $2 OR key = $2) FOR NO KEY UPDATE`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
+/** Whether some subscription, be it one that has ended, is pinned to this version. */
+export async function isVersionPinned(
+  db: Database,
+  environment: string,
+  { id, version }: Pick<PlanRow, 'id' | 'version'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'SELECT FROM subscriptions WHERE environment = $1 AND plan_id = $2 AND plan_version = $3 LIMIT 1',
+    [environment, id, version],
+  );
+  return rowCount === 1;
+}
+
+export async function updatePlan(
+  db: Database,
+  environment: string,
+  row: PlanFields & Pick<PlanRow, 'id'>,
+): Promise<PlanRow | undefined> {
+  const { rows } = await db.query<PlanRow>(
+    `UPDATE plans SET name = $3, description = $4, product_id = $5, status = $6, version = $7, updated_at = $8
+      WHERE environment = $1 AND id = $2
+     RETURNING ${COLUMNS}`,
+    [environment, row.id, row.name, row.description, row.productId, row.status, row.version, row.updatedAt],
+  );
+  return rows[0];
+}
+
+export interface PlanFilter {
+  status?: PlanStatus | undefined;
+  productId?: string | undefined;
+}
+
+export function listPlans(
+  db: Database,
+  environment: string,
+  { status, productId, ...query }: PageQuery & PlanFilter,
+) {
+  const values: unknown[] = [environment];
+  let where = 'environment = $1';
+  if (status !== undefined) where += ` AND status = $${values.push(status)}`;
+  if (productId !== undefined) where += ` AND product_id = $${values.push(productId)}`;
+  return readPage<PlanRow>(db, { columns: COLUMNS, from: 'plans', where, values }, query);
+}

@@ -1,0 +1,59 @@
+/** What a subscription stands on, held for the transaction: nobody archives it meanwhile. */
+import type { Database } from '../request-context.ts';
+
+export interface SubscribedCustomer {
+  id: string;
+  status: 'active' | 'archived';
+}
+
+/**
+ * By id or external id. Not even another subscription is made for it meanwhile, so that rivals count each
+ * other.
+ */
+export async function lockSubscriber(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<SubscribedCustomer | undefined> {
+  const { rows } = await db.query<SubscribedCustomer>(
+    `SELECT id, status FROM customers WHERE environment = $1 AND (id = $2 OR external_id = $2)
+        FOR NO KEY UPDATE`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
+/** Those of a customer that have not ended. */
+export async function countLivingSubscriptions(
+  db: Database,
+  environment: string,
+  customerId: string,
+): Promise<number> {
+  const { rows } = await db.query<{ living: number }>(
+    `SELECT count(*) AS living FROM subscriptions
+      WHERE environment = $1 AND customer_id = $2 AND status NOT IN ('canceled', 'incomplete_expired')`,
+    [environment, customerId],
+  );
+  return rows[0]?.living ?? 0;
+}
+
+export interface SubscribedPlan {
+  id: string;
+  status: 'draft' | 'published' | 'archived';
+  /** The newest; those before it exist from 1 on. */
+  version: number;
+}
+
+/** By id or key. */
+export async function sharePlan(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<SubscribedPlan | undefined> {
+  const { rows } = await db.query<SubscribedPlan>(
+    `SELECT id, status, version FROM plans WHERE environment = $1 AND (id = $2 OR key = $2)
+      ORDER BY (id = $2) DESC LIMIT 1 FOR SHARE`,
+    [environment, name],
+  );
+  return rows[0];
+}

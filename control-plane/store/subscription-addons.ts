@@ -1,0 +1,40 @@
+import type { Database } from '../request-context.ts';
+
+/** How many of an add-on; it may be attached already. The subscription is locked. */
+export async function putSubscriptionAddon(
+  db: Database,
+  subscriptionId: string,
+  { addonId, quantity }: { addonId: string; quantity: number },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO subscription_addons (subscription_id, addon_id, quantity) VALUES ($1, $2, $3)
+     ON CONFLICT (subscription_id, addon_id) DO UPDATE SET quantity = excluded.quantity`,
+    [subscriptionId, addonId, quantity],
+  );
+}
+
+/** False when it is not attached. The subscription is locked. */
+export async function deleteSubscriptionAddon(
+  db: Database,
+  subscriptionId: string,
+  addonId: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'DELETE FROM subscription_addons WHERE subscription_id = $1 AND addon_id = $2',
+    [subscriptionId, addonId],
+  );
+  return rowCount === 1;
+}
+
+/** The id of the add-on with this id or key. */
+export async function findAddonId(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM addons WHERE environment = $1 AND (id = $2 OR key = $2) ORDER BY (id = $2) DESC LIMIT 1`,
+    [environment, name],
+  );
+  return rows[0]?.id;
+}

@@ -1,0 +1,167 @@
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+/** What changes in the life of a subscription. */
+export interface SubscriptionFields {
+  planId: string;
+  /** Where it is pinned. */
+  planVersion: number | null;
+  status: SubscriptionStatus;
+  statusSince: Date;
+  currentPeriodStart: Date;
+  currentPeriodEnd: Date;
+  /** See schemas/rules/subscription-period.ts; of the two intervals exactly one is set. */
+  anchor: Date;
+  intervalMonths: number | null;
+  intervalMs: number | null;
+  /** Null where it was never rolled. */
+  noRollBefore: Date | null;
+  cancelAt: Date | null;
+  canceledAt: Date | null;
+  trialEnd: Date | null;
+  processorSubscriptionId: string | null;
+  /** The processor's own time of what it told last. */
+  processorChangedAt: Date | null;
+  /** JSON. */
+  metadata: string | null;
+}
+
+export interface SubscriptionRow extends SubscriptionFields {
+  id: string;
+  customerId: string;
+  /** Of the plan as it is now. */
+  planName: string;
+  /** By id of the add-on. */
+  addons: Array<{ addonId: string; quantity: number }>;
+  createdAt: Date;
+}
+
+const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
+  (SELECT name FROM plans WHERE plans.id = plan_id) AS "planName", plan_version AS "planVersion", status,
+  status_since AS "statusSince", current_period_start AS "currentPeriodStart",
+  current_period_end AS "currentPeriodEnd", anchor, interval_months AS "intervalMonths",
+  interval_ms AS "intervalMs", no_roll_before AS "noRollBefore", cancel_at AS "cancelAt",
+  canceled_at AS "canceledAt", trial_end AS "trialEnd",
+  processor_subscription_id AS "processorSubscriptionId", processor_changed_at AS "processorChangedAt",
+  metadata::text AS metadata, created_at AS "createdAt",
+  (SELECT coalesce(
+            json_agg(json_build_object('addonId', addon_id, 'quantity', quantity) ORDER BY addon_id), '[]')
+     FROM subscription_addons WHERE subscription_id = subscriptions.id) AS addons`;
+
+/** As they stand in both statements that write. */
+const FIELDS = `plan_id, plan_version, status, status_since, current_period_start, current_period_end, anchor,
+  interval_months, interval_ms, no_roll_before, cancel_at, canceled_at, trial_end,
+  processor_subscription_id, processor_changed_at, metadata`;
+const FIELD_VALUES = '$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18';
+
+/** Undefined when another subscription of the environment has the processor's id. */
+export async function insertSubscription(
+  db: Database,
+  environment: string,
+  row: SubscriptionFields & Pick<SubscriptionRow, 'id' | 'customerId' | 'createdAt'>,
+): Promise<{ id: string } | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `INSERT INTO subscriptions (environment, id, ${FIELDS}, customer_id, created_at, updated_at)
+     VALUES ($1, $2, ${FIELD_VALUES}, $19, $20, $20)
+     ON CONFLICT (environment, processor_subscription_id) DO NOTHING
+     RETURNING id`,
+    [environment, row.id, ...valuesOf(row), row.customerId, row.createdAt],
+  );
+  return rows[0];
+}
+
+export async function findSubscription(
+  db: Database,
+  environment: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  const { rows } = await db.query<SubscriptionRow>(
+    `SELECT ${COLUMNS} FROM subscriptions WHERE environment = $1 AND id = $2`,
+    [environment, id],
+  );
+  return rows[0];
+}
+
+/** As {@link findSubscription}; nobody else changes it or its add-ons for the rest of the transaction. */
+export async function lockSubscription(
+  db: Database,
+  environment: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  await db.query('SELECT FROM subscriptions WHERE environment = $1 AND id = $2 FOR NO KEY UPDATE', [
+    environment,
+    id,
+  ]);
+  // A second statement: the add-ons are read as they are once the lock is held, not as they were before.
+  return findSubscription(db, environment, id);
+}
+
+/** The subscription with the processor's id, locked as by {@link lockSubscription}. */
+export async function lockProcessorSubscription(
+  db: Database,
+  environment: string,
+  processorSubscriptionId: string,
+): Promise<SubscriptionRow | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM subscriptions WHERE environment = $1 AND processor_subscription_id = $2
+        FOR NO KEY UPDATE`,
+    [environment, processorSubscriptionId],
+  );
+  return rows[0] && findSubscription(db, environment, rows[0].id);
+}
+
+/** Raises a unique violation when another subscription has the processor's id. */
+export async function updateSubscription(
+  db: Database,
+  environment: string,
+  row: SubscriptionFields & { id: string },
+  updatedAt: Date,
+): Promise<SubscriptionRow | undefined> {
+  const { rows } = await db.query<SubscriptionRow>(
+    `UPDATE subscriptions SET (${FIELDS}, updated_at) = (${FIELD_VALUES}, $19)
+      WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [environment, row.id, ...valuesOf(row), updatedAt],
+  );
+  return rows[0];
+}
+
+export interface SubscriptionFilter {
+  /** Id or external id. */
+  customerId?: string | undefined;
+  status?: SubscriptionStatus | undefined;
+}
+
+export function listSubscriptions(db: Database, environment: string, query: PageQuery & SubscriptionFilter) {
+  const values: unknown[] = [environment];
+  let where = 'environment = $1';
+  if (query.customerId !== undefined) {
+    const name = `$${values.push(query.customerId)}`;
+    where += ` AND customer_id =
+      (SELECT id FROM customers WHERE environment = $1 AND (id = ${name} OR external_id = ${name}))`;
+  }
+  if (query.status !== undefined) where += ` AND status = $${values.push(query.status)}`;
+  return readPage<SubscriptionRow>(db, { columns: COLUMNS, from: 'subscriptions', where, values }, query);
+}
+
+function valuesOf(fields: SubscriptionFields): unknown[] {
+  return [
+    fields.planId,
+    fields.planVersion,
+    fields.status,
+    fields.statusSince,
+    fields.currentPeriodStart,
+    fields.currentPeriodEnd,
+    fields.anchor,
+    fields.intervalMonths,
+    fields.intervalMs,
+    fields.noRollBefore,
+    fields.cancelAt,
+    fields.canceledAt,
+    fields.trialEnd,
+    fields.processorSubscriptionId,
+    fields.processorChangedAt,
+    fields.metadata,
+  ];
+}

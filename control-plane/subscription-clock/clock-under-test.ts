@@ -1,0 +1,113 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
+import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newId } from '../../schemas/ids.ts';
+import { createClockMetrics } from '../metrics.ts';
+import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
+import { inPeriod } from '../subscriptions/subscription-fields.ts';
+import { catalogueUnderTest, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { startSubscriptionClock } from './subscription-clock.ts';
+
+/** When the clock of a test stands still. */
+export const START = new Date('2026-01-31T00:00:00.000Z');
+const log = pino({ level: 'silent' });
+
+/** An installation of its own, where it is the last of January, 2026. */
+export async function clockUnderTest() {
+  const database = await createTestDatabase();
+  const pool = createPool({ url: database.url, name: 'test', log });
+  const keys = newWorkspaceKeys();
+  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  const environment = `${keys.workspaceId}:live`;
+  const catalogue = catalogueUnderTest(pool, environment);
+  const [customerId, planId] = [await catalogue.customer(), await catalogue.plan()];
+  const clock = standingClock();
+  const registry = new Registry();
+  const metrics = createClockMetrics(registry, clock.nowMs);
+  const clocks: Array<ReturnType<typeof startSubscriptionClock>> = [];
+  onTestFinished(async () => {
+    await Promise.all(clocks.map((one) => one.close()));
+    await pool.end();
+    await database.drop();
+  });
+  return {
+    pool,
+    environment,
+    clock,
+    metrics,
+    /** Of its metrics by this name. */
+    async metric(name: string) {
+      return (await registry.getSingleMetric(`metergate_subscription_${name}`)?.get())?.values[0]?.value;
+    },
+    /** Of one more process. */
+    run(options: { leaseMs?: number } = {}) {
+      const owner = `owner-${clocks.length + 1}`;
+      const started = startSubscriptionClock(
+        { pool, clock, log, metrics },
+        { everyMs: 20, owner, ...options },
+      );
+      clocks.push(started);
+      return started;
+    },
+    add: (fields: Partial<SubscriptionFields>) =>
+      addSubscription({ pool, environment, customerId, planId }, fields),
+    async row(id: string) {
+      const found = await findSubscription(pool, environment, id);
+      if (!found) throw new Error(`there is no subscription ${id}`);
+      return found;
+    },
+    told: (objectId: string) => toldEvents(pool, objectId),
+  };
+}
+
+interface Place {
+  pool: ReturnType<typeof createPool>;
+  environment: string;
+  customerId: string;
+  planId: string;
+}
+
+async function addSubscription(place: Place, fields: Partial<SubscriptionFields>): Promise<string> {
+  const { pool, environment, customerId, planId } = place;
+  const id = newId('sub');
+  await insertSubscription(pool, environment, {
+    id,
+    customerId,
+    planId,
+    planVersion: null,
+    status: 'active',
+    statusSince: START,
+    ...inPeriod(undefined, { fromMs: START.getTime(), toMs: Date.UTC(2026, 1, 28) }),
+    noRollBefore: null,
+    cancelAt: null,
+    canceledAt: null,
+    trialEnd: null,
+    processorSubscriptionId: null,
+    processorChangedAt: null,
+    metadata: null,
+    createdAt: START,
+    ...fields,
+  });
+  return id;
+}
+
+function standingClock(): Clock & { now: Date; asked: number } {
+  const clock = {
+    now: START,
+    asked: 0,
+    nowMs: () => {
+      clock.asked += 1;
+      return clock.now.getTime();
+    },
+    monotonicMs: () => performance.now(),
+  };
+  return clock;
+}
+
+export function daysLater(days: number): Date {
+  return new Date(START.getTime() + days * 86_400_000);
+}

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addMonths } from '../../schemas/rules/subscription-period.ts';
+import type { SubscriptionRow } from '../store/subscriptions.ts';
+import { inPeriod } from '../subscriptions/subscription-fields.ts';
+import { dueChange } from './due-change.ts';
+
+/*
+ * What time does to a subscription, against a simulation that takes one thing after the other.
+ *
+ * Breaks that turn it red: the end of the trial or the period before the cancellation; a period rolled of a
+ * subscription with a processor; a canceled one rolled up to now; the moment of noticing taken for that of
+ * the move; a roll before its pause is over, or none put after it.
+ */
+const START_MS = Date.UTC(2026, 0, 31);
+const DAY_MS = 86_400_000;
+
+const at = (days: number) => new Date(START_MS + days * DAY_MS);
+
+/** Days from the start; a grid, so that things fall on one moment. */
+const day = fc.integer({ min: 0, max: 200 });
+const row = fc
+  .record({
+    status: fc.constantFrom('incomplete', 'trialing', 'active', 'paused', 'canceled' as const),
+    isProcessors: fc.boolean(),
+    length: fc.oneof(fc.constant('month' as const), fc.integer({ min: 1, max: 60 })),
+    trialEnd: fc.option(day),
+    cancelAt: fc.option(day),
+    noRollBefore: fc.option(day),
+  })
+  .map(({ status, isProcessors, length, trialEnd, cancelAt, noRollBefore }) => {
+    const toMs = length === 'month' ? addMonths(START_MS, 1) : START_MS + length * DAY_MS;
+    return rowOf({
+      status,
+      ...inPeriod(undefined, { fromMs: START_MS, toMs }),
+      processorSubscriptionId: isProcessors ? 'si' : null,
+      trialEnd: trialEnd === null ? null : at(trialEnd),
+      cancelAt: cancelAt === null ? null : at(cancelAt),
+      noRollBefore: noRollBefore === null ? null : at(noRollBefore),
+    });
+  });
+
+describe('what is due', () => {
+  it('is what would have happened one after the other', () => {
+    fc.assert(
+      fc.property(row, day, (of, days) => {
+        const now = at(days);
+        const expected = simulate(of, now);
+        const change = dueChange(of, now.getTime());
+        expect({ ...of, ...change?.fields }).toEqual(expected);
+        expect(change === undefined).toBe(isSame(of, expected));
+        // Nothing is due twice.
+        expect(dueChange(expected, now.getTime())).toBeUndefined();
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('at one moment is the cancellation, then the end of the trial, then that of the period', () => {
+    const period = inPeriod(undefined, { fromMs: START_MS, toMs: at(7).getTime() });
+    const trial = rowOf({ ...period, status: 'trialing', trialEnd: at(7) });
+    const canceled = dueChange({ ...trial, cancelAt: at(7) }, at(20).getTime());
+    expect(canceled).toMatchObject({
+      action: 'subscriptions.cancel',
+      fields: { status: 'canceled', canceledAt: at(7), statusSince: at(7) },
+    });
+    expect(canceled?.fields).not.toHaveProperty('currentPeriodEnd');
+    expect(dueChange(trial, at(20).getTime())).toMatchObject({
+      action: 'subscriptions.endTrial',
+      fields: { status: 'active', statusSince: at(7), currentPeriodStart: at(14), currentPeriodEnd: at(21) },
+    });
+  });
+
+  it('begins with its very millisecond', () => {
+    const of = rowOf({ status: 'trialing', trialEnd: at(3) });
+    expect(dueChange(of, at(3).getTime() - 1)).toBeUndefined();
+    expect(dueChange(of, at(3).getTime())?.action).toBe('subscriptions.endTrial');
+  });
+
+  it('of periods of a millisecond is one roll in ten seconds, over as many as have passed', () => {
+    let of = rowOf(inPeriod(undefined, { fromMs: START_MS, toMs: START_MS + 1 }));
+    const rolls: number[] = [];
+    for (let ms = 0; ms <= 25_000; ms += 1) {
+      const change = dueChange(of, START_MS + ms);
+      if (!change) continue;
+      rolls.push(ms);
+      of = { ...of, ...change.fields };
+      expect(of.currentPeriodStart).toEqual(new Date(START_MS + ms));
+    }
+    expect(rolls).toEqual([1, 10_001, 20_001]);
+    const trial = { ...of, status: 'trialing' as const, trialEnd: new Date(START_MS + 25_001) };
+    expect(dueChange(trial, START_MS + 25_001)?.action).toBe('subscriptions.endTrial');
+  });
+
+  it('was not before the status that it ends', () => {
+    const of = rowOf({ status: 'active', statusSince: at(5), cancelAt: at(1) });
+    expect(dueChange(of, at(6).getTime())?.fields.canceledAt).toEqual(at(5));
+  });
+});
+
+/** The naive way: the next thing that is due, until nothing is. */
+function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
+  let state = of;
+  for (;;) {
+    const isEnded = state.status === 'canceled' || state.status === 'incomplete_expired';
+    const { cancelAt, trialEnd, currentPeriodEnd: end } = state;
+    const dues: Array<[Date, Partial<SubscriptionRow>]> = [];
+    if (cancelAt) dues.push([cancelAt, { status: 'canceled', statusSince: cancelAt, canceledAt: cancelAt }]);
+    if (state.status === 'trialing' && trialEnd)
+      dues.push([trialEnd, { status: 'active', statusSince: trialEnd }]);
+    if (state.processorSubscriptionId === null) {
+      dues.push([end, { currentPeriodStart: end, currentPeriodEnd: nextEnd(state) }]);
+    }
+    const next = dues.filter(([moment]) => moment <= now).sort(([a], [b]) => a.getTime() - b.getTime())[0];
+    if (isEnded || !next) return withPause(of, state, now);
+    state = { ...state, ...next[1] };
+  }
+}
+
+/** What only rolled waits for its pause to end, and whatever rolled begins one, but for what was canceled. */
+function withPause(of: SubscriptionRow, state: SubscriptionRow, now: Date): SubscriptionRow {
+  const isRolled = of.currentPeriodEnd.getTime() !== state.currentPeriodEnd.getTime();
+  if (!isRolled || state.status === 'canceled') return state;
+  const isOnlyRolled = of.status === state.status;
+  if (isOnlyRolled && of.noRollBefore && of.noRollBefore > now) return of;
+  return { ...state, noRollBefore: new Date(now.getTime() + 10_000) };
+}
+
+function nextEnd({ anchor, currentPeriodEnd: end, intervalMonths, intervalMs }: SubscriptionRow): Date {
+  if (intervalMonths === null) return new Date(end.getTime() + Number(intervalMs));
+  let months = intervalMonths;
+  while (addMonths(anchor.getTime(), months) <= end.getTime()) months += intervalMonths;
+  return new Date(addMonths(anchor.getTime(), months));
+}
+
+function isSame(a: SubscriptionRow, b: SubscriptionRow): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function rowOf(fields: Partial<SubscriptionRow>): SubscriptionRow {
+  return {
+    id: 'sub_a',
+    customerId: 'cus_a',
+    planId: 'plan_a',
+    planName: 'A',
+    planVersion: null,
+    status: 'active',
+    statusSince: at(0),
+    ...inPeriod(undefined, { fromMs: START_MS, toMs: at(1_000).getTime() }),
+    noRollBefore: null,
+    cancelAt: null,
+    canceledAt: null,
+    trialEnd: null,
+    processorSubscriptionId: null,
+    processorChangedAt: null,
+    metadata: null,
+    addons: [],
+    createdAt: at(0),
+    ...fields,
+  };
+}

@@ -1,0 +1,50 @@
+import { periodAt } from '../../schemas/rules/subscription-period.ts';
+import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
+import { cycleOfRow, inPeriod, movedTo } from '../subscriptions/subscription-fields.ts';
+
+/** What time does to a subscription. */
+export interface DueChange {
+  /** The weightiest of what happened, as the audit log names it. */
+  action: 'subscriptions.cancel' | 'subscriptions.endTrial' | 'subscriptions.rollPeriod';
+  fields: Partial<SubscriptionFields>;
+}
+
+/** A period may be a millisecond long, and each roll tells its tenant and writes an audit entry. */
+const ROLL_PAUSE_MS = 10_000;
+
+/**
+ * All that is due of it by now as one change, however late it is noticed; undefined: nothing. Of what is due
+ * at one moment the cancellation comes first, then the end of the trial, then that of the period: who
+ * cancels at the end of a trial or period is never seen active, or in another period, after it. Each takes
+ * effect at its own moment. Of a subscription with a processor it is the processor that says when a period
+ * ends. Once in 10 s it rolls at most, over as many periods as have passed.
+ */
+export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
+  if (hasEnded(row.status)) return undefined;
+  if (row.cancelAt && row.cancelAt.getTime() <= nowMs) return cancellation(row, row.cancelAt);
+  const period = rolled(row, nowMs);
+  const roll = period && { ...period, noRollBefore: new Date(nowMs + ROLL_PAUSE_MS) };
+  if (row.status === 'trialing' && row.trialEnd && row.trialEnd.getTime() <= nowMs) {
+    const fields = { ...roll, ...movedTo(row, 'active', row.trialEnd) };
+    return { action: 'subscriptions.endTrial', fields };
+  }
+  if (!roll || (row.noRollBefore && row.noRollBefore.getTime() > nowMs)) return undefined;
+  return { action: 'subscriptions.rollPeriod', fields: roll };
+}
+
+/**
+ * Not before the status that it had. Its last period is the one that ran when it was canceled, or that ended
+ * then.
+ */
+function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
+  const at = cancelAt < row.statusSince ? row.statusSince : cancelAt;
+  const fields = { ...rolled(row, at.getTime() - 1), ...movedTo(row, 'canceled', at) };
+  return { action: 'subscriptions.cancel', fields };
+}
+
+/** Into the period of that moment, over as many as it takes. */
+function rolled(row: SubscriptionRow, atMs: number): Partial<SubscriptionFields> | undefined {
+  if (row.processorSubscriptionId !== null || row.currentPeriodEnd.getTime() > atMs) return undefined;
+  return inPeriod(row, periodAt(cycleOfRow(row), atMs));
+}

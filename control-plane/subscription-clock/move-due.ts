@@ -1,0 +1,82 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { Transient } from '../../schemas/failures.ts';
+import type { ClockMetrics } from '../metrics.ts';
+import {
+  type DueSubscription,
+  FROM_THE_START,
+  findDueEnds,
+  findDueRolls,
+} from '../store/due-subscriptions.ts';
+import { moveSubscription } from './move-subscription.ts';
+
+export interface DueLook {
+  pool: Pool;
+  log: Logger;
+  metrics: ClockMetrics;
+  job: string;
+  /** Takes the job's lease or holds on to it: its epoch, undefined while another process has it. */
+  hold: () => Promise<number | undefined>;
+  nowMs: () => number;
+  /** Gives up what is left. */
+  signal: AbortSignal;
+}
+
+/** Far less than a lease's worth: a few hundred moves a second. */
+const CHUNK = 100;
+/** Of the pool's ten connections. */
+const AT_ONCE = 4;
+
+/**
+ * Passes once over all that is due. Before each chunk of rolls come the cancellations and ends of trials that
+ * are due by then: those are as many as were asked for, while periods of a millisecond keep coming. False
+ * when some of it is left: another process has the lease, or a subscription could not be moved, which holds
+ * up no other. Throws Transient while Postgres is away.
+ */
+export async function moveDue(look: DueLook): Promise<boolean> {
+  const { pool, nowMs } = look;
+  // No later, so that the pass comes to its end: what is rolled in it is due again in ten seconds.
+  const rollsUntil = new Date(nowMs());
+  let isAllDone = true;
+  let [lastEnd, lastRoll] = [FROM_THE_START, FROM_THE_START];
+  while (!look.signal.aborted) {
+    // Between two chunks, when no move is under way: each keeps others from the lease until it is done.
+    const epoch = await look.hold();
+    if (epoch === undefined) return false;
+    const ends = await findDueEnds(pool, new Date(nowMs()), lastEnd, CHUNK);
+    const rolls = ends.length > 0 ? [] : await findDueRolls(pool, rollsUntil, lastRoll, CHUNK);
+    if (ends.length + rolls.length === 0) return isAllDone;
+    if (!(await moveChunk(look, epoch, [...ends, ...rolls]))) isAllDone = false;
+    lastEnd = ends.at(-1) ?? lastEnd;
+    lastRoll = rolls.at(-1) ?? lastRoll;
+  }
+  return isAllDone;
+}
+
+/** False when one of them could not be moved. */
+async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[]): Promise<boolean> {
+  const { pool, log, metrics, job, nowMs, signal } = look;
+  const rest = chunk.values();
+  let isAllDone = true;
+  let away: Transient | undefined;
+
+  async function moveEach(): Promise<void> {
+    for (const due of rest) {
+      if (signal.aborted || away) return;
+      try {
+        if (await moveSubscription({ pool, job, epoch, nowMs: nowMs() }, due)) metrics.moved();
+      } catch (err) {
+        isAllDone = false;
+        metrics.failed();
+        const cause = asTransient(err);
+        if (cause instanceof Transient) away = cause;
+        else log.error({ err, subscription: due.id }, 'a subscription could not be moved');
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: AT_ONCE }, moveEach));
+  if (away) throw away;
+  return isAllDone;
+}

@@ -1,0 +1,76 @@
+import type { ChangeEvent } from '../../schemas/event-types.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import type { Subscription } from '../../schemas/resources/subscriptions.ts';
+import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { changedFields } from '../changed-fields.ts';
+import { type ChangeContext, recordChange } from '../record-change.ts';
+import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
+import { whenTaken } from '../store/unique-violation.ts';
+import { shownSubscription } from './shown-subscription.ts';
+
+/**
+ * Writes a change of a locked subscription and tells it. Whether it may change so is the caller's to judge.
+ * Throws Rejected `already_exists` where another subscription has the processor's id.
+ */
+export async function changeSubscription(
+  context: ChangeContext,
+  row: SubscriptionRow,
+  fields: Partial<SubscriptionFields>,
+): Promise<SubscriptionRow> {
+  const { db, environment, nowMs } = context;
+  const updated = await updateSubscription(db, environment, { ...row, ...fields }, new Date(nowMs)).catch(
+    whenTaken(processorIdTaken),
+  );
+  if (!updated) throw new Defect('a locked subscription is gone');
+  await recordSubscription(context, row, updated);
+  return updated;
+}
+
+/** What a new subscription, or a change of one, leaves behind. To what it was: nothing. */
+export async function recordSubscription(
+  context: ChangeContext,
+  before: SubscriptionRow | undefined,
+  after: SubscriptionRow,
+): Promise<void> {
+  const [old, now] = [before && shownSubscription(before), shownSubscription(after)];
+  if (old && changedFields(old, now).length === 0) return;
+  const events = old ? eventsOf(old, now) : eventsOfNew(now);
+  await recordChange(context, { objectId: after.id, before: old, after: now, events });
+}
+
+export function processorIdTaken(): Rejected {
+  return new Rejected('already_exists', 'Another subscription has this processorSubscriptionId.', {
+    param: 'processorSubscriptionId',
+  });
+}
+
+type ToldEvent = ChangeEvent & { objectId?: string };
+
+function eventsOfNew({ id, customerId, planId }: Subscription): ToldEvent[] {
+  return [
+    { type: 'subscription.created', data: { customerId, subscriptionId: id, planId } },
+    planChanged(customerId),
+  ];
+}
+
+/** `canceled` is told by its own event alone; metadata is the caller's own and told to nobody. */
+function eventsOf(before: Subscription, after: Subscription): ToldEvent[] {
+  const told = changedFields({ ...before, metadata: undefined }, { ...after, metadata: undefined });
+  const events: ToldEvent[] = [];
+  const { id: subscriptionId, canceledAt, customerId } = after;
+  if (canceledAt !== undefined && before.canceledAt === undefined) {
+    events.push({ type: 'subscription.canceled', data: { subscriptionId, canceledAt } });
+  } else if (told.length > 0) {
+    events.push({
+      type: 'subscription.updated',
+      data: { subscriptionId, status: after.status, planId: after.planId },
+    });
+  }
+  const isOtherPlan = before.planId !== after.planId || hasEnded(before.status) !== hasEnded(after.status);
+  if (isOtherPlan) events.push(planChanged(customerId));
+  return events;
+}
+
+function planChanged(customerId: string): ToldEvent {
+  return { type: 'customer.updated', data: { customerId, changes: ['plan'] }, objectId: customerId };
+}

@@ -1,0 +1,79 @@
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import { newId } from '../../schemas/ids.ts';
+import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
+import { addMonths } from '../../schemas/rules/subscription-period.ts';
+import { readMetadata } from '../read-metadata.ts';
+import type { RequestContext } from '../request-context.ts';
+import { putSubscriptionAddon } from '../store/subscription-addons.ts';
+import {
+  findSubscription,
+  insertSubscription,
+  type SubscriptionFields,
+  type SubscriptionRow,
+} from '../store/subscriptions.ts';
+import { processorIdTaken, recordSubscription } from './change-subscription.ts';
+import { givenMoment, requirePeriod, requireTrialAhead } from './moments.ts';
+import { attachedAddon, requireVersion, subscribedPlan, subscribingCustomer } from './subscribed-objects.ts';
+import { inPeriod } from './subscription-fields.ts';
+
+/** Throws Rejected: first for the fields, then for what they name. */
+export async function createSubscription(
+  context: RequestContext,
+  { body, bodyText }: { body: NewSubscription; bodyText: string },
+): Promise<SubscriptionRow> {
+  const { db, environment, nowMs } = context;
+  const term = termOf(body, nowMs);
+  const metadata = readMetadata(bodyText) ?? null;
+  const customerId = await subscribingCustomer(context, body.customerId);
+  const plan = await subscribedPlan(context, body.planId);
+  if (body.planVersion !== undefined) requireVersion(plan, body.planVersion);
+  const addons = await namedAddons(context, body.addons ?? []);
+  const createdAt = new Date(nowMs);
+  const row = { ...term, id: newId('sub'), customerId, planId: plan.id, metadata, createdAt };
+  const inserted = await insertSubscription(db, environment, row);
+  if (!inserted) throw processorIdTaken();
+  for (const addon of addons) await putSubscriptionAddon(db, row.id, addon);
+  const created = await findSubscription(db, environment, row.id);
+  if (!created) throw new Defect('a subscription of this transaction is gone');
+  await recordSubscription(context, undefined, created);
+  return created;
+}
+
+/** With the defaults of the contract, §5. */
+function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 'planId' | 'metadata'> {
+  const start = givenMoment(body.currentPeriodStart) ?? new Date(nowMs);
+  const end = givenMoment(body.currentPeriodEnd) ?? new Date(addMonths(start.getTime(), 1));
+  requirePeriod(start, end);
+  const trialEnd = givenMoment(body.trialEnd) ?? null;
+  const isTrialAhead = trialEnd !== null && trialEnd.getTime() > nowMs;
+  const status = body.status ?? (isTrialAhead ? 'trialing' : 'active');
+  if (status === 'trialing') requireTrialAhead(trialEnd, nowMs);
+  return {
+    ...inPeriod(undefined, { fromMs: start.getTime(), toMs: end.getTime() }),
+    noRollBefore: null,
+    status,
+    statusSince: new Date(nowMs),
+    trialEnd,
+    cancelAt: givenMoment(body.cancelAt) ?? null,
+    canceledAt: null,
+    planVersion: body.planVersion ?? null,
+    processorSubscriptionId: body.processorSubscriptionId ?? null,
+    processorChangedAt: null,
+  };
+}
+
+type Attached = SubscriptionRow['addons'][number];
+
+/** Throws Rejected for one that is unknown, or named twice, be it by id and by key. */
+async function namedAddons(context: RequestContext, given: Attached[]): Promise<Attached[]> {
+  const named = new Map<string, Attached>();
+  for (const [at, { addonId: name, quantity }] of given.entries()) {
+    const param = `addons.${at}.addonId`;
+    const addonId = await attachedAddon(context, name, param);
+    if (named.has(addonId)) {
+      throw new Rejected('invalid_request', `The add-on ${name} is named twice.`, { param });
+    }
+    named.set(addonId, { addonId, quantity });
+  }
+  return [...named.values()];
+}

@@ -1,0 +1,35 @@
+/** Moments that a body may name. The schema has checked that each is one. */
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import { timestampMs } from '../../schemas/rules/timestamp.ts';
+
+/** Undefined: nothing is said; null: there is to be none. */
+export function givenMoment<None extends null | undefined>(text: string | None): Date | None {
+  return typeof text === 'string' ? momentOf(text) : text;
+}
+
+function momentOf(text: string): Date {
+  const ms = timestampMs(text);
+  if (ms === undefined) throw new Defect('a checked timestamp is none');
+  return new Date(ms);
+}
+
+/** Throws Rejected: a trial without an end ahead would be over before it began. */
+export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
+  if (trialEnd !== null && trialEnd.getTime() > nowMs) return;
+  throw new Rejected('invalid_request', 'A trialing subscription needs a `trialEnd` that lies ahead.', {
+    param: 'trialEnd',
+  });
+}
+
+/** No moment of ours lies beyond; see the timestamps that are taken. */
+const END_MAX_MS = Date.UTC(2100, 0, 1);
+
+/** Throws Rejected. */
+export function requirePeriod(start: Date, end: Date): void {
+  if (end <= start) throw badEnd('lies after `currentPeriodStart`');
+  if (end.getTime() >= END_MAX_MS) throw badEnd('lies before 2100');
+}
+
+function badEnd(rule: string): Rejected {
+  return new Rejected('invalid_request', `\`currentPeriodEnd\` ${rule}.`, { param: 'currentPeriodEnd' });
+}

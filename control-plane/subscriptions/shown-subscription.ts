@@ -1,0 +1,30 @@
+import type { Subscription } from '../../schemas/resources/subscriptions.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { shownMetadata } from '../read-metadata.ts';
+import type { SubscriptionRow } from '../store/subscriptions.ts';
+
+/** As answers, the audit log and its ETag show it. */
+export function shownSubscription(row: SubscriptionRow): Subscription {
+  const { processorSubscriptionId, planVersion } = row;
+  return {
+    id: row.id,
+    customerId: row.customerId,
+    planId: row.planId,
+    planName: row.planName,
+    status: row.status,
+    currentPeriodStart: textOf(row.currentPeriodStart),
+    currentPeriodEnd: textOf(row.currentPeriodEnd),
+    ...(row.cancelAt ? { cancelAt: textOf(row.cancelAt) } : {}),
+    ...(row.canceledAt ? { canceledAt: textOf(row.canceledAt) } : {}),
+    ...(row.trialEnd ? { trialEnd: textOf(row.trialEnd) } : {}),
+    ...(processorSubscriptionId === null ? {} : { processorSubscriptionId }),
+    ...(planVersion === null ? {} : { planVersion }),
+    addons: row.addons,
+    ...shownMetadata(row.metadata),
+    createdAt: textOf(row.createdAt),
+  };
+}
+
+function textOf(moment: Date): string {
+  return timestampText(moment.getTime());
+}

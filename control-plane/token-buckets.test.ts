@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createTokenBuckets } from './token-buckets.ts';
+
+/*
+ * Breaks that turn it red: a refused request takes a part of a token; the bucket fills beyond its burst; the
+ * rest of a token is dropped when it is looked at; keys share a bucket; the last key in goes first.
+ */
+function bucketsAt(perSecond: number, burst: number, keysMax?: number) {
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+  return { clock, buckets: createTokenBuckets({ perSecond, burst }, clock, keysMax) };
+}
+
+it('a key gets its burst at once, then one request as often as the rate says, and others too', () => {
+  const { clock, buckets } = bucketsAt(2, 3);
+  const asked = (key: string) => buckets.take(key);
+  expect([asked('a'), asked('a'), asked('a'), asked('a')]).toEqual([0, 0, 0, 500]);
+  expect(asked('b')).toBe(0);
+  clock.nowMs = 400;
+  expect(asked('a')).toBeCloseTo(100);
+  clock.nowMs = 501;
+  expect([asked('a'), asked('a') > 0]).toEqual([0, true]);
+  clock.nowMs = 3_600_000;
+  expect([asked('a'), asked('a'), asked('a'), asked('a')]).toEqual([0, 0, 0, 500]);
+});
+
+it('in any span no more are taken than burst and rate allow, and who waits as told is served', () => {
+  const span = fc.record({
+    perSecond: fc.integer({ min: 1, max: 50 }),
+    burst: fc.integer({ min: 1, max: 20 }),
+    gapsMs: fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 200 }),
+  });
+  fc.assert(
+    fc.property(span, ({ perSecond, burst, gapsMs }) => {
+      const { clock, buckets } = bucketsAt(perSecond, burst);
+      const takenAt: number[] = [];
+      for (const gapMs of gapsMs) {
+        clock.nowMs += gapMs;
+        const waitMs = buckets.take('k');
+        if (waitMs > 0) {
+          clock.nowMs += Math.ceil(waitMs);
+          expect(buckets.take('k')).toBe(0);
+        }
+        takenAt.push(clock.nowMs);
+      }
+      for (const [first, fromMs] of takenAt.entries()) {
+        const last = takenAt.length - 1;
+        const allowed = burst + (((takenAt[last] ?? 0) - fromMs) / 1000) * perSecond;
+        expect(last - first + 1).toBeLessThanOrEqual(allowed + 1e-6);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('beyond its bound the key that asked longest ago is forgotten, and no other', () => {
+  const { buckets } = bucketsAt(0.001, 1, 3);
+  for (const key of ['a', 'b', 'c', 'a', 'd']) buckets.take(key);
+  expect(buckets.take('b')).toBe(0);
+  expect([buckets.take('a') > 0, buckets.take('d') > 0]).toEqual([true, true]);
+});

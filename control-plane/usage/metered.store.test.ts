@@ -1,0 +1,246 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { calendarSpan, type Span } from '../../schemas/rules/calendar.ts';
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { expectRefusal } from '../api-under-test.ts';
+import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
+import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
+
+/*
+ * Counters by billing period, and decisions by them, over HTTP from a real log, Postgres and ClickHouse. The
+ * customer's periods last ten days and a bit, so that no bound of one is a bound of a month, day or hour.
+ *
+ * Breaks that turn it red: the calendar month for everybody; one span for all meters of a statement; the
+ * meter left out of a group; the end of the period as its start; no wait for `strong`; the page's meters in
+ * any order.
+ */
+const log = pino({ level: 'silent' });
+const DAY_MS = 86_400_000;
+const PERIOD_MS = 10 * DAY_MS + 12_345_678;
+
+let folder: string;
+let warehouse: Warehouse;
+let writer: EventLogWriter;
+let reader: EventLogReader;
+let usage: UsageUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let happenings: Happening[];
+let nowMs: number;
+let anchorMs: number;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
+  await warehouse.migrate();
+  writer = await openSegmentLogWriter({
+    directory: join(folder, 'log'),
+    identityCheck: Buffer.alloc(16),
+    log,
+  });
+  reader = await openSegmentLogReader({ directory: join(folder, 'log') });
+  usage = await startUsage({ warehouse, writer, reader });
+  ({ happenings, nowMs } = usage);
+  made = holdersUnderTest(usage.api);
+  anchorMs = nowMs - 4 * PERIOD_MS - DAY_MS;
+  for (const meter of AGGREGATIONS) await made.feature(`${meter}-feature`, 'metered', meter);
+  const limits = Object.fromEntries(AGGREGATIONS.map((meter, at) => [`${meter}-feature`, 1_000_000.5 + at]));
+  await made.subscribe(usage.customerId, limits, periodFrom(anchorMs));
+});
+
+afterAll(async () => {
+  await usage?.api.close();
+  await reader?.close();
+  await writer?.close();
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function periodFrom(startMs: number) {
+  return { currentPeriodStart: isoText(startMs), currentPeriodEnd: isoText(startMs + PERIOD_MS) };
+}
+
+function periodAt(atMs: number): Span {
+  const fromMs = anchorMs + Math.floor((atMs - anchorMs) / PERIOD_MS) * PERIOD_MS;
+  return { fromMs, toMs: fromMs + PERIOD_MS };
+}
+
+function shownPeriod({ fromMs, toMs }: Span) {
+  return { periodStart: isoText(fromMs), periodEnd: isoText(toMs) };
+}
+
+describe('a counter of a subscriber', () => {
+  it.each(AGGREGATIONS)('of %s is exact in every billing period, with its limit', async (aggregation) => {
+    const limit = 1_000_000.5 + AGGREGATIONS.indexOf(aggregation);
+    for (let period = 0; period < 5; period += 1) {
+      const span = periodAt(anchorMs + period * PERIOD_MS);
+      for (const atMs of [span.fromMs, Math.min(span.toMs - 1, nowMs)]) {
+        const { text, body } = await usage.read(`${aggregation}?at=${isoText(atMs)}`);
+        expect(body).toMatchObject({ ...shownPeriod(span), limit });
+        const expected = expectedValue(within(happenings, span), aggregation);
+        expect(unitsOf(numberIn(text, 'current'))).toBe(expected);
+      }
+    }
+    expect((await usage.read(aggregation)).body).toMatchObject(shownPeriod(periodAt(nowMs)));
+  });
+
+  it('is that of the calendar month before the subscription began, and for what nothing meters', async () => {
+    const before = anchorMs - 1;
+    const month = calendarSpan('month', before);
+    const { text, body } = await usage.read(`sum?at=${isoText(before)}`);
+    expect(body).toMatchObject(shownPeriod(month));
+    expect(unitsOf(numberIn(text, 'current'))).toBe(expectedValue(within(happenings, month), 'sum'));
+    await usage.makeMeter('unmetered', 'sum');
+    const unmetered = (await usage.read('unmetered')).body;
+    expect(unmetered).toMatchObject(shownPeriod(calendarSpan('month', nowMs)));
+    expect(unmetered).not.toHaveProperty('limit');
+  });
+
+  it('is broken down over the same period', async () => {
+    for (const at of [anchorMs, anchorMs + PERIOD_MS, nowMs]) {
+      const span = periodAt(at);
+      const query = `dimension=region&at=${isoText(at)}`;
+      const { text, body } = await usage.read(`sum/breakdown?${query}`);
+      expect(body).toMatchObject({
+        window: 'current_period',
+        from: isoText(span.fromMs),
+        to: isoText(span.toMs),
+      });
+      expect(unitsOf(numberIn(text, 'total'))).toBe(expectedValue(within(happenings, span), 'sum'));
+    }
+  });
+
+  it('is the same in the list of all counters, page by page, the newest meter first', async () => {
+    const { body: meters } = await usage.api.ask('meters.list', { query: { pageSize: 100 } });
+    const keys = meters.data.map(({ key }: { key: string }) => key);
+    const asked = [nowMs, anchorMs + 1, anchorMs - 1].flatMap((at) =>
+      [2, 100].map((size) => [at, size] as const),
+    );
+    for (const [at, pageSize] of asked) {
+      const seen = [];
+      for (let page = 1; page <= Math.ceil(meters.total / pageSize); page += 1) {
+        const { status, body } = await list({ at: isoText(at), page, pageSize });
+        expect([status, body.total]).toEqual([200, meters.total]);
+        seen.push(...body.data);
+      }
+      const alone = keys.map(async (key) => (await usage.read(`${key}?at=${isoText(at)}`)).body);
+      const expected = (await Promise.all(alone)).map((counter) => ({
+        ...counter,
+        asOf: expect.any(String),
+      }));
+      expect(seen).toEqual(expected);
+    }
+    expect((await list({ page: 1000 })).body).toMatchObject({ data: [], total: meters.total });
+    expectRefusal(await list({}, 'nobody'), 'customer_not_found', 'customerId');
+    expectRefusal(await list({ at: 'now' }), 'invalid_request', 'at');
+  });
+
+  it('keeps the periods of a subscription that has ended for the time that it lived', async () => {
+    const customerId = await made.customer();
+    const planId = await made.plan({ 'sum-feature': 5 });
+    const id = await made.subscribe(customerId, {}, { planId, ...periodFrom(anchorMs) });
+    await usage.api.ask('subscriptions.cancel', { params: { subscriptionId: id }, body: { at: 'now' } });
+    const period = async (at: number) => {
+      const params = { customerId, meterId: 'sum' };
+      return (await usage.api.ask('usage.retrieve', { params, query: { at: isoText(at) } })).body;
+    };
+    expect(await period(nowMs)).toMatchObject(shownPeriod(periodAt(nowMs)));
+    const after = Date.now() + 1;
+    expect(await period(after)).toMatchObject(shownPeriod(calendarSpan('month', after)));
+    expect(await period(nowMs)).not.toHaveProperty('limit');
+  });
+});
+
+function list(query: Record<string, string | number>, customerId = usage.customerId) {
+  return usage.api.ask('usage.list', { params: { customerId }, query });
+}
+
+describe('a check of what is metered', () => {
+  const features = AGGREGATIONS.map((meter) => ({ featureKey: `${meter}-feature` }));
+
+  it.each(AGGREGATIONS)('of %s is decided by the counter of this period', async (aggregation) => {
+    const span = periodAt(nowMs);
+    const current = expectedValue(within(happenings, span), aggregation);
+    const params = { customerId: usage.customerId, featureKey: `${aggregation}-feature` };
+    const { text, body } = await usage.api.ask('entitlements.check', { params });
+    const limit = 1_000_000.5 + AGGREGATIONS.indexOf(aggregation);
+    expect(unitsOf(numberIn(text, 'current'))).toBe(current);
+    const left = unitsOf(String(limit)) - current;
+    expect(unitsOf(numberIn(text, 'remaining'))).toBe(left > 0n ? left : 0n);
+    expect(body).toMatchObject({
+      allowed: left >= unitsOf('1'),
+      reasonCode: left >= unitsOf('1') ? 'granted' : 'limit_reached',
+      limit,
+      resetsAt: isoText(span.toMs),
+      asOf: expect.any(String),
+    });
+  });
+
+  it('of several asks for their counters together, and says the same', async () => {
+    const body = { customerId: usage.customerId, features };
+    const together = (await usage.api.ask('entitlements.checkMany', { body })).body.data;
+    const alone = features.map(({ featureKey }) => made.check(usage.customerId, featureKey));
+    const expected = (await Promise.all(alone)).map((one) => ({ ...one, asOf: expect.any(String) }));
+    expect(together).toEqual(expected);
+  });
+
+  it('allows up to the limit and not one digit more', async () => {
+    const customerId = await made.customer();
+    await usage.makeMeter('calls', 'sum');
+    await made.feature('calls', 'metered', 'calls');
+    await made.subscribe(customerId, { calls: 10 });
+    const logged = usage.logged({ ...LATE, occurredAtMs: Date.now(), id: 'used' }, 'calls');
+    await usage.load(await usage.append([{ ...logged, customerId, value: '7.000000000001' }]));
+    expect(await made.check(customerId, 'calls', { requested: '2.999999999999' })).toMatchObject({
+      allowed: true,
+      reason: '7.000000000001 used and 2.999999999999 requested, within the limit of 10 for calls.',
+    });
+    const refused = await made.check(customerId, 'calls', { requested: 3 });
+    expect(refused).toMatchObject({ allowed: false, reasonCode: 'limit_reached', current: 7.000000000001 });
+    expect(
+      (await usage.api.ask('usage.retrieve', { params: { customerId, meterId: 'calls' } })).body,
+    ).toEqual(expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: refused.resetsAt }));
+  });
+
+  // Red when a check reads the grants of the asked feature alone.
+  it('goes by the period that another feature gives its meter', async () => {
+    const customerId = await made.customer();
+    await made.feature('sum-other', 'metered', 'sum');
+    await made.subscribe(customerId, { 'sum-other': 1 }, periodFrom(anchorMs));
+    await made.subscribe(customerId, { 'sum-feature': 1 }, periodFrom(anchorMs + DAY_MS));
+    const { resetsAt } = await made.check(customerId, 'sum-feature');
+    expect(resetsAt).toBe(shownPeriod(periodAt(nowMs)).periodEnd);
+    const params = { customerId, meterId: 'sum' };
+    expect((await usage.api.ask('usage.retrieve', { params })).body.periodEnd).toBe(resetsAt);
+  });
+
+  it('does not wait for what is not counted yet, unless it is to be strong', async () => {
+    const { customerId } = usage;
+    const before = (await made.check(customerId, 'count-feature')).current ?? 0;
+    const occurredAtMs = Date.now();
+    const appended = await usage.append([usage.logged({ ...LATE, occurredAtMs, id: 'late' }, 'count')]);
+    const strong = made.check(customerId, 'count-feature', { consistency: 'strong' });
+    const started = Date.now();
+    expect((await made.check(customerId, 'count-feature')).current).toBe(before);
+    expect(Date.now() - started).toBeLessThan(900);
+    await usage.load(appended);
+    const seen = await strong;
+    expect(seen.current).toBe(before + 1);
+    expect(Date.parse(seen.asOf ?? '')).toBeGreaterThanOrEqual(occurredAtMs);
+  });
+});
+
+const LATE: Omit<Happening, 'id'> = {
+  units: 10n ** 12n,
+  occurredAtMs: Date.now(),
+  createdAtMs: Date.now(),
+  properties: {},
+};

@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox';
+import { API_BASE, defineRoute } from '../route.ts';
+import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
+import { Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
+
+export const NewAddon = Type.Object({
+  key: Type.String({
+    ...NamedId,
+    ...ruled('^(?!addon_|\\.{1,2}$)', 'must not begin with addon_, nor be `.` or `..`'),
+  }),
+  name: Name,
+});
+export type NewAddon = Static<typeof NewAddon>;
+
+export const Addon = Type.Object({
+  id: Type.String(),
+  key: Type.String(),
+  name: Type.String(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Addon = Static<typeof Addon>;
+
+export const AddonEntitlements = Type.Object({
+  addonId: Type.String(),
+  entitlements: GivenEntitlements,
+});
+export type AddonEntitlements = Static<typeof AddonEntitlements>;
+
+const AddonParams = Type.Object({
+  addonId: Type.String({ ...NamedId, description: "The add-on's id or key." }),
+});
+
+const itsEntitlements = {
+  plane: 'control',
+  path: `${API_BASE}/addons/{addonId}/entitlements`,
+  params: AddonParams,
+  query: Nothing,
+  status: 200,
+  response: AddonEntitlements,
+  etag: true,
+} as const;
+
+export const addonRoutes = {
+  'addons.list': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/addons`,
+    plane: 'control',
+    access: 'plans:read',
+    summary: 'List add-ons, newest first',
+    params: Nothing,
+    query: PageQuery,
+    status: 200,
+    response: pageOf(Addon),
+    errors: [],
+  }),
+  'addons.create': defineRoute({
+    method: 'POST',
+    path: `${API_BASE}/addons`,
+    plane: 'control',
+    access: 'plans:write',
+    summary: 'Create an add-on',
+    description:
+      'Attached to a subscription it adds its entitlements, times its quantity, to those of the plan.',
+    params: Nothing,
+    query: Nothing,
+    body: NewAddon,
+    example: { key: 'extra-seats', name: 'Extra seats' },
+    status: 201,
+    response: Addon,
+    etag: true,
+    errors: ['already_exists'],
+  }),
+  'addons.retrieve': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/addons/{addonId}`,
+    plane: 'control',
+    access: 'plans:read',
+    summary: 'Read an add-on',
+    params: AddonParams,
+    query: Nothing,
+    status: 200,
+    response: Addon,
+    etag: true,
+    errors: ['not_found'],
+  }),
+  'addons.retrieveEntitlements': defineRoute({
+    ...itsEntitlements,
+    method: 'GET',
+    access: 'plans:read',
+    summary: 'Read what an add-on gives',
+    errors: ['not_found'],
+  }),
+  'addons.replaceEntitlements': defineRoute({
+    ...itsEntitlements,
+    method: 'PUT',
+    access: 'plans:write',
+    summary: 'Replace what an add-on gives',
+    description: 'The whole set, for each unit of its quantity; it reaches every subscription at once.',
+    body: EntitlementSet,
+    example: { entitlements: [{ featureKey: 'seats', value: 1 }] },
+    errors: ['not_found', 'feature_not_found', 'precondition_failed', 'value_invalid'],
+  }),
+};

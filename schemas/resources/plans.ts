@@ -1,0 +1,164 @@
+import { type Static, Type } from 'typebox';
+import { API_BASE, defineRoute } from '../route.ts';
+import { PLAN_STATUSES } from '../rules/plan-status.ts';
+import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
+import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
+
+const VERSION_MAX = 2 ** 31 - 1;
+
+const PlanStatus = Type.Enum([...PLAN_STATUSES]);
+
+const ProductId = Type.String({
+  ...NamedId,
+  description: 'An unknown product is registered, with its id as its name.',
+});
+const Description = Type.String({ maxLength: 2000 });
+
+export const NewPlan = Type.Object({
+  productId: ProductId,
+  name: Name,
+  description: Type.Optional(Description),
+});
+export type NewPlan = Static<typeof NewPlan>;
+
+export const PlanPatch = Type.Object({
+  productId: Type.Optional(ProductId),
+  name: Type.Optional(Name),
+  description: Type.Optional(Type.Union([Description, Type.Null()], { description: 'null removes it.' })),
+});
+export type PlanPatch = Static<typeof PlanPatch>;
+
+export const Plan = Type.Object({
+  id: Type.String(),
+  key: Type.String({ description: 'Made of the first name; it never changes.' }),
+  name: Type.String(),
+  status: PlanStatus,
+  productId: Type.String(),
+  description: Type.Optional(Type.String()),
+  version: Type.Integer(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Plan = Static<typeof Plan>;
+
+export const PlanEntitlements = Type.Object({
+  planId: Type.String(),
+  version: Type.Integer(),
+  entitlements: GivenEntitlements,
+});
+export type PlanEntitlements = Static<typeof PlanEntitlements>;
+
+const PlanParams = Type.Object({
+  planId: Type.String({ ...NamedId, description: "The plan's id or key." }),
+});
+
+const control = { plane: 'control', params: PlanParams, query: Nothing } as const;
+const onePlan = { ...control, status: 200, response: Plan, etag: true } as const;
+const itsEntitlements = {
+  plane: 'control',
+  path: `${API_BASE}/plans/{planId}/entitlements`,
+  params: PlanParams,
+  status: 200,
+  response: PlanEntitlements,
+  etag: true,
+} as const;
+
+export const planRoutes = {
+  'plans.list': defineRoute({
+    method: 'GET',
+    path: `${API_BASE}/plans`,
+    plane: 'control',
+    access: 'plans:read',
+    summary: 'List plans, newest first',
+    params: Nothing,
+    query: Type.Object({
+      ...PageQuery.properties,
+      status: Type.Optional(PlanStatus),
+      productId: Type.Optional(NamedId),
+    }),
+    status: 200,
+    response: pageOf(Plan),
+    errors: [],
+  }),
+  createPlan: defineRoute({
+    method: 'POST',
+    path: `${API_BASE}/plans`,
+    plane: 'control',
+    access: 'plans:write',
+    summary: 'Create a draft of a plan',
+    description: 'Its key is made of the name, and made unique: `pro`, `pro-2`, …',
+    params: Nothing,
+    query: Nothing,
+    body: NewPlan,
+    example: { productId: 'analytics', name: 'Pro', description: 'For teams' },
+    status: 201,
+    response: Plan,
+    etag: true,
+    errors: [],
+  }),
+  'plans.retrieve': defineRoute({
+    ...onePlan,
+    method: 'GET',
+    path: `${API_BASE}/plans/{planId}`,
+    access: 'plans:read',
+    summary: 'Read a plan',
+    errors: ['plan_not_found'],
+  }),
+  'plans.update': defineRoute({
+    ...onePlan,
+    method: 'PATCH',
+    path: `${API_BASE}/plans/{planId}`,
+    access: 'plans:write',
+    summary: 'Change a plan',
+    description:
+      'What is left out stays. A draft is changed in place until a subscription is pinned to it; a change ' +
+      'of any other plan makes its next version, with the same entitlements, and subscriptions that are ' +
+      'pinned stay on theirs.',
+    body: PlanPatch,
+    example: { name: 'Pro 2026' },
+    errors: ['plan_not_found', 'precondition_failed'],
+  }),
+  'plans.publish': defineRoute({
+    ...onePlan,
+    method: 'POST',
+    path: `${API_BASE}/plans/{planId}/publish`,
+    access: 'plans:write',
+    summary: 'Publish a draft',
+    description: 'Of a plan that is published already nothing changes.',
+    errors: ['plan_not_found', 'illegal_transition', 'precondition_failed'],
+  }),
+  'plans.archive': defineRoute({
+    ...onePlan,
+    method: 'POST',
+    path: `${API_BASE}/plans/{planId}/archive`,
+    access: 'plans:write',
+    summary: 'Archive a plan: no new subscriptions, existing ones go on',
+    errors: ['plan_not_found', 'illegal_transition', 'precondition_failed'],
+  }),
+  'plans.retrieveEntitlements': defineRoute({
+    ...itsEntitlements,
+    method: 'GET',
+    access: 'plans:read',
+    summary: 'Read what a plan gives',
+    query: Type.Object({
+      version: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: VERSION_MAX, description: 'The current one unless given.' }),
+      ),
+    }),
+    errors: ['plan_not_found'],
+  }),
+  'plans.replaceEntitlements': defineRoute({
+    ...itsEntitlements,
+    method: 'PUT',
+    access: 'plans:write',
+    summary: 'Replace what a plan gives',
+    description:
+      'The whole set; to the set it has, nothing changes. A draft is changed in place until a subscription ' +
+      'is pinned to it; of any other plan this makes the next version, which reaches every subscription ' +
+      'that is not pinned at once.',
+    query: Nothing,
+    body: EntitlementSet,
+    example: { entitlements: [{ featureKey: 'seats', value: 5 }] },
+    errors: ['plan_not_found', 'feature_not_found', 'precondition_failed', 'value_invalid'],
+  }),
+};

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { nextPlanStatuses, PLAN_STATUSES, versionAfterChange } from './plan-status.ts';
+
+/*
+ * The transitions of the contract (§4), written a second time. Breaks that turn it red: any status added to a
+ * row of the rule, or taken from it; an archived plan changed in place, or a draft that has
+ * pins.
+ */
+const LEGAL = ['draft published', 'draft archived', 'published archived'];
+
+it('each status may go where the contract says, and nowhere else', () => {
+  for (const from of PLAN_STATUSES) {
+    for (const to of PLAN_STATUSES) {
+      expect([from, to, nextPlanStatuses(from).includes(to)]).toEqual([
+        from,
+        to,
+        LEGAL.includes(`${from} ${to}`),
+      ]);
+    }
+  }
+});
+
+it('only a draft that nothing is pinned to is changed within its version', () => {
+  const plans = fc.record({
+    status: fc.constantFrom(...PLAN_STATUSES),
+    version: fc.nat(1_000_000),
+    isPinned: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(plans, (plan) => {
+      const isInPlace = plan.status === 'draft' && !plan.isPinned;
+      expect(versionAfterChange(plan)).toBe(isInPlace ? plan.version : plan.version + 1);
+    }),
+  );
+});

@@ -1,0 +1,29 @@
+export const PLAN_STATUSES = ['draft', 'published', 'archived'] as const;
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
+
+/** Where a plan may go from here; to stay is always allowed. Source: the contract, §4. */
+export function nextPlanStatuses(from: PlanStatus): readonly PlanStatus[] {
+  return NEXT[from];
+}
+
+const NEXT: Record<PlanStatus, readonly PlanStatus[]> = {
+  draft: ['published', 'archived'],
+  published: ['archived'],
+  archived: [],
+};
+
+export interface ChangingPlan {
+  status: PlanStatus;
+  version: number;
+  /** Some subscription is pinned to that version. */
+  isPinned: boolean;
+}
+
+/**
+ * The version that a change of the plan makes. A draft is changed in place unless a subscription is pinned to
+ * it; what was ever offered keeps each of its versions, since subscriptions may stay on one, an archived plan
+ * too.
+ */
+export function versionAfterChange({ status, version, isPinned }: ChangingPlan): number {
+  return status === 'draft' && !isPinned ? version : version + 1;
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { FIRST_STATUSES, hasEnded, nextStatuses, SUBSCRIPTION_STATUSES } from './subscription-status.ts';
+
+/*
+ * The table of the contract (§5), written a second time. Breaks that turn it red: any status added to a row
+ * of the rule, or taken from it.
+ */
+const LEGAL: Record<string, string> = {
+  incomplete: 'active, trialing, incomplete_expired, canceled',
+  trialing: 'active, past_due, paused, canceled',
+  active: 'past_due, unpaid, paused, canceled',
+  past_due: 'active, unpaid, paused, canceled',
+  unpaid: 'active, canceled',
+  paused: 'active, canceled',
+  canceled: '',
+  incomplete_expired: '',
+};
+
+it('each status may go where the contract says, and nowhere else', () => {
+  expect([...SUBSCRIPTION_STATUSES].sort()).toEqual(Object.keys(LEGAL).sort());
+  for (const from of SUBSCRIPTION_STATUSES) {
+    expect([...nextStatuses(from)].join(', ')).toBe(LEGAL[from]);
+    expect(hasEnded(from)).toBe(LEGAL[from] === '');
+  }
+});
+
+it('a subscription begins in one of five', () => {
+  expect(FIRST_STATUSES.join(', ')).toBe('incomplete, trialing, active, past_due, paused');
+});

@@ -1,0 +1,43 @@
+/** The life of a subscription. Source: the contract, §5. */
+export const SUBSCRIPTION_STATUSES = [
+  'incomplete',
+  'incomplete_expired',
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'canceled',
+] as const;
+
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+/** What it may be created with. */
+export const FIRST_STATUSES = [
+  'incomplete',
+  'trialing',
+  'active',
+  'past_due',
+  'paused',
+] as const satisfies SubscriptionStatus[];
+
+const NEXT: Record<SubscriptionStatus, readonly SubscriptionStatus[]> = {
+  incomplete: ['active', 'trialing', 'incomplete_expired', 'canceled'],
+  incomplete_expired: [],
+  trialing: ['active', 'past_due', 'paused', 'canceled'],
+  active: ['past_due', 'unpaid', 'paused', 'canceled'],
+  past_due: ['active', 'unpaid', 'paused', 'canceled'],
+  unpaid: ['active', 'canceled'],
+  paused: ['active', 'canceled'],
+  canceled: [],
+};
+
+/** Where it may go from here, itself not counted: to stay is always allowed. */
+export function nextStatuses(from: SubscriptionStatus): readonly SubscriptionStatus[] {
+  return NEXT[from];
+}
+
+/** Nothing comes after it. */
+export function hasEnded(status: SubscriptionStatus): boolean {
+  return NEXT[status].length === 0;
+}
