@@ -4,8 +4,10 @@ import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
 import { parseExact } from '../../schemas/rules/exact-json.ts';
 import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import type { Database } from '../request-context.ts';
 import { findHolder, heldNow } from './find-holder.ts';
 import { holdersUnderTest } from './holders-under-test.ts';
+import { createHoldingReads } from './holding-reads.ts';
 
 /*
  * The list is added up by the server; here it is held against the rules that checks go by. And what slow
@@ -13,8 +15,8 @@ import { holdersUnderTest } from './holders-under-test.ts';
  *
  * Breaks that turn it red: in store/held-features.ts the quantity or the number of subscriptions left out, a
  * sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a pinned one;
- * all subscriptions in place of those that count. In holding-reads.ts no gate, no limit of a statement, or a
- * turn that is waited for in a transaction.
+ * all subscriptions in place of those that count. In holding-reads.ts each statement of its own moment, no
+ * gate, no limit of a statement, or a turn that is waited for in a transaction.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof holdersUnderTest>;
@@ -111,6 +113,22 @@ describe('the list of what a customer holds', () => {
     );
   });
 });
+
+it('reads all of one moment, whatever is committed meanwhile', async () => {
+  const environment = `${api.keys.workspaceId}:live`;
+  const counts = await createHoldingReads()({ db: api.pool, environment }, async (db) => {
+    const before = await customers(db);
+    await made.customer();
+    return [before, await customers(db)];
+  });
+  expect(counts[1]).toBe(counts[0]);
+  expect(await customers(api.pool)).toBe((counts[0] ?? 0) + 1);
+});
+
+async function customers(db: Database): Promise<number> {
+  const { rows } = await db.query<{ made: number }>('SELECT count(*) AS made FROM customers');
+  return rows[0]?.made ?? 0;
+}
 
 describe('slow reads of holdings', () => {
   it('are given up after their limit, and leave the pool to everybody else', async () => {
