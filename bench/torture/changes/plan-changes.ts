@@ -105,8 +105,12 @@ function needs([operationId, route]: Change): string[] {
   return [...inPath, ...inBody.filter((name) => name in NAMES)];
 }
 
-/** What ends objects is rare, else there would be nothing to change. */
+/**
+ * What ends objects is rare, else there would be nothing to change. An add-on that is to be taken away is
+ * seldom attached: it is tried more often.
+ */
 function weightOf([operationId, route]: Change): number {
+  if (operationId === 'subscriptions.removeAddon') return 10;
   const ends = /archive|delete|cancel|revoke/i.test(operationId);
   return ends ? 1 : route.status === 201 ? 4 : 3;
 }
