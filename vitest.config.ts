@@ -36,7 +36,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: P
       pool: 'forks' as const,
       fileParallelism: maxWorkers > 1,
       maxWorkers,
-      testTimeout: 180_000,
+      testTimeout: 420_000,
       hookTimeout: 90_000,
       sequence: { groupOrder },
     },
@@ -44,7 +44,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: P
 }
 
 /** Begun last, a file of a minute would be a minute in which the other workers wait. */
-const LONG = ['breaks.store.test.ts', 'kills.sys.test.ts', 'main-job.sys.test.ts'];
+const LONG = ['breaks.store.test.ts', 'kills.sys.test.ts', 'main-job.sys.test.ts', 'webhooks.sys.test.ts'];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -72,7 +72,7 @@ export default defineConfig({
           exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts'],
           pool: 'forks',
           // Per project, since a project does not inherit it: a hanging test must name itself in time.
-          testTimeout: 20_000,
+          testTimeout: 40_000,
           hookTimeout: 30_000,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
@@ -89,8 +89,8 @@ export default defineConfig({
           isolate: true,
           maxWorkers: WORKERS,
           globalSetup: ['infra/postgres/test-server.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
           sequence: { groupOrder: 1 },
         },
       },

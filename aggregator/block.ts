@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { EventLogReader, LogFrame } from '../infra/ports/event-log.ts';
 import { Fatal } from '../schemas/failures.ts';
-import { decodeFrame, type Frame } from '../schemas/frame.ts';
+import { decodeFrame, type Frame, type TouchedPair } from '../schemas/frame.ts';
 
 /** Whole frames of one partition that go into the warehouse as one insert. */
 export interface Block {
@@ -61,6 +61,11 @@ export async function readBlock(
     );
   }
   return block;
+}
+
+/** What each frame of the block has touched. */
+export function touchedBy({ frames }: Block): TouchedPair[][] {
+  return frames.map(({ touched }) => touched);
 }
 
 /** The block's lines without those whose numbers are given, ascending. */

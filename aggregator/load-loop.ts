@@ -1,13 +1,15 @@
+import type { Wakeup } from '../infra/wakeup.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
+import { touchedBy } from './block.ts';
 import { createGatherer, type Gatherer } from './gatherer.ts';
 import type { Lease } from './lease.ts';
 import { type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
+import { type Settler, startSettler } from './settle/settler.ts';
 import { raiseAlarm } from './store/alarms.ts';
 import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from './store/ranges.ts';
 import type { Turns } from './turns.ts';
-import type { Wakeup } from './wakeup.ts';
 
 export interface LoadLoopDeps extends LoadDeps {
   disk: { isLow(): boolean };
@@ -41,8 +43,28 @@ export async function runLoadLoop(
   options: AggregatorOptions,
   { lease, state, onHealthy }: { lease: Lease; state: LoopState; onHealthy: () => Promise<void> },
 ): Promise<void> {
+  const settler = startSettler(deps, lease);
+  try {
+    await loadOn(deps, options, { lease, state, onHealthy, settler });
+  } finally {
+    await settler.close();
+  }
+}
+
+interface Run {
+  lease: Lease;
+  state: LoopState;
+  onHealthy: () => Promise<void>;
+  settler: Settler;
+}
+
+async function loadOn(
+  deps: LoadLoopDeps,
+  options: AggregatorOptions,
+  { lease, state, onHealthy, settler }: Run,
+): Promise<void> {
   const { reader, turns } = deps;
-  const from = await turns(() => resumeAll(deps, lease));
+  const from = await turns(() => resumeAll(deps, lease, settler));
   const recentIds = await seedRecentIds(deps, lease, options);
   const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
   await gatherer.extend();
@@ -50,10 +72,10 @@ export async function runLoadLoop(
   await onHealthy();
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
-  while (await isDue(deps, options, { gatherer, state, loadedAtMs })) {
+  while (await isDue(deps, options, { gatherer, state, loadedAtMs, settler })) {
     loadedAtMs = deps.clock.monotonicMs();
     state.readerWaits = false;
-    await turns(() => loadNext(deps, { lease, state, gatherer, recentIds }));
+    await turns(() => loadNext(deps, { lease, state, gatherer, recentIds, settler }));
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
     await prune(deps, lease);
     prunedAtMs = loadedAtMs;
@@ -70,10 +92,10 @@ async function prune({ pool }: LoadDeps, lease: Lease): Promise<void> {
 /**
  * Finishes what an owner before, or a run before, left unfinished. Gives the position from which to go on.
  */
-async function resumeAll(deps: LoadDeps, lease: Lease): Promise<number> {
+async function resumeAll(deps: LoadDeps, lease: Lease, settler: Settler): Promise<number> {
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
     deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'goes on with an unsettled range');
-    await resumeRange(deps, lease, range);
+    await settler.add(range, touchedBy(await resumeRange(deps, lease, range)));
   }
   return endOfRanges(deps.pool, lease);
 }
@@ -82,6 +104,7 @@ interface Wait {
   gatherer: Gatherer;
   state: LoopState;
   loadedAtMs: number;
+  settler: Settler;
 }
 
 /**
@@ -91,9 +114,10 @@ interface Wait {
 async function isDue(
   { reader, clock, metrics, disk, wakeup }: LoadLoopDeps,
   { lingerMs, readerLingerMs }: AggregatorOptions,
-  { gatherer, state, loadedAtMs }: Wait,
+  { gatherer, state, loadedAtMs, settler }: Wait,
 ): Promise<boolean> {
   while (!state.closing) {
+    settler.check();
     await gatherer.extend();
     const { lease, position } = state.standing ?? {};
     if (!lease || position === undefined) return false;
@@ -114,18 +138,21 @@ interface Next {
   state: LoopState;
   gatherer: Gatherer;
   recentIds: RecentIds;
+  settler: Settler;
 }
 
 /** While it runs the partition is not standing; when it fails it stays so. */
-async function loadNext(deps: LoadDeps, { lease, state, gatherer, recentIds }: Next): Promise<void> {
+async function loadNext(deps: LoadDeps, next: Next): Promise<void> {
+  const { lease, state, gatherer, recentIds, settler } = next;
   state.standing = undefined;
   const block = gatherer.take();
   const dropped = recentIds.filter(block);
   if (dropped.length > 0) await tellDoubles(deps, lease, dropped.length);
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; what goes wrong with it is met again by the next extend.
-  await Promise.all([loading, gatherer.extend().catch(() => undefined)]);
+  const [range] = await Promise.all([loading, gatherer.extend().catch(() => undefined)]);
   state.standing = { lease, position: block.hi };
+  await settler.add(range, touchedBy(block));
 }
 
 async function tellDoubles({ pool, log, metrics }: LoadDeps, lease: Lease, events: number): Promise<void> {

@@ -9,7 +9,6 @@ import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
 import type { Lease } from './lease.ts';
 import type { AggregatorMetrics } from './metrics.ts';
 import { findRefusedLines } from './refused-lines.ts';
-import { settleRange } from './settle-range.ts';
 import { keepRefusedLines } from './store/quarantine.ts';
 import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from './store/ranges.ts';
 
@@ -28,38 +27,41 @@ const INSERT_TIMEOUT_MS = 20_000;
 const INSERT_TIME_MIN_MS = 1_000;
 
 /**
- * Freezes the block, loads it and settles it. Whatever fails in between is taken up by {@link resumeRange}.
+ * Freezes the block and loads it. Whatever fails in between is taken up by {@link resumeRange}. Gives what is
+ * then to be settled.
  */
 export async function loadBlock(
   deps: LoadDeps,
   lease: Lease,
   block: Block,
   dropped: number[],
-): Promise<void> {
+): Promise<Range> {
   const { logId, partition, epoch } = lease;
   const { lo, hi, eventCount, checksum, throughMs } = block;
   const range: Range = { logId, partition, epoch, lo, hi, eventCount, dropped, checksum, throughMs };
   if (!(await freezeRange(deps.pool, range))) throw fenced();
   await insertRange(deps, { lease, range, wasSent: false }, block);
   await finishRange(deps, range);
+  return range;
 }
 
 /**
  * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never
  * the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
+ * Gives the block, to be settled.
  */
-export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<void> {
-  if (range.state === 'loaded') return settleRange(deps.pool, range);
+export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<Block> {
   const block = await readBlock(deps.reader, range.partition, range);
+  if (range.state === 'loaded') return block;
   await insertRange(deps, { lease, range, wasSent: true }, block);
   await finishRange(deps, range);
+  return block;
 }
 
 /** Marked only when the rows are on disk: a crash before leaves the range pending, and it is sent again. */
 async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<void> {
   if (!(await markLoaded(pool, range))) throw fenced();
   metrics.loaded(range.eventCount, range.hi);
-  await settleRange(pool, range);
 }
 
 interface Sending {

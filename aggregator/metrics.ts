@@ -1,6 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-export interface AggregatorMetrics {
+export interface SettleMetrics {
+  /** A batch is settled: its ranges, the pairs that had something to be settled by, thresholds crossed. */
+  settled(batch: { ranges: number; pairs: number; crossings: number }): void;
+  /** A look at what waits took so long, and left so many ranges. */
+  settling(seconds: number, waiting: number): void;
+}
+
+export interface AggregatorMetrics extends SettleMetrics {
   /** A range is loaded: its events, and the position behind it. */
   loaded(events: number, position: number): void;
   inserted(seconds: number, bytes: number): void;
@@ -45,6 +52,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
   });
 
   return {
+    ...createSettleMetrics(registry),
     loaded(count, hi) {
       events.inc(count);
       rows.observe(count);
@@ -58,5 +66,38 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
     doubled: (count) => doubled.inc(count),
     quarantined: (lines) => quarantined.inc(lines),
     failed: (code) => failures.inc({ code }),
+  };
+}
+
+function createSettleMetrics(registry: Registry): SettleMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const ranges = counter('metergate_settle_ranges_total', 'Loaded ranges that were settled.');
+  const pairs = counter(
+    'metergate_settle_pairs_total',
+    'Customers and meters settled that have a rate, a budget or a limit.',
+  );
+  const crossings = counter('metergate_settle_crossings_total', 'Thresholds of usage that were crossed.');
+  const waiting = new Gauge({
+    name: 'metergate_settle_waiting_ranges',
+    help: 'Loaded and not settled yet.',
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'metergate_settle_seconds',
+    help: 'Time of one settlement.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    settled(batch) {
+      ranges.inc(batch.ranges);
+      pairs.inc(batch.pairs);
+      crossings.inc(batch.crossings);
+    },
+    settling(took, left) {
+      seconds.observe(took);
+      waiting.set(left);
+    },
   };
 }

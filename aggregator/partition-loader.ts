@@ -1,4 +1,5 @@
 import { asTransient } from '../infra/postgres/unavailable.ts';
+import { createWakeup } from '../infra/wakeup.ts';
 import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Lease, takeLease } from './lease.ts';
@@ -6,7 +7,6 @@ import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
 import { clearAlarms, raiseAlarm } from './store/alarms.ts';
 import type { Place } from './store/leases.ts';
 import { createTurns } from './turns.ts';
-import { createWakeup } from './wakeup.ts';
 
 /** Keeps one partition of the log loading, for as long as it takes. */
 export interface PartitionLoader {

@@ -26,7 +26,7 @@ it('a view is changed once what a crash left pending is loaded, and the load goe
   await end.reached;
   expect(await states(stores)).toEqual(['pending']);
 
-  await standstillOf(stores)(async () => expect(await states(stores)).toEqual(['settled']));
+  await standstillOf(stores)(async () => expect(await states(stores)).toEqual(['loaded']));
   end.release();
   const last = await stores.append(events(10, 20));
   start(stores);

@@ -27,6 +27,8 @@ export function createStandstill(
     if (!lease) throw new Transient('partition_held', 'Another process loads; the warehouse has to wait.');
     try {
       for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
+        // Settling reads the tables that are about to change: it is left to the load.
+        if (range.state === 'loaded') continue;
         deps.log.info(
           { lo: range.lo, hi: range.hi, state: range.state },
           'ends a range before a view changes',

@@ -1,17 +1,19 @@
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { asTransient } from '../infra/postgres/unavailable.ts';
+import { createRequestIds } from '../infra/request-ids.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Rejected, Transient } from '../schemas/failures.ts';
-import { newId } from '../schemas/ids.ts';
 import { API_VERSION } from '../schemas/route.ts';
 import type { HttpMetrics } from './metrics.ts';
 
 /** Around everything: the two headers that every answer carries, the error body, the count. */
 export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
+  const requestIds = createRequestIds();
+
   return async (ctx, next) => {
     const startedMs = performance.now();
-    const requestId = requestIdOf(ctx);
+    const requestId = requestIds(ctx.get('X-Request-Id'));
     ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-API-Version', API_VERSION);
@@ -44,11 +46,4 @@ function refusalFor(error: unknown, onUnexpected: (error: unknown) => void): Ref
   }
   onUnexpected(error);
   return { code: 'internal', message: 'Something went wrong here. Tell us the requestId.' };
-}
-
-const ACCEPTABLE_ID = /^[\x21-\x7e]{1,128}$/;
-
-function requestIdOf(ctx: Context): string {
-  const theirs = ctx.get('X-Request-Id');
-  return ACCEPTABLE_ID.test(theirs) ? theirs : newId('req');
 }

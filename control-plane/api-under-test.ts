@@ -100,7 +100,7 @@ export async function startApi(
     options,
   );
   const listener = createListener({ url: () => database.url, log }, plane.notes);
-  const server = createServer(plane.app.callback());
+  const server = createServer(plane.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
@@ -155,8 +155,14 @@ export async function startApi(
 
 const away = () => Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'));
 const nothing = async () => undefined;
-const AWAY: Warehouse = { migrate: away, insertEvents: away, accepts: away, query: away, close: nothing };
-const EMPTY_LOG: EventLogReader = {
+export const AWAY: Warehouse = {
+  migrate: away,
+  insertEvents: away,
+  accepts: away,
+  query: away,
+  close: nothing,
+};
+export const EMPTY_LOG: EventLogReader = {
   logId: Buffer.alloc(16),
   start: async () => 0,
   durableEnd: async () => 0,

@@ -1,39 +1,50 @@
+import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
+import type { KeyCache } from '../infra/key-cache.ts';
 import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { DerivedSecrets } from '../infra/secrets.ts';
 import { answerAlways } from './answer.ts';
 import { createAuthorise } from './auth.ts';
+import { createCheckEntitlements } from './entitlements/check-entitlements.ts';
+import type { EntitlementMemory } from './entitlements/entitlement-memory.ts';
 import { createHoldingReads } from './entitlements/holding-reads.ts';
+import { createRememberedChecks } from './entitlements/remembered-checks.ts';
 import { createRunChange } from './idempotent.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { mountRoutes } from './mount-routes.ts';
 import { createOperations } from './operations.ts';
+import { hearOwnNotes } from './own-notes.ts';
 import { createRateLimit, type RateLimits } from './rate-limit.ts';
 import { createReadiness, type LagLimits } from './readiness.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
+import { budgetHandlers } from './routes/budgets.ts';
+import { creditHandlers } from './routes/credits.ts';
 import { customerHandlers } from './routes/customers.ts';
-import { createEntitlementHandlers } from './routes/entitlements.ts';
+import { createEntitlementHandlers, warmEntitlementAnswers } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
 import { funnelHandlers } from './routes/funnel.ts';
 import { createIntegrationHandlers } from './routes/integrations.ts';
 import { meterHandlers } from './routes/meters.ts';
+import { overrideHandlers } from './routes/overrides.ts';
 import { planHandlers } from './routes/plans.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
+import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
 import type { Freshness } from './usage/freshness.ts';
+import { createWarmDoor } from './warm-door.ts';
 
 export interface AppDeps {
   pool: Pool;
@@ -41,6 +52,10 @@ export interface AppDeps {
   freshness: Freshness;
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
+  keys: KeyCache;
+  memory: EntitlementMemory;
+  /** What this process notifies, the moment it has committed. */
+  hear: (channel: string, payload: string) => void;
   secrets: DerivedSecrets;
   clock: Clock;
   log: Logger;
@@ -54,8 +69,8 @@ export interface AppOptions {
   webhookAllowPrivate?: boolean;
 }
 
-/** The HTTP API but for what the data plane answers, as a Koa app made from the route table. */
-export function createApp(deps: AppDeps, options: AppOptions = {}): Koa {
+/** The HTTP API but for what the data plane answers: a Koa app made from the route table, and a warm door. */
+export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookAllowPrivate: allowPrivate = false } = options;
   const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
   const readiness = createReadiness({
@@ -65,9 +80,15 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): Koa {
     ...(lagLimits ? { limits: lagLimits } : {}),
   });
   const holdingReads = createHoldingReads();
+  const checkEntitlements = createCheckEntitlements({ warehouse, freshness, holdingReads });
+  const checks = createRememberedChecks({ ...deps.memory, holdingReads, checkEntitlements });
+  const takeRequest = createRateLimit(clock, rateLimits);
   const operations = createOperations({
     handlers: {
       ...customerHandlers,
+      ...creditHandlers,
+      ...overrideHandlers,
+      ...budgetHandlers,
       ...productHandlers,
       ...planHandlers,
       ...featureHandlers,
@@ -77,24 +98,27 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): Koa {
       ...createProcessorWebhookHandlers(secrets),
       ...funnelHandlers,
       ...createWebhookHandlers({ sealingKey: secrets.sealingKey, allowPrivate }),
+      ...webhookDeliveryHandlers,
       ...createApiKeyHandlers(secrets),
       ...workspaceHandlers,
       ...auditLogHandlers,
       ...subscriptionHandlers,
-      ...createEntitlementHandlers({ warehouse, freshness, holdingReads }),
+      ...createEntitlementHandlers({ holdingReads, checks }),
       ...createUsageHandlers({ warehouse, freshness, holdingReads }),
     },
     pages: createServicePages({ readiness, metrics }),
-    authorise: createAuthorise({ ...deps, keyPepper: secrets.keyPepper, nowMs: clock.nowMs }),
-    takeRequest: createRateLimit(clock, rateLimits),
-    runChange: createRunChange(pool, secrets.sealingKey),
+    authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
+    takeRequest,
+    runChange: hearOwnNotes(createRunChange(pool, secrets.sealingKey), deps.hear),
     pool,
     clock,
   });
 
   const app = new Koa();
   app.on('error', (err) => log.debug({ err }, 'an answer could not be delivered'));
-  app.use(answerAlways(log, createHttpMetrics(metrics)));
+  const httpMetrics = createHttpMetrics(metrics);
+  app.use(answerAlways(log, httpMetrics));
   for (const middleware of mountRoutes(operations)) app.use(middleware);
-  return app;
+  const answers = warmEntitlementAnswers(checks);
+  return createWarmDoor({ ...deps, answers, takeRequest, metrics: httpMetrics }, app.callback());
 }

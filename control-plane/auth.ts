@@ -1,67 +1,58 @@
 import type { Context } from 'koa';
-import type { Pool } from 'pg';
 import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
+import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
 import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
-import { hashApiKey } from '../infra/secrets.ts';
+import type { Refusal } from '../schemas/error-codes.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Route } from '../schemas/route.ts';
-import { parseApiKey } from '../schemas/rules/api-key.ts';
-import { KEY_REFUSALS } from '../schemas/rules/key-refusals.ts';
 import { presentedKey } from '../schemas/rules/presented-key.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';
 import type { Caller } from './request-context.ts';
-import { type ApiKey, findApiKey } from './store/find-api-key.ts';
 
 export interface AuthDeps {
-  pool: Pool;
-  keyPepper: Buffer;
+  keys: KeyCache;
   nowMs: () => number;
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
 }
 
-/** Throws Rejected: first who it is (401), then what it may do (403). `params` are those of the path. */
+/**
+ * Throws Rejected: first who it is (401), then what it may do (403). `params` are those of the path. At once
+ * for a key that was used lately; throws Transient while another cannot be looked up.
+ */
 export type Authorise = (
   ctx: Context,
   access: Route['access'],
   params: Record<string, string>,
-) => Promise<Caller>;
+) => Caller | Promise<Caller>;
 
-/**
- * Keys are looked up for every request: one point read, and a revoked key is refused from the next request
- * on.
- */
-export function createAuthorise(deps: AuthDeps): Authorise {
-  const { pool, keyPepper, nowMs, firstCalls, lastUsed } = deps;
-
-  async function authenticate(ctx: Context, access: Route['access']): Promise<ApiKey> {
-    const inQuery = access === 'publishable' ? keyInQuery(ctx) : undefined;
-    const apiKey = ctx.get('x-api-key') || inQuery;
-    const text = presentedKey(ctx.get('authorization') || undefined, apiKey || undefined);
-    if (typeof text !== 'string') throw new Rejected(text.code, text.message);
-    if (inQuery && inQuery !== text) {
-      throw new Rejected('unauthenticated', 'The address and a header carry different keys; send one.');
-    }
-    const key = parseApiKey(text) && (await findApiKey(pool, hashApiKey(text, keyPepper)));
-    if (!key) throw refused('unknown');
-    if (key.revokedAt) throw refused('revoked');
-    if (key.expiresAt && key.expiresAt.getTime() <= nowMs()) throw refused('expired');
-    return key;
+export function createAuthorise({ keys, nowMs, firstCalls, lastUsed }: AuthDeps): Authorise {
+  function authorised(found: StoredKey | Refusal, access: Route['access']): Caller {
+    if ('code' in found) throw new Rejected(found.code, found.message);
+    firstCalls.saw(found.environment);
+    lastUsed.saw(found.id, nowMs());
+    checkAccess(found, access);
+    return { environment: found.environment, actor: found.id, scopes: found.scopes, kind: found.kind };
   }
 
-  return async (ctx, access, params) => {
+  return (ctx, access, params) => {
     if (access === 'signature') return signedCaller(params);
-    const key = await authenticate(ctx, access);
-    firstCalls.saw(key.environment);
-    lastUsed.saw(key.id, nowMs());
-    checkAccess(key, access);
-    return { environment: key.environment, actor: key.id, scopes: key.scopes, kind: key.kind };
+    const found = keys.authenticate(keyTextOf(ctx, access));
+    return found instanceof Promise
+      ? found.then((key) => authorised(key, access))
+      : authorised(found, access);
   };
 }
 
-function refused(why: keyof typeof KEY_REFUSALS): Rejected {
-  const { code, message } = KEY_REFUSALS[why];
-  return new Rejected(code, message);
+function keyTextOf(ctx: Context, access: Route['access']): string {
+  const { authorization, 'x-api-key': header } = ctx.headers;
+  const inQuery = access === 'publishable' ? keyInQuery(ctx) : undefined;
+  const text = presentedKey(authorization || undefined, header ? String(header) : inQuery || undefined);
+  if (typeof text !== 'string') throw new Rejected(text.code, text.message);
+  if (inQuery && inQuery !== text) {
+    throw new Rejected('unauthenticated', 'The address and a header carry different keys; send one.');
+  }
+  return text;
 }
 
 /** Of an environment that may not exist: nothing is known before the operation has verified the signature. */
@@ -76,7 +67,7 @@ function keyInQuery(ctx: Context): string | undefined {
   throw new Rejected('unauthenticated', 'A secret key never belongs into an address: make a new one.');
 }
 
-function checkAccess({ kind, scopes }: ApiKey, access: Route['access']): void {
+function checkAccess({ kind, scopes }: StoredKey, access: Route['access']): void {
   if (access === 'publishable') return;
   if (kind === 'publishable') {
     throw new Rejected('publishable_key_not_allowed', 'A publishable key may only post funnel events.');

@@ -1,5 +1,6 @@
 import { type Change, recordChange } from './record-change.ts';
 import type { RequestContext } from './request-context.ts';
+import { raiseCatalogueVersion } from './store/entitlement-versions.ts';
 import { lockCatalogue } from './store/lock-catalogue.ts';
 import { notifyChange } from './store/notify-change.ts';
 
@@ -15,5 +16,6 @@ export async function beginCatalogueChange({ db, environment }: RequestContext):
 export async function recordCatalogueChange(context: RequestContext, change: Change): Promise<void> {
   const { db, environment } = context;
   await recordChange(context, change);
+  await raiseCatalogueVersion(db, environment);
   await notifyChange(db, { kind: 'catalogue', environment, id: change.objectId });
 }

@@ -1,21 +1,30 @@
-import type Koa from 'koa';
+import type { RequestListener } from 'node:http';
 import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
+import { createKeyCache } from '../infra/key-cache.ts';
 import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
-import { CHANNELS, type LoadedNote } from '../schemas/channels.ts';
+import { hashApiKey } from '../infra/secrets.ts';
+import { findApiKey } from '../infra/store/find-api-key.ts';
+import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
-import { createClockMetrics, createReadGauges } from './metrics.ts';
+import { startCreditExpiry } from './credits/credit-expiry.ts';
+import { createEntitlementMemory } from './entitlements/entitlement-memory.ts';
+import { createClockMetrics, createReadGauges, createTellerMetrics } from './metrics.ts';
 import { startSweep } from './old-rows-sweep.ts';
 import { notifyReaderWaits, readLoadedPosition } from './store/loaded-position.ts';
 import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
-import { createFreshness } from './usage/freshness.ts';
+import { startEntitlementTeller } from './told/entitlement-teller.ts';
+import { createFreshness, type Freshness } from './usage/freshness.ts';
 
-export interface ControlPlaneDeps extends Omit<AppDeps, 'freshness' | 'firstCalls' | 'lastUsed'> {
+/** Made here, of the rest. */
+type Inside = 'freshness' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear';
+
+export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
 }
 
 export interface ControlPlane {
-  app: Koa;
+  listener: RequestListener;
   /** To be heard by the listener of this process, in the form of its handlers. */
   notes: {
     channels: Record<string, (payload: string) => void>;
@@ -37,6 +46,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     clock,
     log,
   });
+  const { keys, memory, notes } = createMemories(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
   const sweep = startSweep(pool, log);
@@ -46,22 +56,63 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     log,
     metrics: createClockMetrics(deps.metrics, clock.nowMs),
   });
+  const creditExpiry = startCreditExpiry({ pool, clock, log });
+  const entitlementTeller = startEntitlementTeller({
+    pool,
+    clock,
+    log,
+    metrics: createTellerMetrics(deps.metrics, clock.nowMs),
+  });
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
   });
+  const hear = (channel: string, payload: string) => notes.channels[channel]?.(payload);
   return {
-    app: createApp({ ...deps, freshness, firstCalls, lastUsed }, options),
+    listener: createApp({ ...deps, freshness, firstCalls, lastUsed, keys, memory, hear }, options),
     notes: {
-      channels: { [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote) },
-      onSession: freshness.newSession,
+      channels: {
+        ...notes.channels,
+        [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote),
+        [CHANNELS.fanoutAsked]: entitlementTeller.wake,
+      },
+      onSession() {
+        freshness.newSession();
+        notes.onSession();
+      },
     },
     async close() {
       freshness.close();
+      memory.close();
+      await entitlementTeller.close();
       await subscriptionClock.close();
+      await creditExpiry.close();
       await sweep.close();
       await firstCalls.close();
       await lastUsed.close();
     },
   };
+}
+
+/** What answers go by without asking a store, and by which notes it forgets. */
+function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
+  const { pool, secrets, clock } = deps;
+  const load = (text: string) => findApiKey(pool, hashApiKey(text, secrets.keyPepper));
+  const keys = createKeyCache({ load, clock });
+  const memory = createEntitlementMemory({ ...deps, freshness });
+  const notes: ControlPlane['notes'] = {
+    channels: {
+      [CHANNELS.changes]: (payload) => {
+        const note = JSON.parse(payload) as ChangeNote;
+        keys.forget(note);
+        memory.heard(note);
+      },
+      [CHANNELS.credits]: (payload) => memory.heardOfCredits(JSON.parse(payload) as CreditsNote),
+    },
+    onSession() {
+      keys.clear();
+      memory.newSession();
+    },
+  };
+  return { keys, memory, notes };
 }

@@ -10,13 +10,14 @@ export function etagOf(body: string): string {
 
 /**
  * Refuses a change of what is no longer as the caller saw it (`If-Match`, RFC 9110 §13.1.1). `current` is the
- * object as it would be shown now, read under a lock of its row. Throws Rejected `precondition_failed`.
+ * object as it would be shown now, read under a lock of its row; undefined where there is none. Throws
+ * Rejected `precondition_failed`.
  */
-export function requireMatch({ headers }: RequestContext, current: object): void {
+export function requireMatch({ headers }: RequestContext, current: object | undefined): void {
   const wanted = headers['if-match'];
-  if (wanted === undefined || wanted.trim() === '*') return;
+  if (wanted === undefined) return;
   const tags = wanted.split(',').map((tag) => tag.trim());
-  if (tags.includes(etagOf(exactJson(current)))) return;
+  if (current && (tags.includes('*') || tags.includes(etagOf(exactJson(current))))) return;
   throw new Rejected(
     'precondition_failed',
     'It was changed since you read it: read it again, and send the ETag of that answer in If-Match.',

@@ -20,8 +20,22 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     buckets: REQUEST_SECONDS,
     registers: [registry],
   });
+  /** By operation, then by status: few of either. */
+  const known = new Map<string, Map<number, ReturnType<typeof requests.labels>>>();
+
+  function of(operation: string, status: number) {
+    const statuses = known.get(operation) ?? new Map<number, ReturnType<typeof requests.labels>>();
+    known.set(operation, statuses);
+    const one = requests.labels(operation, String(status));
+    statuses.set(status, one);
+    return one;
+  }
+
   return {
-    answered: (operation, status, ms) => requests.observe({ operation, status }, ms / 1000),
+    answered(operation, status, ms) {
+      const one = known.get(operation)?.get(status) ?? of(operation, status);
+      one.observe(ms / 1000);
+    },
   };
 }
 
@@ -82,4 +96,52 @@ export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
       },
     });
   }
+}
+
+/** What the entitlement teller does. */
+export interface TellerMetrics {
+  told(events: number): void;
+  failed(): void;
+  /** Changes that touch many customers and were not gone through yet, and since when the oldest waits. */
+  waiting(jobs: number, oldestAt: Date | null): void;
+}
+
+export function createTellerMetrics(registry: Registry, nowMs: () => number): TellerMetrics {
+  const registers = [registry];
+  const events = new Counter({
+    name: 'metergate_entitlement_changes_told_total',
+    help: 'Events entitlement.changed that followed a change of many customers, or a moment in time.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'metergate_entitlement_tellings_failed_total',
+    help: 'Chunks of customers that could not be told; each is tried again.',
+    registers,
+  });
+  let waiting: { jobs: number; oldestAt: Date | null } = { jobs: 0, oldestAt: null };
+  new Gauge({
+    name: 'metergate_entitlement_fanouts',
+    help: 'Changes that touch many customers, of whom some are still to be told.',
+    registers,
+    collect() {
+      this.set(waiting.jobs);
+    },
+  });
+  new Gauge({
+    name: 'metergate_entitlement_oldest_fanout_seconds',
+    help: 'For how long the oldest of these changes has been waiting; 0 where none is.',
+    registers,
+    // Computed when asked: it grows also while nobody works at it.
+    collect() {
+      const { oldestAt } = waiting;
+      this.set(oldestAt ? Math.max(0, nowMs() - oldestAt.getTime()) / 1000 : 0);
+    },
+  });
+  return {
+    told: (count) => events.inc(count),
+    failed: () => failures.inc(),
+    waiting(jobs, oldestAt) {
+      waiting = { jobs, oldestAt };
+    },
+  };
 }

@@ -9,7 +9,8 @@ import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
-import type { TakeRequest } from './rate-limit.ts';
+import { PrintedJson } from './printed-json.ts';
+import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
 import { createReadInput } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import type { PublicPages } from './routes/service.ts';
@@ -63,17 +64,13 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
 
   return async (ctx, params) => {
     const caller = await deps.authorise(ctx, route.access, params);
-    deps.takeRequest(ctx, caller);
+    refuseTooMany(ctx, deps.takeRequest(caller));
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
-    const answer = async (db: Database) => {
-      const output = await handler({ ...context, db }, input);
-      return { status: route.status, body: route.status === NO_CONTENT ? '' : exactJson(output) };
-    };
+    const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
+    if (isPlainRead(ctx, route)) return respond(ctx, route, await answer(deps.pool));
     const change = changeOf(ctx, route, caller, input);
-    const isPlainRead = route.method === 'GET' || (route.isRead && change.key === undefined);
-    if (isPlainRead) return respond(ctx, route, await answer(deps.pool));
     const { replayed, ...answered } = await deps.runChange(change, answer);
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
     respond(ctx, route, answered);
@@ -82,6 +79,15 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
 
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
+
+function printed({ status }: Route, output: unknown): { status: number; body: string } {
+  if (status === NO_CONTENT) return { status, body: '' };
+  return { status, body: output instanceof PrintedJson ? output.text : exactJson(output) };
+}
+
+function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
+  return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
+}
 
 function respond(ctx: Context, route: Route, { status, body }: { status: number; body: string }): void {
   ctx.status = status;

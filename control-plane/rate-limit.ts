@@ -11,8 +11,8 @@ export interface RateLimits {
   publishable?: RateLimit | undefined;
 }
 
-/** Takes one request of this key. Throws Rejected `rate_limited`, with `Retry-After` in whole seconds. */
-export type TakeRequest = (ctx: Context, caller: Caller) => void;
+/** Takes one request of this key: 0, or how many milliseconds it has to wait for the next, taking nothing. */
+export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
 /** Everybody can read a publishable key off a page: there is always a limit to what it may write. */
 const PUBLISHABLE: RateLimit = { perSecond: 50, burst: 200 };
@@ -26,11 +26,13 @@ export function createRateLimit(
     secret: secret && createTokenBuckets(secret, clock),
     publishable: createTokenBuckets(publishable, clock),
   };
-  return (ctx, { kind, actor }) => {
-    const waitMs = kind === undefined ? 0 : (buckets[kind]?.take(actor) ?? 0);
-    if (waitMs === 0) return;
-    const seconds = Math.ceil(waitMs / 1000);
-    ctx.set('Retry-After', String(seconds));
-    throw new Rejected('rate_limited', `This key asks too often: go on in ${seconds} s.`);
-  };
+  return ({ kind, actor }) => (kind === undefined ? 0 : (buckets[kind]?.take(actor) ?? 0));
+}
+
+/** Throws Rejected `rate_limited`, with `Retry-After` in whole seconds, while the key has to wait. */
+export function refuseTooMany(ctx: Context, waitMs: number): void {
+  if (waitMs === 0) return;
+  const seconds = Math.ceil(waitMs / 1000);
+  ctx.set('Retry-After', String(seconds));
+  throw new Rejected('rate_limited', `This key asks too often: go on in ${seconds} s.`);
 }

@@ -52,8 +52,17 @@ function checkMediaType(ctx: Context, accepted: string[]): void {
   }
 }
 
+const readBefore = new WeakMap<IncomingMessage, Buffer>();
+
+/** For who reads the body of this request later: it was read already. */
+export function keepBody(request: IncomingMessage, body: Buffer): void {
+  readBefore.set(request, body);
+}
+
 async function collect(ctx: Context, bytesMax: number, timeoutMs: number): Promise<Buffer> {
   const { req } = ctx;
+  const kept = readBefore.get(req);
+  if (kept) return kept;
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;

@@ -46,16 +46,26 @@ export function shownEntitlements(rows: readonly EntitlementValueRow[]): GivenEn
   }));
 }
 
-function rowOf({ id, key, type }: FeatureRow, given: Given, place: string): EntitlementValueRow {
-  const { value, soft = false } = given;
-  const row = { featureId: id, featureKey: key, type, enabled: null, amount: null, soft };
-  if (type !== 'boolean') {
-    if (typeof value === 'boolean') throw invalid(`${place}.value`, `is a number or null for ${key}`);
-    return value === null ? row : { ...row, amount: readDecimal(value, `${place}.value`) };
+/** What a feature is worth, out of `parseExact`. Throws Rejected, which names the field. */
+export function readFeatureValue(
+  { key, type }: Pick<FeatureRow, 'key' | 'type'>,
+  value: unknown,
+  param: string,
+): Pick<EntitlementValueRow, 'enabled' | 'amount'> {
+  if (type === 'boolean') {
+    if (typeof value !== 'boolean') throw invalid(param, `is true or false for ${key}`);
+    return { enabled: value, amount: null };
   }
-  if (typeof value !== 'boolean') throw invalid(`${place}.value`, `is true or false for ${key}`);
-  if (soft) throw invalid(`${place}.soft`, 'is for limits: a boolean feature has none');
-  return { ...row, enabled: value };
+  if (typeof value === 'boolean') throw invalid(param, `is a number or null for ${key}`);
+  return { enabled: null, amount: value === null ? null : readDecimal(value, param) };
+}
+
+function rowOf(feature: FeatureRow, given: Given, place: string): EntitlementValueRow {
+  const { id: featureId, key: featureKey, type } = feature;
+  const { value, soft = false } = given;
+  const read = readFeatureValue(feature, value, `${place}.value`);
+  if (type === 'boolean' && soft) throw invalid(`${place}.soft`, 'is for limits: a boolean feature has none');
+  return { featureId, featureKey, type, ...read, soft };
 }
 
 function invalid(param: string, reason: string): Rejected {

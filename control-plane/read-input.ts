@@ -9,7 +9,10 @@ import type { HandlerInput } from './request-context.ts';
 import { ignoredFieldsHeader, unknownFields } from './unknown-fields.ts';
 
 /** Reads and checks what a request says. Throws Rejected: media type, size, JSON, then fields. */
-export type ReadInput = (ctx: Context, params: Record<string, string>) => Promise<HandlerInput<Route>>;
+export type ReadInput = (
+  ctx: Context,
+  params: Record<string, string>,
+) => HandlerInput<Route> | Promise<HandlerInput<Route>>;
 
 /** Compiled once per operation, when the app is made. */
 export function createReadInput(route: Route): ReadInput {
@@ -19,18 +22,25 @@ export function createReadInput(route: Route): ReadInput {
   const isOptional = route.body === undefined || route.bodyOptional === true;
   const schema = bodySchemaOf(route);
   const checkBody = schema && checkOf(schema);
-  return async (ctx, params) => {
-    const bodyText = readsBody(route) ? await readBodyText(ctx, { fromBrowser, isOptional }) : '';
+
+  function checked(ctx: Context, params: Record<string, string>, bodyText: string): HandlerInput<Route> {
     const isLeftOut = bodyText === '' && isOptional;
     const body = schema && parseJson(isLeftOut ? '{}' : bodyText);
-    const search = new URLSearchParams(ctx.querystring);
-    const query: Record<string, unknown> = Object.fromEntries(search);
+    const { querystring } = ctx;
+    const search = querystring === '' ? undefined : new URLSearchParams(querystring);
+    const query: Record<string, unknown> = search ? Object.fromEntries(search) : {};
     checkTexts({ params, query, body });
     checkParams(params);
-    checkOnce(route, search);
+    if (search) checkOnce(route, search);
     checkQuery(query);
     if (schema && checkBody) takeBody(ctx, { schema, check: checkBody, body });
     return { params, query, body, bodyText } as HandlerInput<Route>;
+  }
+
+  if (!readsBody(route)) return (ctx, params) => checked(ctx, params, '');
+  return async (ctx, params) => {
+    const bodyText = await readBodyText(ctx, { fromBrowser, isOptional });
+    return checked(ctx, params, bodyText);
   };
 }
 

@@ -2,7 +2,13 @@ import type { Pool } from 'pg';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { Readiness } from '../schemas/resources/service.ts';
 import { timestampText } from '../schemas/rules/timestamp.ts';
-import { countQuarantined, listPartitionAlarms, ping, readLastAudit } from './store/readiness.ts';
+import {
+  countQuarantined,
+  listPartitionAlarms,
+  ping,
+  readLastAudit,
+  readUntoldSince,
+} from './store/readiness.ts';
 import type { Freshness } from './usage/freshness.ts';
 
 export interface ReadinessDeps {
@@ -23,6 +29,8 @@ const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
 /** The data plane asks with three seconds' patience. */
 const CHECK_TIMEOUT_MS = 2_000;
 const ALARMS_SHOWN = 20;
+/** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
+const UNTOLD_MS_MAX = 60_000;
 
 /** What is in the way, in words; undefined when nothing is. Throws when it cannot tell. */
 type Check = () => Promise<string | undefined>;
@@ -52,6 +60,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       return lines === 0 ? undefined : `${lines} lines were set aside and are not counted`;
     },
     audit: () => knownDifferences(pool),
+    outbox: () => untoldEvents(pool),
   };
 
   return async () => {
@@ -93,4 +102,10 @@ async function knownDifferences(pool: Pool): Promise<string | undefined> {
   if (!audit || audit.differences === 0) return undefined;
   const when = timestampText(audit.finishedAt.getTime());
   return `the audit of ${when} left ${audit.differences} differences: npm run audit -- --repair`;
+}
+
+async function untoldEvents(pool: Pool): Promise<string | undefined> {
+  const since = await readUntoldSince(pool);
+  if (!since || Date.now() - since.getTime() < UNTOLD_MS_MAX) return undefined;
+  return `webhook events wait since ${timestampText(since.getTime())} for their deliveries to be made`;
 }

@@ -1,11 +1,8 @@
 import { insertAuditEntry } from '../infra/store/insert-audit-entry.ts';
-import { splitEnvironment } from '../schemas/environment.ts';
+import { tellEvents } from '../infra/tell-events.ts';
 import type { ChangeEvent } from '../schemas/event-types.ts';
-import { newId } from '../schemas/ids.ts';
 import { exactJson } from '../schemas/rules/exact-json.ts';
-import { timestampText } from '../schemas/rules/timestamp.ts';
 import type { Database } from './request-context.ts';
-import { insertEvents } from './store/webhook-events.ts';
 
 /** Who changes something, and when. A request's context is one. */
 export interface ChangeContext {
@@ -33,7 +30,6 @@ export interface Change {
 export async function recordChange(context: ChangeContext, change: Change): Promise<void> {
   const { db, environment, actor, operationId, requestId = null, nowMs } = context;
   const { objectId, before, after, events = [] } = change;
-  const createdAt = new Date(nowMs);
   await insertAuditEntry(db, {
     environment,
     actor,
@@ -42,17 +38,8 @@ export async function recordChange(context: ChangeContext, change: Change): Prom
     before: before ? exactJson(before) : null,
     after: after ? exactJson(after) : null,
     requestId,
-    createdAt,
+    createdAt: new Date(nowMs),
   });
-  if (events.length === 0) return;
-  const rows = events.map((event) => ({ objectId, ...event, ...envelopeOf(event, environment, nowMs) }));
-  await insertEvents(db, { environment, createdAt, rows });
-}
-
-/** The envelope of the specification. Its bytes are made here, once: what is signed is what is stored. */
-function envelopeOf({ type, data }: ChangeEvent, environment: string, nowMs: number) {
-  const id = newId('evt');
-  const { workspaceId } = splitEnvironment(environment);
-  const envelope = { id, type, workspace_id: workspaceId, created_at: timestampText(nowMs), data };
-  return { id, type, body: exactJson(envelope) };
+  const told = events.map((event) => ({ objectId, ...event }));
+  await tellEvents(db, { environment, nowMs, events: told });
 }

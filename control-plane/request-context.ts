@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Pool, PoolClient } from 'pg';
 import type { Input, Output, Route } from '../schemas/route.ts';
 import type { KeyedOperationId, Routes } from '../schemas/routes.ts';
+import type { PrintedJson } from './printed-json.ts';
 
 export type Database = Pool | PoolClient;
 
@@ -37,6 +38,8 @@ export interface HandlerInput<R extends Route> extends Input<R> {
 export type Handler<R extends Route> = (
   context: RequestContext,
   input: HandlerInput<R>,
-) => Output<R> | Promise<Output<R>>;
+) => Answered<R> | Promise<Answered<R>>;
+
+type Answered<R extends Route> = Output<R> | PrintedJson;
 
 export type Handlers = { [Id in KeyedOperationId]: Handler<Routes[Id]> };

@@ -45,6 +45,7 @@ describe('the url of a webhook endpoint', () => {
     'https://0.0.0.0/',
     'https://0/',
     'https://[::1]/',
+    'https://[::127.0.0.1]/',
     'https://[::ffff:127.0.0.1]/',
     'https://[::ffff:a00:1]/',
     'https://[64:ff9b::7f00:1]/',

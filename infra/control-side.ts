@@ -1,9 +1,11 @@
-/** The control side's process: Postgres, the warehouse, the load and the control plane. */
+/** The control side's process: Postgres, the warehouse, the load, the control plane and delivery. */
 import type { Registry } from 'prom-client';
 import { answerKeyExport } from '../aggregator/key-export/answer-key-export.ts';
 import { createStandstill } from '../aggregator/stand-still.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from '../aggregator/start-aggregator.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
+import { createSend } from '../delivery/send.ts';
+import { type Delivery, startDelivery } from '../delivery/start-delivery.ts';
 import { createChdbWarehouse } from './clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from './clickhouse/clickhouse-warehouse.ts';
 import { setEventsRetention } from './clickhouse/events-retention.ts';
@@ -35,8 +37,10 @@ import { whenThere } from './when-there.ts';
 
 /** The lease's owner: the role's lock already sees to there being one. */
 const OWNER = 'control-side';
-/** One for each act of the loader that may run beside another, and one to spare. */
-const LOAD_CONNECTIONS_MAX = 4;
+/** One for each act of the loader that may run beside another, one of settling, and one to spare. */
+const LOAD_CONNECTIONS_MAX = 5;
+/** One for each of its loops that may hang by itself. */
+const DELIVERY_CONNECTIONS_MAX = 4;
 
 await runRole('control', async (context) => {
   const { config, closer, log } = context;
@@ -103,16 +107,18 @@ async function serve(side: ControlSide): Promise<void> {
     { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
-  const channels = { ...load.channels, ...controlPlane.notes.channels };
-  const { onSession } = controlPlane.notes;
+  const delivery = openDelivery(side, { logReader, metrics });
+  const channels = { ...load.channels, ...controlPlane.notes.channels, ...delivery.channels };
+  const onSession = () => {
+    controlPlane.notes.onSession();
+    delivery.look();
+  };
   closer.add('listener', createListener({ url: relational.url, log }, { channels, onSession }));
   closer.add('server', { drain: server.drain, close: server.close });
   const { pool } = relational;
   const { internalToken: token } = secrets;
   const { eventsRetentionDays } = config;
-  server.serve(
-    answerKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.app.callback()),
-  );
+  server.serve(answerKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
   await load.start();
 }
 
@@ -130,6 +136,28 @@ async function openLog({ paths, closer, log }: ControlSide): Promise<EventLogRea
   const logReader = await whenThere('the log', () => openSegmentLogReader({ directory: paths.log }), log);
   closer.add('log', { close: () => logReader.close() });
   return logReader;
+}
+
+/** On connections of its own: deliveries go out while readers hold all others. */
+function openDelivery(
+  side: ControlSide,
+  { logReader, metrics }: { logReader: EventLogReader; metrics: Registry },
+): Delivery {
+  const { config, closer, relational, secrets } = side;
+  const log = side.log.child({ component: 'delivery' });
+  const pool = createPool({ url: relational.url, name: 'delivery', log, max: DELIVERY_CONNECTIONS_MAX });
+  closer.add('delivery pool', { close: () => pool.end() });
+  const send = createSend({ log });
+  closer.add('webhook connections', { close: () => send.close() });
+  const { webhookAllowPrivate: allowPrivate } = config;
+  const { sealingKey } = secrets;
+  const delivery = startDelivery(
+    { pool, send, clock: systemClock, random: Math.random, log, metrics, sealingKey, allowPrivate },
+    // As many Metergates as there may be on one database: no two processes write one log.
+    { owner: Buffer.from(logReader.logId).toString('hex') },
+  );
+  closer.add('delivery', { drain: () => delivery.close() });
+  return delivery;
 }
 
 interface LoadDeps {

@@ -3,7 +3,7 @@ import { isPublicAddress } from './public-address.ts';
 
 /*
  * Red when only the ranges `private` and `loopback` are refused, and when `process` is left out: a public
- * address that is mapped into IPv6 is then none.
+ * address that is mapped into IPv6 is then none. Red when all that is called unicast is public.
  */
 const INSIDE = [
   '0.0.0.0',
@@ -25,6 +25,9 @@ const INSIDE = [
   '255.255.255.255',
   '::',
   '::1',
+  '::7f00:1',
+  '::a00:1',
+  '4000::1',
   '::ffff:127.0.0.1',
   '::ffff:10.0.0.1',
   '::ffff:a9fe:a9fe',

@@ -1,4 +1,5 @@
 import type pino from 'pino';
+import type { KeyCache } from '../infra/key-cache.ts';
 import type { Answer, Engine, UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
@@ -7,7 +8,6 @@ import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
 import type { CommitOutcome, GroupCommit } from './group-commit.ts';
-import type { KeyCache } from './key-cache.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { inflate, readBody } from './read-body.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { authoriseUsage } from './authorise.ts';
-import type { KeyCache, StoredKey } from './key-cache.ts';
 
 const KEY: StoredKey = {
   id: 'key_a',
@@ -21,6 +21,7 @@ function cacheOf(key: StoredKey): KeyCache {
       if (text === 'late') return Promise.resolve(key);
       return text === 'good' ? key : UNKNOWN;
     },
+    known: () => undefined,
     forget: () => undefined,
     clear: () => undefined,
   };

@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { createLookUps } from '../infra/look-ups.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/channels.ts';
-import { createLookUps } from './look-ups.ts';
 import type { Customer, Meter, Pair, UsageRegistry } from './registry-entries.ts';
 import { findCustomers } from './store/find-customers.ts';
 import { findOrMakeMeters } from './store/find-or-make-meters.ts';

@@ -1,3 +1,5 @@
+import type { ExactNumber } from './rules/exact-json.ts';
+
 /** What webhooks tell. Source: the specification, Events. The list is closed. */
 export const EVENT_TYPES = [
   'customer.created',
@@ -32,6 +34,27 @@ export interface EventData {
   'plan.archived': { planId: string; status: string; version: number };
   'feature.updated': { featureId: string; key: string };
   'feature.deleted': { featureId: string; key: string };
+  'usage.threshold': {
+    customerId: string;
+    meterId: string;
+    thresholdValue: ExactNumber;
+    currentUsage: ExactNumber;
+  };
+  'credit.granted': { customerId: string; amount: ExactNumber; reason: string };
+  /** `balance` is 0. */
+  'credit.depleted': { customerId: string; balance: ExactNumber };
+  /**
+   * One for each feature whose value is another one than the customer was told last. `allowed`: true of a
+   * boolean feature, of the others a limit that is more than 0, unlimited or soft; what is used of it does
+   * not matter, nor do credits. `effectiveValue`: of a boolean feature as `allowed`; of the others the
+   * limit, null where it is unlimited, 0 where it is no longer held.
+   */
+  'entitlement.changed': {
+    customerId: string;
+    featureKey: string;
+    allowed: boolean;
+    effectiveValue: boolean | ExactNumber | null;
+  };
 }
 
 /** One event to be told, before it has an id. */

@@ -40,6 +40,8 @@ export function keyExportTarget({ logId, before }: KeyExportRequest): string {
 
 /** Undefined when the target is none of {@link keyExportTarget}. */
 export function readKeyExportTarget(target: string): KeyExportRequest | undefined {
+  // Every request of the control plane comes by here.
+  if (!target.startsWith(KEY_EXPORT_PATH)) return undefined;
   const [path, query] = target.split('?');
   const [, logId, before] = /^log=([0-9a-f]{32})&before=(\d{1,15})$/.exec(query ?? '') ?? [];
   if (path !== KEY_EXPORT_PATH || logId === undefined || before === undefined) return undefined;

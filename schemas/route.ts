@@ -32,7 +32,7 @@ export interface Route {
   isRead?: true;
   /** Beside those that every operation of its kind can answer with. */
   errors: readonly ErrorCode[];
-  /** The answer is one object and carries an ETag; its PATCH takes If-Match. */
+  /** The answer carries an ETag. Of one object: what changes it takes If-Match. */
   etag?: true;
   /**
    * Called by pages of any origin: CORS, bodies of `sendBeacon` (text/plain), and the publishable key in

@@ -1,18 +1,22 @@
 import { addonRoutes } from './resources/addons.ts';
 import { apiKeyRoutes } from './resources/api-keys.ts';
 import { auditLogRoutes } from './resources/audit-log.ts';
+import { budgetRoutes } from './resources/budgets.ts';
+import { creditRoutes } from './resources/credits.ts';
 import { customerRoutes } from './resources/customers.ts';
 import { entitlementRoutes } from './resources/entitlements.ts';
 import { featureRoutes } from './resources/features.ts';
 import { funnelRoutes } from './resources/funnel.ts';
 import { integrationRoutes } from './resources/integrations.ts';
 import { meterRoutes } from './resources/meters.ts';
+import { overrideRoutes } from './resources/overrides.ts';
 import { planRoutes } from './resources/plans.ts';
 import { productRoutes } from './resources/products.ts';
 import { serviceRoutes } from './resources/service.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
+import { webhookDeliveryRoutes } from './resources/webhook-deliveries.ts';
 import { webhookRoutes } from './resources/webhooks.ts';
 import { workspaceRoutes } from './resources/workspace.ts';
 import type { Route } from './route.ts';
@@ -22,6 +26,9 @@ import type { Route } from './route.ts';
  */
 export const ROUTES = {
   ...customerRoutes,
+  ...creditRoutes,
+  ...overrideRoutes,
+  ...budgetRoutes,
   ...productRoutes,
   ...planRoutes,
   ...featureRoutes,
@@ -34,6 +41,7 @@ export const ROUTES = {
   ...integrationRoutes,
   ...funnelRoutes,
   ...webhookRoutes,
+  ...webhookDeliveryRoutes,
   ...apiKeyRoutes,
   ...workspaceRoutes,
   ...auditLogRoutes,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { createWakeup } from '../../infra/wakeup.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import {
   type AuditRun,
@@ -12,7 +13,6 @@ import {
   renewAuditRuns,
 } from '../store/audit-runs.ts';
 import { releaseLog } from '../store/log-trims.ts';
-import { createWakeup } from '../wakeup.ts';
 import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
 import { repairHours } from './repair-hours.ts';
 

@@ -1,3 +1,4 @@
+import { SETTLEMENT_LOCK } from '../../infra/store/settlement-lock.ts';
 import type { Queryable } from './queryable.ts';
 
 /** A partition of one log. */
@@ -51,4 +52,24 @@ export async function endLease(db: Queryable, { logId, partition }: Place, epoch
      WHERE log_id = $1 AND partition = $2 AND epoch = $3`,
     [logId, partition, epoch],
   );
+}
+
+/** Milliseconds, of a transaction that waits for the warehouse: longer than its statements may take. */
+const HANGING_MAX = '40000';
+
+/**
+ * True while this epoch holds the partition; then no other begins before the transaction has ended, and
+ * nobody settles another partition meanwhile: a pair's usage stands in any of them.
+ */
+export async function shareSettlement(
+  db: Queryable,
+  { logId, partition }: Place,
+  epoch: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT set_config('idle_in_transaction_session_timeout', $4, true), pg_advisory_xact_lock($5)
+       FROM partition_leases WHERE log_id = $1 AND partition = $2 AND epoch = $3 FOR SHARE`,
+    [logId, partition, epoch, HANGING_MAX, SETTLEMENT_LOCK],
+  );
+  return rowCount === 1;
 }

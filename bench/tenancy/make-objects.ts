@@ -19,7 +19,7 @@ export interface Tenant {
 export async function makeObjects(client: WatchedClient, tenant: Tenant): Promise<Objects> {
   const { name, environment, key } = tenant;
   const marker = markerOf(name);
-  const make = async (operationId: OperationId, body?: object, named: Record<string, string> = {}) => {
+  const make: Make = async (operationId, body, named = {}) => {
     const route = ROUTES[operationId];
     const path = route.path.replace(/\{(\w+)\}/g, (_, param: string) => named[param] ?? '');
     const answer = await client.ask({ operationId, route, path, body }, key);
@@ -47,11 +47,17 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     addons: [{ addonId: addon.id, quantity: 1 }],
     metadata: { note: marker },
   });
+  const overridden = { customerId: customer.id, featureKey: feature.key };
+  await make('overrides.put', { value: 50, reason: marker }, overridden);
+  const watched = { customerId: customer.id, meterKey: meter.key };
+  await make('budgets.put', { soft: 800, hard: 1000 }, watched);
+  await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
   const apiKey = await make('apiKeys.create', { kind: 'secret', scopes: ['plans:read'], name: marker });
-  await make('createWebhookEndpoint', { url: `https://example.com/${marker}`, events: ['*'] });
+  const endpointId = await makeEndpoint(make, marker);
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
   await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
   const events = await make('webhookEvents.list');
+  const deliveries = await make('webhookDeliveries.list', undefined, { endpointId });
   return {
     customerId: customer.id,
     planId: plan.id,
@@ -63,6 +69,20 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     subscriptionId: subscription.id,
     keyId: apiKey.id,
     eventId: events.data[0].id,
+    endpointId,
+    deliveryId: deliveries.data[0].id,
     ...splitEnvironment(environment),
   };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whoever makes an object reads the fields of its own operation
+type Make = (operationId: OperationId, body?: object, named?: Record<string, string>) => Promise<any>;
+
+/** With a delivery. It is disabled, so that nothing of it changes by itself; nobody listens at its url. */
+async function makeEndpoint(make: Make, marker: string): Promise<string> {
+  const url = `http://127.0.0.1:9/${marker}`;
+  const { id: endpointId } = await make('createWebhookEndpoint', { url, events: ['*'] });
+  await make('webhookEndpoints.test', undefined, { endpointId });
+  await make('webhookEndpoints.update', { status: 'disabled' }, { endpointId });
+  return endpointId;
 }

@@ -8,6 +8,7 @@ const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
   'apiKeys.create': 'key',
   'apiKeys.rotate': 'key',
   createWebhookEndpoint: 'secret',
+  'webhookEndpoints.rotateSecret': 'secret',
 };
 
 /** Everything in a scene that is secret, as it came into being. */

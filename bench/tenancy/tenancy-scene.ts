@@ -46,6 +46,7 @@ export type TenantName = 'alpha live' | 'alpha test' | 'beta live';
 /** What its listening sessions call themselves, as it stands in the first bytes of each. */
 const LISTENER = 'metergate-listen';
 const CUT_WITHIN = { timeoutMs: 5_000, everyMs: 20 };
+const TOLD_WITHIN = { timeoutMs: 30_000, everyMs: 50 };
 const CLOSE_STEP_MS = 30_000;
 const ADMIN_TIMEOUT_MS = 20_000;
 
@@ -90,8 +91,20 @@ async function open(environment: Record<string, string>, closer: Closer): Promis
     'alpha test': await newTenant(client, alpha, 'test'),
     'beta live': await newTenant(client, beta, 'live'),
   };
+  await untilTold(pool);
   const scene = { instance, pool, client, alpha, beta, tenants, admin, cutListening, mendListening };
   return { ...scene, secrets, postgresLog, close: () => closer.close() };
+}
+
+/** Delivery has done with every event: no row changes behind the back of who compares them. */
+async function untilTold(pool: Pool): Promise<void> {
+  const isTold = async () => {
+    const { rows } = await pool.query(
+      `SELECT FROM webhook_events WHERE NOT fanned_out UNION ALL SELECT FROM webhook_queue LIMIT 1`,
+    );
+    return rows.length === 0 || undefined;
+  };
+  if (!(await poll(isTold, TOLD_WITHIN))) throw new Error('delivery does not come to rest');
 }
 
 interface Line extends Pick<TenancyScene, 'pool' | 'cutListening' | 'mendListening'> {

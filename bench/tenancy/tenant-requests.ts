@@ -29,6 +29,8 @@ const REFERENCES = [
   'subscriptionId',
   'keyId',
   'eventId',
+  'endpointId',
+  'deliveryId',
   'workspaceId',
   'mode',
 ] as const;

@@ -2,6 +2,7 @@ import { storesAway } from './away/stores-away.ts';
 import { unknownOutcomes } from './away/unknown-outcomes.ts';
 import { breakRounds } from './breaks/break-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
+import { fanoutKilled } from './fanout/fanout-rounds.ts';
 import { hostileBytes } from './hostile/hostile-bytes.ts';
 import { dataPlaneKilled, othersKilled } from './kill-rounds.ts';
 import { boundedMemory } from './memory-rounds.ts';
@@ -11,12 +12,17 @@ import { writeErrors } from './power/write-error-rounds.ts';
 import type { TorturePromise } from './promise.ts';
 import { quickRestart } from './restart-rounds.ts';
 import { logGivenUp } from './retention/retention-rounds.ts';
+import { settlementKilled } from './settlement/settlement-rounds.ts';
 import { upgradesKilled } from './upgrade/upgrade-rounds.ts';
+import { deliveryKilled } from './webhooks/delivery-kills.ts';
+import { webhookAnswersLost } from './webhooks/lost-answers.ts';
+import { noisyNeighbours } from './webhooks/noisy-neighbours.ts';
 
 const OF_THE_TABLE: readonly TorturePromise[] = [
   dataPlaneKilled,
   othersKilled,
   unknownOutcomes,
+  webhookAnswersLost,
   storesAway,
   powerCutsOfAll,
   powerCutsOfLog,
@@ -29,6 +35,10 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   logGivenUp,
   upgradesKilled,
   changesKilled,
+  settlementKilled,
+  fanoutKilled,
+  deliveryKilled,
+  noisyNeighbours,
 ];
 
 /** Every promise that `npm run torture` can run, in the order it does. */

@@ -1,5 +1,8 @@
+import { type AskedGrants, findHolder, heldNow } from '../../infra/find-holder.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { findWallets } from '../../infra/store/credit-wallets.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import { type CreditReading, rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
 import { decideEntitlement, type MeterReading } from '../../schemas/rules/decide-entitlement.ts';
 import { meteredPeriod } from '../../schemas/rules/metered-period.ts';
 import {
@@ -12,7 +15,6 @@ import { type AskedFeatureRow, findAskedFeatures } from '../store/asked-features
 import { type CounterQuestion, readCounters } from '../store/read-counter.ts';
 import { awaitConsistency } from '../usage/consistency.ts';
 import type { Freshness } from '../usage/freshness.ts';
-import { type AskedGrants, findHolder, heldNow } from './find-holder.ts';
 import type { HoldingReads } from './holding-reads.ts';
 
 export interface EntitlementDeps {
@@ -56,6 +58,11 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
     const questions = questionsOf(rows, { holdings, view, nowMs });
     const owner = { environment, customerId: holder?.customerId ?? '' };
     const readings = await readMeters(deps, { owner, questions, consistency });
+    const credits = await readCredits(
+      context,
+      owner.customerId,
+      rows.filter(({ key }) => view.features.has(key)),
+    );
     const byName = new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
     return features.map(({ featureKey, requested }) => {
       const feature = byName.get(featureKey);
@@ -66,6 +73,7 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
           featureType: feature?.type,
           view,
           counter: readings.get(feature?.meterKey ?? ''),
+          credit: credits.get(feature?.key ?? ''),
         },
       );
     });
@@ -78,7 +86,7 @@ function grantsOf(rows: AskedFeatureRow[]): AskedGrants {
   return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
 }
 
-const NOTHING: Holdings = { graceMs: 0, subscriptions: [] };
+const NOTHING: Holdings = { graceMs: 0, subscriptions: [], overrides: [] };
 
 /** The counters that decide: each meter once, where the customer holds a feature on it. */
 function questionsOf(
@@ -114,4 +122,20 @@ async function readMeters(
       return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
     }),
   );
+}
+
+/** By key: of those whose meter has a rate, what the customer's credits can pay. */
+async function readCredits(
+  { db, environment, nowMs }: RequestContext,
+  customerId: string,
+  held: AskedFeatureRow[],
+): Promise<Map<string, CreditReading>> {
+  const rated = held.flatMap((row) => {
+    const rate = rateOfOneMore(row);
+    return rate === undefined ? [] : [[row.key, rate] as const];
+  });
+  if (rated.length === 0) return new Map();
+  const [wallet] = await findWallets(db, [{ environment, customerId }], new Date(nowMs));
+  const { balance, unpaid } = wallet ?? { balance: '0', unpaid: '0' };
+  return new Map(rated.map(([key, rate]) => [key, { balance, unpaid, rate }]));
 }

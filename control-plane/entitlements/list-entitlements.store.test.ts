@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findHolder, heldNow } from '../../infra/find-holder.ts';
 import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
 import { parseExact } from '../../schemas/rules/exact-json.ts';
 import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import type { Database } from '../request-context.ts';
-import { findHolder, heldNow } from './find-holder.ts';
 import { holdersUnderTest } from './holders-under-test.ts';
 import { createHoldingReads } from './holding-reads.ts';
 
@@ -15,7 +15,8 @@ import { createHoldingReads } from './holding-reads.ts';
  *
  * Breaks that turn it red: in store/held-features.ts the quantity or the number of subscriptions left out, a
  * sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a pinned one;
- * all subscriptions in place of those that count. In holding-reads.ts each statement of its own moment, no
+ * all subscriptions in place of those that count; an override that has expired, or is added to the rest. In
+ * holding-reads.ts each statement of its own moment, no
  * gate, no limit of a statement, or a turn that is waited for in a transaction.
  */
 let api: ApiUnderTest;
@@ -67,8 +68,31 @@ const subscription = fc.record({
 
 type Subscribed = typeof subscription extends fc.Arbitrary<infer One> ? One : never;
 
-async function holderOf(subscriptions: Subscribed[]): Promise<string> {
+const overridden = fc.record({
+  feature: fc.constantFrom(...Object.keys(FEATURES)),
+  amount: fc.constantFrom(null, 0, 0.5, 12),
+  enabled: fc.boolean(),
+  isExpired: fc.boolean(),
+});
+
+type Overridden = typeof overridden extends fc.Arbitrary<infer One> ? One : never;
+
+async function override(customerId: string, { feature, amount, enabled }: Overridden): Promise<void> {
+  const value = FEATURES[feature as keyof typeof FEATURES] === 'boolean' ? enabled : amount;
+  const params = { customerId, featureKey: feature };
+  const body = { value, expiresAt: '2099-01-01T00:00:00Z' };
+  expect((await api.ask('overrides.put', { params, body })).status).toBe(200);
+}
+
+async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
   const customerId = await made.customer();
+  for (const one of overrides) await override(customerId, one);
+  const expired = overrides.filter(({ isExpired }) => isExpired).map(({ feature }) => feature);
+  await api.pool.query(
+    `UPDATE overrides SET expires_at = now()
+      WHERE customer_id = $1 AND feature_id IN (SELECT id FROM features WHERE key = ANY ($2))`,
+    [customerId, expired],
+  );
   for (const { plan, planVersion, status, addons: attached } of subscriptions) {
     const id = await made.subscribe(
       customerId,
@@ -89,14 +113,16 @@ async function holderOf(subscriptions: Subscribed[]): Promise<string> {
   return customerId;
 }
 
+const held = fc.uniqueArray(overridden, { selector: ({ feature }) => feature, maxLength: 3 });
+
 describe('the list of what a customer holds', () => {
   it('says of every feature what the rules say that checks go by', { timeout: 60_000 }, async () => {
     const { rows } = await api.pool.query<{ id: string }>('SELECT id FROM features');
     const featureIds = rows.map(({ id }) => id);
     const environment = `${api.keys.workspaceId}:live`;
     await fc.assert(
-      fc.asyncProperty(fc.array(subscription, { maxLength: 6 }), async (subscriptions) => {
-        const customer = await holderOf(subscriptions);
+      fc.asyncProperty(fc.array(subscription, { maxLength: 6 }), held, async (subscriptions, overrides) => {
+        const customer = await holderOf(subscriptions, overrides);
         const atMs = Date.now();
         const question = { environment, customer, atMs, featureIds, meterKeys: [] };
         const holder = await findHolder(api.pool, question);

@@ -1,8 +1,14 @@
+import { findHolder, NO_GRANTS } from '../../infra/find-holder.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
-import { counts, type EffectiveEntitlement } from '../../schemas/rules/resolve-entitlements.ts';
+import {
+  counts,
+  type EffectiveEntitlement,
+  type HeldOverride,
+  resolveEntitlements,
+} from '../../schemas/rules/resolve-entitlements.ts';
 import type { RequestContext } from '../request-context.ts';
 import { type HeldFeatureRow, readHeldFeatures } from '../store/held-features.ts';
-import { findHolder, NO_GRANTS } from './find-holder.ts';
+import { readHeldOverrides } from '../store/overrides.ts';
 import type { HoldingReads } from './holding-reads.ts';
 
 /** One feature that a customer holds. */
@@ -23,12 +29,12 @@ export function listEntitlements(
     if (holder.isArchived) return [];
     const { graceMs, subscriptions } = holder.holdings;
     const counting = subscriptions.filter((one) => counts(one, graceMs, nowMs));
-    const rows = await readHeldFeatures(
-      db,
-      environment,
-      counting.map(({ id }) => id),
-    );
-    return rows.map(listed).sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
+    const ids = counting.map(({ id }) => id);
+    const held = new Map<string, ListedEntitlement>();
+    for (const row of await readHeldFeatures(db, environment, ids)) held.set(row.featureKey, listed(row));
+    const overrides = await readHeldOverrides(db, environment, holder.customerId);
+    for (const one of inPlace(overrides, nowMs)) held.set(one.featureKey, one);
+    return [...held.values()].sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
   });
 }
 
@@ -36,4 +42,9 @@ function listed({ featureKey, type, enabled, amount, sources, enabling }: HeldFe
   const giving = [...new Set(enabling ?? sources)];
   if (type === 'boolean') return { featureKey, type, value: enabled === true, sources: giving };
   return { featureKey, type, value: amount && unitsText(decimalUnits(amount)), sources: giving };
+}
+
+function inPlace(overrides: HeldOverride[], nowMs: number): ListedEntitlement[] {
+  const { features } = resolveEntitlements({ graceMs: 0, subscriptions: [], overrides }, nowMs);
+  return [...features].map(([featureKey, one]) => ({ featureKey, ...one }));
 }

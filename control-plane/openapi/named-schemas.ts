@@ -1,6 +1,7 @@
 import * as addons from '../../schemas/resources/addons.ts';
 import * as apiKeys from '../../schemas/resources/api-keys.ts';
 import * as auditLog from '../../schemas/resources/audit-log.ts';
+import * as credits from '../../schemas/resources/credits.ts';
 import * as customers from '../../schemas/resources/customers.ts';
 import * as entitlementValues from '../../schemas/resources/entitlement-values.ts';
 import * as entitlements from '../../schemas/resources/entitlements.ts';
@@ -8,12 +9,14 @@ import * as features from '../../schemas/resources/features.ts';
 import * as funnel from '../../schemas/resources/funnel.ts';
 import * as integrations from '../../schemas/resources/integrations.ts';
 import * as meters from '../../schemas/resources/meters.ts';
+import * as overrides from '../../schemas/resources/overrides.ts';
 import * as plans from '../../schemas/resources/plans.ts';
 import * as products from '../../schemas/resources/products.ts';
 import * as service from '../../schemas/resources/service.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
+import * as webhookDeliveries from '../../schemas/resources/webhook-deliveries.ts';
 import * as webhooks from '../../schemas/resources/webhooks.ts';
 import * as workspace from '../../schemas/resources/workspace.ts';
 
@@ -22,6 +25,7 @@ const RESOURCES: object[] = [
   addons,
   apiKeys,
   auditLog,
+  credits,
   customers,
   entitlementValues,
   entitlements,
@@ -29,12 +33,14 @@ const RESOURCES: object[] = [
   funnel,
   integrations,
   meters,
+  overrides,
   plans,
   products,
   service,
   subscriptions,
   usage,
   usageEvents,
+  webhookDeliveries,
   webhooks,
   workspace,
 ];

@@ -19,6 +19,7 @@ import {
   touchAddon,
 } from '../store/addons.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
 
 type AddonOperation = Extract<keyof Handlers, `addons.${string}`>;
 
@@ -63,6 +64,7 @@ export const addonHandlers: Pick<Handlers, AddonOperation> = {
     await insertAddonEntitlements(db, id, values);
     await touchAddon(db, environment, { id, updatedAt: new Date(nowMs) });
     await recordCatalogueChange(context, { objectId: id, before, after });
+    await touchEntitlements(context, { addonId: id });
     return after;
   },
 };

@@ -19,6 +19,7 @@ import {
 } from '../store/customers.ts';
 import { notifyChange } from '../store/notify-change.ts';
 import { whenTaken } from '../store/unique-violation.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
 
 type CustomerOperation = Extract<keyof Handlers, `customers.${string}`>;
 
@@ -100,6 +101,7 @@ async function change(context: RequestContext, row: CustomerRow, fields: Custome
     events: [{ type: 'customer.updated', data }],
   });
   await notifyChange(db, { kind: 'customer', environment, id: row.id });
+  if (after.status !== before.status) await touchEntitlements(context, { customerIds: [row.id] });
   return after;
 }
 

@@ -127,7 +127,8 @@ describe('a check', () => {
         `UPDATE subscriptions SET status_since = now() - $2 * interval '1 day' + $3::interval WHERE id = $1`,
         [id, days, aside],
       );
-      return (await made.check(customerId, 'sso')).reasonCode;
+      // Behind the back of what memory holds: nobody was told.
+      return (await made.check(customerId, 'sso', { consistency: 'strong' })).reasonCode;
     };
     expect(await since(7, '30 s')).toBe('granted_grace_period');
     expect(await since(7, '-1 ms')).toBe('subscription_past_due');
@@ -197,6 +198,8 @@ describe('a check', () => {
       'limit_reached',
     ]);
     expect(await codes('storage', 5, 6)).toEqual(['granted', 'granted_soft_limit_exceeded']);
+    await made.subscribe(customerId, { seats: null });
+    expect(await codes('seats', '999999999999999')).toEqual(['granted_unlimited']);
   });
 
   it.each([

@@ -1,21 +1,32 @@
 import { Defect } from '../../schemas/failures.ts';
-import type { Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
+import { type Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
 import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
-import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
-import { createCheckEntitlements, type EntitlementDeps } from '../entitlements/check-entitlements.ts';
+import { exactNumber, faultyText, parseExact } from '../../schemas/rules/exact-json.ts';
+import type { HoldingReads } from '../entitlements/holding-reads.ts';
 import { type ListedEntitlement, listEntitlements } from '../entitlements/list-entitlements.ts';
+import type { RememberedChecks } from '../entitlements/remembered-checks.ts';
+import { checkOf } from '../json-schema.ts';
+import { PrintedJson } from '../printed-json.ts';
 import { readDecimal } from '../read-decimal.ts';
 import type { Handlers } from '../request-context.ts';
+import { unknownFields } from '../unknown-fields.ts';
 import { customerNotFound } from '../usage/pair.ts';
+import type { WarmAnswers } from '../warm-door.ts';
 
 type EntitlementHandlers = Pick<Handlers, Extract<keyof Handlers, `entitlements.${string}`>>;
 
-export function createEntitlementHandlers(deps: EntitlementDeps): EntitlementHandlers {
-  const checkEntitlements = createCheckEntitlements(deps);
+export interface EntitlementHandlerDeps {
+  holdingReads: HoldingReads;
+  checks: RememberedChecks;
+}
 
+export function createEntitlementHandlers({
+  holdingReads,
+  checks,
+}: EntitlementHandlerDeps): EntitlementHandlers {
   return {
     'entitlements.list': async (context, { params }) => {
-      const held = await listEntitlements(context, deps.holdingReads, params.customerId);
+      const held = await listEntitlements(context, holdingReads, params.customerId);
       if (!held) throw customerNotFound(params.customerId);
       return held.map(shown);
     },
@@ -25,27 +36,60 @@ export function createEntitlementHandlers(deps: EntitlementDeps): EntitlementHan
       const requested =
         query.requested === undefined ? undefined : readDecimal(exactNumber(query.requested), 'requested');
       const { consistency } = query;
-      const [decision] = await checkEntitlements(context, {
-        customer,
-        features: [{ featureKey, requested }],
-        consistency,
-      });
-      if (!decision) throw new Defect('a question was not answered');
-      return decision;
+      const features = [{ featureKey, requested }];
+      const [decision] = await checks.decide(context, { customer, features, consistency });
+      if (decision === undefined) throw new Defect('a question was not answered');
+      return new PrintedJson(decision);
     },
 
     'entitlements.checkMany': async (context, { query, bodyText }) => {
-      const { customerId: customer, features } = parseExact(bodyText) as EntitlementChecks;
-      const asked = features.map(({ featureKey, requested }, at) => ({
-        featureKey,
-        requested: requested === undefined ? undefined : readDecimal(requested, `features.${at}.requested`),
-      }));
       const { consistency } = query;
-      return { data: await checkEntitlements(context, { customer, features: asked, consistency }) };
+      return new PrintedJson(listed(await checks.decide(context, { ...questionsIn(bodyText), consistency })));
     },
   };
 }
 
 function shown({ featureKey, type, value, sources }: ListedEntitlement): Entitlement {
   return { featureKey, type, effectiveValue: shownEffectiveValue(value), sources };
+}
+
+/** Exact to the last digit. Throws Rejected `value_invalid`. */
+function questionsIn(bodyText: string) {
+  const { customerId: customer, features } = parseExact(bodyText) as EntitlementChecks;
+  const asked = features.map(({ featureKey, requested }, at) => ({
+    featureKey,
+    requested: requested === undefined ? undefined : readDecimal(requested, `features.${at}.requested`),
+  }));
+  return { customer, features: asked };
+}
+
+function listed(decisions: string[]): string {
+  return `{"data":[${decisions.join(',')}]}`;
+}
+
+/** Of what memory holds; whatever is wrong with a question the handlers say. */
+export function warmEntitlementAnswers({ now, allNow }: RememberedChecks): WarmAnswers {
+  const check = checkOf(EntitlementChecks);
+
+  function soundQuestions(bodyText: string): ReturnType<typeof questionsIn> | undefined {
+    try {
+      const body: unknown = JSON.parse(bodyText);
+      check(body);
+      if (faultyText(body) !== undefined || unknownFields(EntitlementChecks, body).length > 0)
+        return undefined;
+      return questionsIn(bodyText);
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    'entitlements.check': (asked, { params: { customerId: customer = '', featureKey = '' } }) =>
+      now(asked, { customer, featureKey, requested: undefined }),
+    'entitlements.checkMany': (asked, { bodyText }) => {
+      const questions = soundQuestions(bodyText);
+      const decisions = questions && allNow(asked, questions);
+      return decisions && listed(decisions);
+    },
+  };
 }

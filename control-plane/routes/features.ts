@@ -15,6 +15,7 @@ import {
   updateFeature,
 } from '../store/features.ts';
 import { findMeter } from '../store/meters.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
 
 type FeatureOperation = Extract<keyof Handlers, `features.${string}`>;
 
@@ -65,6 +66,7 @@ export const featureHandlers: Pick<Handlers, FeatureOperation> = {
       before: shownFeature(row),
       events: [{ type: 'feature.deleted', data }],
     });
+    await touchEntitlements(context, { featureKey: row.key });
     return {};
   },
 };

@@ -1,3 +1,6 @@
+import { startRates } from '../../infra/store/meter-rates.ts';
+import { holdSettlement } from '../../infra/store/settlement-lock.ts';
+import { markForSettlement } from '../../infra/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import type { Meter, MeterPatch, NewMeter } from '../../schemas/resources/meters.ts';
@@ -39,6 +42,10 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
     const fields = { id, key, name, aggregation, property, unit, creditRate, creditRates, createdAt };
     const row = await insertMeter(db, environment, fields);
     if (!row) throw new Rejected('already_exists', 'Another meter has this key.', { param: 'key' });
+    if (creditRate !== null || creditRates !== null) {
+      const rates = { meterKey: key, creditRate, creditRates };
+      await startRates(db, environment, { ...rates, startedAt: BEFORE_ALL_USAGE });
+    }
     const after = shownMeter(row);
     await record(context, { objectId: id, after });
     return after;
@@ -60,6 +67,9 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
     return change(context, row, { ...row, status: 'archived' });
   },
 };
+
+/** What occurred before the meter was made came late: it costs what the meter costs. */
+const BEFORE_ALL_USAGE = new Date(0);
 
 function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {
   return {
@@ -83,12 +93,25 @@ async function lockedMeter(context: RequestContext, name: string): Promise<Meter
 async function change(context: RequestContext, row: MeterRow, fields: MeterFields): Promise<Meter> {
   const { db, environment, nowMs } = context;
   const before = shownMeter(row);
-  if (changedFields(before, shownMeter({ ...row, ...fields })).length === 0) return before;
-  const updated = await updateMeter(db, environment, { ...fields, id: row.id, updatedAt: new Date(nowMs) });
+  const changed = changedFields(before, shownMeter({ ...row, ...fields }));
+  if (changed.length === 0) return before;
+  const isRates = changed.includes('creditRate') || changed.includes('creditRates');
+  const now = new Date(nowMs);
+  const updatedAt = isRates ? await holdSettlement(db, now) : now;
+  const updated = await updateMeter(db, environment, { ...fields, id: row.id, updatedAt });
   if (!updated) throw new Defect('a locked meter is gone');
   const after = shownMeter(updated);
+  if (isRates) await changeRates(context, updated);
   await record(context, { objectId: row.id, before, after });
   return after;
+}
+
+/** What occurs from its `updatedAt` on was settled at the old rates only where it was ahead of its time. */
+async function changeRates(context: RequestContext, meter: MeterRow): Promise<void> {
+  const { db, environment } = context;
+  const { key: meterKey, creditRate, creditRates, updatedAt: startedAt } = meter;
+  const from = await startRates(db, environment, { meterKey, creditRate, creditRates, startedAt });
+  await markForSettlement(db, environment, { meterKey, from });
 }
 
 /** The data plane keeps meters in memory. */

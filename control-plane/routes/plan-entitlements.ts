@@ -13,6 +13,7 @@ import {
   listPlanEntitlements,
   type PlanVersion,
 } from '../store/plan-entitlements.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
 
 type EntitlementOperation = 'plans.retrieveEntitlements' | 'plans.replaceEntitlements';
 
@@ -40,6 +41,7 @@ export const planEntitlementHandlers: Pick<Handlers, EntitlementOperation> = {
     const after = shownSet(next, values);
     const events = [{ type: 'plan.updated' as const, data: next }];
     await recordCatalogueChange(context, { objectId: plan.id, before, after, events });
+    await touchEntitlements(context, { planId: plan.id });
     return after;
   },
 };

@@ -1,11 +1,12 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { readRatedMeters } from '../../infra/store/meter-rates.ts';
 import type { UsageCounter } from '../../schemas/resources/usage.ts';
-import { type CreditRates, creditCost } from '../../schemas/rules/credit-cost.ts';
+import { creditCost, type RateVersion } from '../../schemas/rules/credit-cost.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/rules/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/rules/timestamp.ts';
 import type { HoldingReads } from '../entitlements/holding-reads.ts';
 import { pageOf } from '../page.ts';
-import type { Handlers } from '../request-context.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
 import { listMeters, type MeterRow } from '../store/meters.ts';
 import { type BreakdownAnswer, type BreakdownGroup, readBreakdown } from '../store/read-breakdown.ts';
 import { type CounterQuestion, readCounter, readCounters } from '../store/read-counter.ts';
@@ -47,14 +48,16 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
       const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : asked;
       const asOfMs = await awaitConsistency(freshness, query.consistency);
       const { dimension, limit } = query;
-      const answer = await longReads(() => readBreakdown(warehouse, { pair, dimension, span, limit }));
+      const versions = await ratesOf(context, pair);
+      const question = { pair, dimension, span, versions, limit };
+      const answer = await longReads(() => readBreakdown(warehouse, question));
       return {
         customerId: pair.customerId,
         meterId: pair.meter.key,
         dimension,
         window,
         ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
-        ...shownGroups(answer, pair.meter),
+        ...shownGroups(answer, versions),
         ...unitOf(pair.meter),
         asOf: timestampText(asOfMs),
       };
@@ -131,13 +134,18 @@ function unitOf({ unit }: MeterRow): { unit?: string } {
   return unit === null ? {} : { unit };
 }
 
-function shownGroups({ all, groups, other }: BreakdownAnswer, meter: MeterRow) {
-  const { total, creditCost: totalCreditCost } = amountsOf(all, meter);
+async function ratesOf({ db, environment }: RequestContext, { meter }: Pair): Promise<RateVersion[]> {
+  const place = { environments: [environment], meterKeys: [meter.key] };
+  return (await readRatedMeters(db, place))[0]?.versions ?? [];
+}
+
+function shownGroups({ all, groups, other }: BreakdownAnswer, versions: readonly RateVersion[]) {
+  const { total, creditCost: totalCreditCost } = amountsOf(all, versions);
   return {
     total,
     totalCreditCost,
-    breakdown: groups.map((group) => ({ value: group.label, ...amountsOf(group, meter) })),
-    ...(other ? { other: amountsOf(other, meter) } : {}),
+    breakdown: groups.map((group) => ({ value: group.label, ...amountsOf(group, versions) })),
+    ...(other ? { other: amountsOf(other, versions) } : {}),
   };
 }
 
@@ -147,11 +155,6 @@ interface Amounts {
   creditCost: ExactNumber;
 }
 
-function amountsOf({ total, count, rated }: BreakdownGroup, { creditRate, creditRates }: MeterRow): Amounts {
-  const rates: CreditRates = {
-    rate: creditRate ?? '0',
-    ...(creditRates ? { property: { name: creditRates.property, rates: creditRates.rates } } : {}),
-  };
-  const usage = creditRates ? rated : [{ label: '', amount: total }];
-  return { total: exactNumber(total), count, creditCost: exactNumber(creditCost(usage, rates)) };
+function amountsOf({ total, count, rated }: BreakdownGroup, versions: readonly RateVersion[]): Amounts {
+  return { total: exactNumber(total), count, creditCost: exactNumber(creditCost(rated, versions)) };
 }

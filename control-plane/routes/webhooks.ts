@@ -1,17 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { seal } from '../../infra/secrets.ts';
+import { type SecretOwner, sealWebhookSecret } from '../../infra/webhook-secrets.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import { ENDPOINTS_MAX, type EventEnvelope, type WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { parseExact } from '../../schemas/rules/exact-json.ts';
 import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';
 import { recordChange } from '../record-change.ts';
-import type { Handlers } from '../request-context.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
 import {
   countEndpointsLocked,
+  deleteEndpoint,
+  type EndpointFields,
+  findEndpoint,
   insertEndpoint,
   listEndpoints,
+  lockEndpoint,
+  replaceSecret,
+  updateEndpoint,
   type WebhookEndpointRow,
 } from '../store/webhook-endpoints.ts';
 import { findEvent, listEvents } from '../store/webhook-events.ts';
@@ -27,13 +35,17 @@ export interface WebhookDeps {
 type WebhookOperation =
   | 'listWebhookEndpoints'
   | 'createWebhookEndpoint'
-  | 'webhookEvents.list'
-  | 'webhookEvents.retrieve';
+  | `webhookEndpoints.${'retrieve' | 'update' | 'delete' | 'rotateSecret'}`
+  | `webhookEvents.${'list' | 'retrieve'}`;
 
-export function createWebhookHandlers({
+export function createWebhookHandlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
+  return { ...createEndpointHandlers(deps), ...eventHandlers };
+}
+
+function createEndpointHandlers({
   sealingKey,
   allowPrivate,
-}: WebhookDeps): Pick<Handlers, WebhookOperation> {
+}: WebhookDeps): Omit<Pick<Handlers, WebhookOperation>, keyof typeof eventHandlers> {
   return {
     listWebhookEndpoints: async ({ db, environment }) => ({
       data: (await listEndpoints(db, environment)).map(shownEndpoint),
@@ -44,44 +56,118 @@ export function createWebhookHandlers({
       checkWebhookUrl(body.url, { allowPrivate });
       if ((await countEndpointsLocked(db, environment)) >= ENDPOINTS_MAX) throw tooMany();
       const id = newId('we');
-      const secret = newSigningSecret();
-      const row = await insertEndpoint(db, environment, {
-        id,
-        url: body.url,
-        events: [...new Set(body.events)],
-        secret: seal(Buffer.from(secret), sealingKey, `${environment}/webhook-secret/${id}`),
-        createdAt: new Date(nowMs),
-      });
+      const { secret, sealed } = newSecret({ environment, endpointId: id }, sealingKey);
+      const events = [...new Set(body.events)];
+      const fields = { id, url: body.url, events, secret: sealed, createdAt: new Date(nowMs) };
+      const row = await insertEndpoint(db, environment, fields);
       if (!row) throw new Defect('an inserted endpoint is gone');
       const after = shownEndpoint(row);
       await recordChange(context, { objectId: id, after });
       return { ...after, secret };
     },
 
-    'webhookEvents.list': async ({ db, environment }, { query }) => {
-      const { fromMs, toMs } = openSpan(query);
-      const { page, pageSize, type } = query;
-      const filter = { page, pageSize, type, from: new Date(fromMs), to: new Date(toMs) };
-      const { rows, total } = await listEvents(db, environment, filter);
-      return pageOf(
-        rows.map(({ body }) => shownEvent(body)),
-        total,
-        query,
-      );
+    'webhookEndpoints.retrieve': async ({ db, environment }, { params: { endpointId } }) =>
+      shownEndpoint((await findEndpoint(db, environment, endpointId)) ?? endpointNotFound(endpointId)),
+
+    'webhookEndpoints.update': async (context, { params, body }) => {
+      const row = await matchingEndpoint(context, params.endpointId);
+      if (body.url !== undefined) checkWebhookUrl(body.url, { allowPrivate });
+      const { url = row.url, status = row.status } = body;
+      const events = body.events ? [...new Set(body.events)] : row.events;
+      const isForgiven = body.status === 'enabled' || url !== row.url;
+      const disabledReason = status === 'enabled' ? null : row.disabledReason;
+      return change(context, row, { url, events, status, disabledReason, isForgiven });
     },
 
-    'webhookEvents.retrieve': async ({ db, environment }, { params }) => {
-      const body = await findEvent(db, environment, params.eventId);
-      if (body !== undefined) return shownEvent(body);
-      throw new Rejected('not_found', `There is no event ${params.eventId}.`, { param: 'eventId' });
+    'webhookEndpoints.delete': async (context, { params }) => {
+      const row = await matchingEndpoint(context, params.endpointId);
+      await deleteEndpoint(context.db, context.environment, row.id);
+      await recordChange(context, { objectId: row.id, before: shownEndpoint(row) });
+      return {};
+    },
+
+    'webhookEndpoints.rotateSecret': async (context, { params, body }) => {
+      const { db, environment, nowMs } = context;
+      const row = await lockedEndpoint(context, params.endpointId);
+      const { secret, sealed } = newSecret({ environment, endpointId: row.id }, sealingKey);
+      const { overlapSeconds = OVERLAP_SECONDS } = body;
+      const previousUntil = overlapSeconds === 0 ? null : new Date(nowMs + overlapSeconds * 1_000);
+      const updatedAt = new Date(nowMs);
+      await replaceSecret(db, environment, { id: row.id, secret: sealed, previousUntil, updatedAt });
+      const shown = shownEndpoint(row);
+      const after = { ...shown, ...shownUntil(previousUntil) };
+      await recordChange(context, { objectId: row.id, before: shown, after });
+      return { ...after, secret };
     },
   };
 }
 
-const SECRET_BYTES = 32;
+const eventHandlers: Pick<Handlers, 'webhookEvents.list' | 'webhookEvents.retrieve'> = {
+  'webhookEvents.list': async ({ db, environment }, { query }) => {
+    const { fromMs, toMs } = openSpan(query);
+    const { page, pageSize, type } = query;
+    const filter = { page, pageSize, type, from: new Date(fromMs), to: new Date(toMs) };
+    const { rows, total } = await listEvents(db, environment, filter);
+    return pageOf(
+      rows.map(({ body }) => shownEvent(body)),
+      total,
+      query,
+    );
+  },
 
-function newSigningSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+  'webhookEvents.retrieve': async ({ db, environment }, { params }) => {
+    const body = await findEvent(db, environment, params.eventId);
+    if (body !== undefined) return shownEvent(body);
+    throw new Rejected('not_found', `There is no event ${params.eventId}.`, { param: 'eventId' });
+  },
+};
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+const OVERLAP_SECONDS = 86_400;
+
+/** Its text, and as it is stored. */
+function newSecret(owner: SecretOwner, sealingKey: Buffer): { secret: string; sealed: Buffer } {
+  const secret = `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+  return { secret, sealed: sealWebhookSecret(secret, owner, sealingKey) };
+}
+
+/** To the values it has: nothing is told of it, though its failures may be forgotten. */
+async function change(
+  context: RequestContext,
+  row: WebhookEndpointRow,
+  fields: Omit<EndpointFields, 'id' | 'updatedAt'>,
+): Promise<WebhookEndpoint> {
+  const { db, environment, nowMs } = context;
+  const updated = await updateEndpoint(db, environment, {
+    ...fields,
+    id: row.id,
+    updatedAt: new Date(nowMs),
+  });
+  if (!updated) throw new Defect('a locked endpoint is gone');
+  const [before, after] = [shownEndpoint(row), shownEndpoint(updated)];
+  if (changedFields(before, after).length > 0)
+    await recordChange(context, { objectId: row.id, before, after });
+  return after;
+}
+
+/** Locked, for whatever is done with it. Throws Rejected `endpoint_not_found`. */
+export async function lockedEndpoint(
+  { db, environment }: RequestContext,
+  id: string,
+): Promise<WebhookEndpointRow> {
+  return (await lockEndpoint(db, environment, id)) ?? endpointNotFound(id);
+}
+
+/** Locked, and as its caller saw it. */
+async function matchingEndpoint(context: RequestContext, id: string): Promise<WebhookEndpointRow> {
+  const row = await lockedEndpoint(context, id);
+  requireMatch(context, shownEndpoint(row));
+  return row;
+}
+
+export function endpointNotFound(id: string): never {
+  throw new Rejected('endpoint_not_found', `There is no webhook endpoint ${id}.`, { param: 'endpointId' });
 }
 
 function tooMany(): Rejected {
@@ -89,8 +175,20 @@ function tooMany(): Rejected {
   return new Rejected('invalid_request', message, { details: { endpointsMax: ENDPOINTS_MAX } });
 }
 
-function shownEndpoint({ id, url, events, status, createdAt }: WebhookEndpointRow): WebhookEndpoint {
-  return { id, url, events, status, createdAt: timestampText(createdAt.getTime()) };
+function shownEndpoint(row: WebhookEndpointRow): WebhookEndpoint {
+  const { id, url, events, status, disabledReason, createdAt } = row;
+  return {
+    id,
+    url,
+    events,
+    status,
+    ...(disabledReason === null ? {} : { disabledReason }),
+    createdAt: timestampText(createdAt.getTime()),
+  };
+}
+
+function shownUntil(previousUntil: Date | null): { previousSecretUntil?: string } {
+  return previousUntil === null ? {} : { previousSecretUntil: timestampText(previousUntil.getTime()) };
 }
 
 /** Its numbers keep their text, so that it is printed as it is stored. */

@@ -6,8 +6,10 @@ import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
 import { recordChange } from '../record-change.ts';
 import type { Handlers } from '../request-context.ts';
+import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
 import { notifyChange } from '../store/notify-change.ts';
 import { findWorkspace, lockWorkspace, updateWorkspace, type WorkspaceRow } from '../store/workspace.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
 
 type WorkspaceOperation = Extract<keyof Handlers, `workspace.${string}`>;
 
@@ -34,6 +36,9 @@ export const workspaceHandlers: Pick<Handlers, WorkspaceOperation> = {
       const [was, is] = [shownWorkspace(row, each), shownWorkspace(updated, each)];
       await recordChange({ ...context, environment: each }, { objectId: row.id, before: was, after: is });
       await notifyChange(db, { kind: 'workspace', environment: each, id: row.id });
+      await raiseCatalogueVersion(db, each);
+      if (was.pastDueGraceDays === is.pastDueGraceDays) continue;
+      await touchEntitlements({ ...context, environment: each }, 'past_due');
     }
     return after;
   },

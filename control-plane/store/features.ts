@@ -48,6 +48,19 @@ export async function findFeature(
   return rows[0];
 }
 
+/** As {@link findFeature}; nobody deletes it for the rest of the transaction. */
+export async function shareFeature(
+  db: Database,
+  environment: string,
+  name: string,
+): Promise<FeatureRow | undefined> {
+  const { rows } = await db.query<FeatureRow>(
+    `SELECT ${COLUMNS} FROM features WHERE environment = $1 AND (key = $2 OR id = $2) FOR KEY SHARE`,
+    [environment, name],
+  );
+  return rows[0];
+}
+
 /** Those of the names, each a key or an id, that there are. */
 export async function findFeatures(
   db: Database,
@@ -74,7 +87,7 @@ export async function updateFeature(
   return rows[0];
 }
 
-/** With what plans and add-ons give of it. */
+/** With what plans, add-ons and overrides give of it. */
 export async function deleteFeature(db: Database, environment: string, id: string): Promise<void> {
   await db.query('DELETE FROM features WHERE environment = $1 AND id = $2', [environment, id]);
 }

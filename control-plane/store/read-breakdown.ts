@@ -1,9 +1,10 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../infra/store/aggregate-sql.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
-import type { RatedUsage } from '../../schemas/rules/credit-cost.ts';
+import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../schemas/rules/credit-cost.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import type { Pair } from '../usage/pair.ts';
-import { AGGREGATE_SQL, labelOf, OF_PAIR, occurredWithin, pairParams } from './usage-sql.ts';
+import { OF_PAIR, pairParams } from './usage-sql.ts';
 
 export interface BreakdownQuestion {
   pair: Pair;
@@ -11,6 +12,8 @@ export interface BreakdownQuestion {
   dimension: string;
   /** Undefined: all there is. */
   span: Span | undefined;
+  /** The meter's rates, by their start. */
+  versions: readonly RateVersion[];
   /** Groups shown one by one. */
   limit: number;
 }
@@ -20,7 +23,7 @@ export interface BreakdownGroup {
   label: string;
   total: string;
   count: number;
-  /** Where the meter has rates by value: the usage under each of them. */
+  /** Where the meter has rates, or had: the usage under each of them. */
   rated: RatedUsage[];
 }
 
@@ -43,15 +46,14 @@ export async function readBreakdown(
   warehouse: Warehouse,
   question: BreakdownQuestion,
 ): Promise<BreakdownAnswer> {
-  const { pair, dimension, span, limit } = question;
+  const { pair, dimension, span, limit, versions } = question;
   const rows = await warehouse.query<Row>({
     sql: breakdownSql(question),
     params: {
       ...pairParams(pair),
       dimension,
       limit,
-      ratedProperty: pair.meter.creditRates?.property ?? '',
-      ratedValues: Object.keys(pair.meter.creditRates?.rates ?? {}),
+      ...rateParams(versions),
       ...(span ? { from: span.fromMs, to: span.toMs } : {}),
     },
     lane: 'long',
@@ -78,19 +80,20 @@ const TIME_LABELS = new Map(
   }),
 );
 
-/** What has no rate of its own stands under this label, which no client's text can be. */
-const UNRATED = 'char(0)';
+/** The newest version that had begun when an event occurred; 0 before the first. */
+const VERSION = `arrayLastIndex(
+  start -> toInt64(start) <= toUnixTimestamp64Milli(occurred_at), {starts:Array(String)})`;
 
-function breakdownSql({ pair: { meter }, dimension, span }: BreakdownQuestion): string {
+/** The version and the label of a rate, as {@link rateParams} lists those of all values that have one. */
+const RATE = `arrayFirst(rate -> has({rates:Array(String)}, rate),
+  [concat(toString(${VERSION}), '=', ${labelOf(`{properties:Array(String)}[${VERSION}]`)})])`;
+
+function breakdownSql({ pair: { meter }, dimension, span, versions }: BreakdownQuestion): string {
   const { ofEvents, merged } = AGGREGATE_SQL[meter.aggregation];
-  const rated = labelOf('ratedProperty');
-  const amount = meter.aggregation === 'count' ? 'toUInt64(1)' : 'value';
-  const byRate = meter.creditRates
-    ? `sumMap([if(has({ratedValues:Array(String)}, ${rated}), ${rated}, ${UNRATED})], [${amount}])`
-    : `tuple(emptyArrayString(), emptyArrayUInt64())`;
+  const byRate = byRateSql(meter.aggregation === 'count' ? 'toUInt64(1)' : 'value', versions);
   return `
 WITH grouped AS (
-  SELECT ${TIME_LABELS.get(dimension) ?? labelOf('dimension')} AS label,
+  SELECT ${TIME_LABELS.get(dimension) ?? labelOf('{dimension:String}')} AS label,
          count() AS events, ${ofEvents} AS state, ${byRate} AS by_rate
     FROM metergate.events FINAL
    WHERE ${OF_PAIR} ${span ? `AND ${occurredWithin('from', 'to')}` : ''}
@@ -104,6 +107,25 @@ SELECT grouping(slot) AS isAll, slot, any(label) AS name, sum(events) AS count, 
        arrayMap(amount -> toString(amount), amounts.2) AS ratedAmounts
   FROM (SELECT *, least(place, {limit:UInt64} + 1) AS slot FROM placed)
  GROUP BY GROUPING SETS ((slot), ())`;
+}
+
+function rateParams(versions: readonly RateVersion[]): Record<string, string[]> {
+  return {
+    starts: versions.map(({ startMs }) => String(startMs)),
+    properties: versions.map(({ rates }) => rates?.property?.name ?? ''),
+    rates: versions.flatMap(({ rates }, at) =>
+      Object.keys(rates?.property?.rates ?? {}).map((value) => `${at + 1}${labelOfValue(value)}`),
+    ),
+  };
+}
+
+function byRateSql(amount: string, versions: readonly RateVersion[]): string {
+  const [first, ...others] = versions;
+  if (!first) return 'tuple(emptyArrayString(), emptyArrayUInt64())';
+  const isOfAll = others.length === 0 && first.startMs === 0 && !first.rates?.property;
+  // A map of one name costs as much as a map of many.
+  if (isOfAll) return `tuple(['${first.version}'], [sum(${amount})])`;
+  return `sumMap([if(${RATE} != '', ${RATE}, toString(${VERSION}))], [${amount}])`;
 }
 
 interface Row {
@@ -122,6 +144,13 @@ function groupOf(row: Omit<Row, 'slot'> | undefined): BreakdownGroup {
     label: row.name,
     total: unitsText(decimalUnits(row.total)),
     count: Number(row.count),
-    rated: row.ratedLabels.map((label, at) => ({ label, amount: row.ratedAmounts[at] ?? '0' })),
+    rated: row.ratedLabels.map((name, at) => ratedUsage(name, row.ratedAmounts[at] ?? '0')),
   };
+}
+
+/** `2=eu`, or `2` where the value has no rate of its own. */
+function ratedUsage(name: string, amount: string): RatedUsage {
+  const end = name.indexOf('=');
+  const version = Number(end < 0 ? name : name.slice(0, end));
+  return { version, label: end < 0 ? UNRATED : name.slice(end), amount };
 }

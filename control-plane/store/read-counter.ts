@@ -1,9 +1,9 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { AGGREGATE_SQL, occurredWithin } from '../../infra/store/aggregate-sql.ts';
 import { type Span, splitByHours } from '../../schemas/rules/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Pair } from '../usage/pair.ts';
-import { AGGREGATE_SQL, occurredWithin } from './usage-sql.ts';
 
 const TIMEOUT_MS = 5_000;
 

@@ -1,7 +1,8 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { occurredWithin } from '../../infra/store/aggregate-sql.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
 import type { Pair } from '../usage/pair.ts';
-import { OF_PAIR, occurredWithin, pairParams } from './usage-sql.ts';
+import { OF_PAIR, pairParams } from './usage-sql.ts';
 
 export interface StoredEvent {
   id: string;

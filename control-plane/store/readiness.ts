@@ -43,3 +43,11 @@ export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefine
   );
   return rows[0];
 }
+
+/** Since when the oldest event has waited for its deliveries to be made; null: none does. */
+export async function readUntoldSince(pool: Pool): Promise<Date | null> {
+  const { rows } = await pool.query<{ since: Date | null }>(
+    'SELECT min(created_at) AS since FROM webhook_events WHERE NOT fanned_out',
+  );
+  return rows[0]?.since ?? null;
+}

@@ -6,10 +6,12 @@ export interface WebhookEndpointRow {
   url: string;
   events: string[];
   status: WebhookEndpoint['status'];
+  /** Of an endpoint that delivery disabled. */
+  disabledReason: NonNullable<WebhookEndpoint['disabledReason']> | null;
   createdAt: Date;
 }
 
-const COLUMNS = 'id, url, events, status, created_at AS "createdAt"';
+const COLUMNS = `id, url, events, status, disabled_reason AS "disabledReason", created_at AS "createdAt"`;
 
 /** All of them, newest first, ties by id. */
 export async function listEndpoints(db: Database, environment: string): Promise<WebhookEndpointRow[]> {
@@ -18,6 +20,31 @@ export async function listEndpoints(db: Database, environment: string): Promise<
     [environment],
   );
   return rows;
+}
+
+export async function findEndpoint(
+  db: Database,
+  environment: string,
+  id: string,
+): Promise<WebhookEndpointRow | undefined> {
+  const { rows } = await db.query<WebhookEndpointRow>(
+    `SELECT ${COLUMNS} FROM webhook_endpoints WHERE environment = $1 AND id = $2`,
+    [environment, id],
+  );
+  return rows[0];
+}
+
+/** Nobody else changes it in this transaction, delivery neither. */
+export async function lockEndpoint(
+  db: Database,
+  environment: string,
+  id: string,
+): Promise<WebhookEndpointRow | undefined> {
+  const { rows } = await db.query<WebhookEndpointRow>(
+    `SELECT ${COLUMNS} FROM webhook_endpoints WHERE environment = $1 AND id = $2 FOR NO KEY UPDATE`,
+    [environment, id],
+  );
+  return rows[0];
 }
 
 /** Nobody else adds one in this transaction. Returns how many there are. */
@@ -34,7 +61,13 @@ export async function countEndpointsLocked(db: Database, environment: string): P
 export async function insertEndpoint(
   db: Database,
   environment: string,
-  { id, url, events, secret, createdAt }: Omit<WebhookEndpointRow, 'status'> & { secret: Buffer },
+  {
+    id,
+    url,
+    events,
+    secret,
+    createdAt,
+  }: Pick<WebhookEndpointRow, 'id' | 'url' | 'events' | 'createdAt'> & { secret: Buffer },
 ): Promise<WebhookEndpointRow | undefined> {
   const { rows } = await db.query<WebhookEndpointRow>(
     `INSERT INTO webhook_endpoints (id, environment, url, events, secret, created_at, updated_at)
@@ -42,4 +75,54 @@ export async function insertEndpoint(
     [id, environment, url, events, secret, createdAt],
   );
   return rows[0];
+}
+
+export type EndpointFields = Pick<
+  WebhookEndpointRow,
+  'id' | 'url' | 'events' | 'status' | 'disabledReason'
+> & {
+  updatedAt: Date;
+  /** What it failed until now is forgotten, and its circuit closed. */
+  isForgiven: boolean;
+};
+
+export async function updateEndpoint(
+  db: Database,
+  environment: string,
+  { id, url, events, status, disabledReason, updatedAt, isForgiven }: EndpointFields,
+): Promise<WebhookEndpointRow | undefined> {
+  const { rows } = await db.query<WebhookEndpointRow>(
+    `UPDATE webhook_endpoints
+        SET url = $3, events = $4, status = $5, disabled_reason = $6, updated_at = $7,
+            failures = CASE WHEN $8 THEN 0 ELSE failures END,
+            failing_since = CASE WHEN NOT $8 THEN failing_since END,
+            circuit_until = CASE WHEN NOT $8 THEN circuit_until END,
+            circuit_probes = CASE WHEN $8 THEN 0 ELSE circuit_probes END
+      WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [environment, id, url, events, status, disabledReason, updatedAt, isForgiven],
+  );
+  return rows[0];
+}
+
+/**
+ * `secret` is sealed. The one before signs beside it up to `previousUntil`; one from an earlier rotation no
+ * more.
+ */
+export async function replaceSecret(
+  db: Database,
+  environment: string,
+  row: { id: string; secret: Buffer; previousUntil: Date | null; updatedAt: Date },
+): Promise<void> {
+  await db.query(
+    `UPDATE webhook_endpoints
+        SET secret = $3, previous_secret = CASE WHEN $4::timestamptz IS NOT NULL THEN secret END,
+            previous_secret_until = $4, updated_at = $5
+      WHERE environment = $1 AND id = $2`,
+    [environment, row.id, row.secret, row.previousUntil, row.updatedAt],
+  );
+}
+
+/** Its deliveries stay in the log, and are ended by whoever delivers. */
+export async function deleteEndpoint(db: Database, environment: string, id: string): Promise<void> {
+  await db.query('DELETE FROM webhook_endpoints WHERE environment = $1 AND id = $2', [environment, id]);
 }

@@ -1,36 +1,8 @@
+import type { NewEventRow } from '../../infra/store/insert-events.ts';
 import type { EventType } from '../../schemas/event-types.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';
 import { readPage } from './read-page.ts';
-
-export interface WebhookEventRow {
-  id: string;
-  type: EventType;
-  /** Of what it reports. */
-  objectId: string;
-  /** The envelope, as it is sent. */
-  body: string;
-}
-
-/** Into the outbox, in the transaction of what they report. */
-export async function insertEvents(
-  db: Database,
-  { environment, createdAt, rows }: { environment: string; createdAt: Date; rows: WebhookEventRow[] },
-): Promise<void> {
-  await db.query(
-    `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at)
-     SELECT new.id, $1, new.type, new.object_id, new.body, $2
-       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS new (id, type, object_id, body)`,
-    [
-      environment,
-      createdAt,
-      rows.map(({ id }) => id),
-      rows.map(({ type }) => type),
-      rows.map(({ objectId }) => objectId),
-      rows.map(({ body }) => body),
-    ],
-  );
-}
 
 /** The envelope of one; undefined where the environment has none of this id. */
 export async function findEvent(db: Database, environment: string, id: string): Promise<string | undefined> {
@@ -48,14 +20,30 @@ export interface EventFilter {
   to: Date;
 }
 
-/** Envelopes, as they are sent. */
+/**
+ * Into the outbox, and told to nobody by itself: what tries an endpoint did not happen, and reports that
+ * endpoint.
+ */
+export async function insertTestEvent(
+  db: Database,
+  environment: string,
+  { id, type, objectId, body, createdAt }: Omit<NewEventRow, 'environment'> & { createdAt: Date },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
+     VALUES ($1, $2, $3, $4, $5, $6, true)`,
+    [id, environment, type, objectId, body, createdAt],
+  );
+}
+
+/** Envelopes, as they are sent; without tests. */
 export function listEvents(
   db: Database,
   environment: string,
   { type, from, to, ...page }: PageQuery & EventFilter,
 ): Promise<{ rows: Array<{ body: string }>; total: number }> {
   const values: unknown[] = [environment, from, to];
-  let where = 'environment = $1 AND created_at >= $2 AND created_at < $3';
+  let where = `environment = $1 AND created_at >= $2 AND created_at < $3 AND object_id NOT LIKE 'we\\_%'`;
   if (type !== undefined) where += ` AND type = $${values.push(type)}`;
   return readPage(db, { columns: 'body', from: 'webhook_events', where, values }, page);
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import type { JobTurn } from '../../infra/leased-job.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { ClockMetrics } from '../metrics.ts';
@@ -11,16 +12,11 @@ import {
 } from '../store/due-subscriptions.ts';
 import { moveSubscription } from './move-subscription.ts';
 
-export interface DueLook {
+export interface DueLook extends JobTurn {
   pool: Pool;
   log: Logger;
   metrics: ClockMetrics;
-  job: string;
-  /** Takes the job's lease or holds on to it: its epoch, undefined while another process has it. */
-  hold: () => Promise<number | undefined>;
   nowMs: () => number;
-  /** Gives up what is left. */
-  signal: AbortSignal;
 }
 
 /** Far less than a lease's worth: a few hundred moves a second. */

@@ -1,17 +1,11 @@
-import type { Pool } from 'pg';
-import { inTransaction } from '../../infra/postgres/pool.ts';
-import { Transient } from '../../schemas/failures.ts';
+import { inJobTransaction, type JobEpoch } from '../../infra/leased-job.ts';
 import type { DueSubscription } from '../store/due-subscriptions.ts';
-import { shareEpoch } from '../store/job-leases.ts';
 import { lockSubscription } from '../store/subscriptions.ts';
 import { changeSubscription } from '../subscriptions/change-subscription.ts';
 import { dueChange } from './due-change.ts';
 
 /** The right to move subscriptions, as of one epoch of the job's lease. */
-export interface ClockTurn {
-  pool: Pool;
-  job: string;
-  epoch: number;
+export interface ClockTurn extends JobEpoch {
   nowMs: number;
 }
 
@@ -21,13 +15,10 @@ export interface ClockTurn {
  * once another owner has begun.
  */
 export function moveSubscription(
-  { pool, job, epoch, nowMs }: ClockTurn,
+  { nowMs, ...turn }: ClockTurn,
   { environment, id }: Pick<DueSubscription, 'environment' | 'id'>,
 ): Promise<boolean> {
-  return inTransaction(pool, async (db) => {
-    if (!(await shareEpoch(db, job, epoch))) {
-      throw new Transient('lease_lost', 'Another process moves subscriptions now.');
-    }
+  return inJobTransaction(turn, async (db) => {
     const row = await lockSubscription(db, environment, id);
     const due = row && dueChange(row, nowMs);
     if (!due) return false;

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { endJob, holdJob, shareEpoch } from '../../infra/store/job-leases.ts';
 import { startApi } from '../api-under-test.ts';
 import { FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
-import { endJob, holdJob, shareEpoch } from '../store/job-leases.ts';
 import { inPeriod } from '../subscriptions/subscription-fields.ts';
 import { auditEntries, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 import { clockUnderTest, daysLater, START } from './clock-under-test.ts';

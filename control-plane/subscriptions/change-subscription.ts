@@ -6,6 +6,7 @@ import { changedFields } from '../changed-fields.ts';
 import { type ChangeContext, recordChange } from '../record-change.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
 import { whenTaken } from '../store/unique-violation.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
 import { shownSubscription } from './shown-subscription.ts';
 
 /**
@@ -36,6 +37,16 @@ export async function recordSubscription(
   if (old && changedFields(old, now).length === 0) return;
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
+  if (before && changedFields(holdingOf(before), holdingOf(after)).length === 0) return;
+  await touchEntitlements(context, { customerIds: [after.customerId] });
+}
+
+/** What of a subscription its customer's entitlements and the periods of its meters are made of. */
+function holdingOf({ planId, planVersion, status, statusSince, addons, ...row }: SubscriptionRow) {
+  const { canceledAt, anchor, intervalMonths, intervalMs } = row;
+  const cycle = [anchor.getTime(), intervalMonths, intervalMs];
+  const since = [statusSince.getTime(), canceledAt?.getTime() ?? null];
+  return { planId, planVersion, status, since, addons, cycle };
 }
 
 export function processorIdTaken(): Rejected {

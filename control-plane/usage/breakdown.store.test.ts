@@ -147,6 +147,29 @@ describe('a breakdown', () => {
     }
   });
 
+  // Red when the newest rates are taken for all of it, or the moment of the change belongs to the old ones.
+  it('costs what the rates of its moment said, where they have changed', async () => {
+    const meter = { key: 'changed', name: 'c', aggregation: 'count', creditRate: 2 };
+    expect((await usage.api.call('POST', '/api/v1/meters', { body: meter })).status).toBe(201);
+    const body = { creditRate: 5, creditRates: { property: 'region', rates: { eu: 7 } } };
+    const { updatedAt } = (await usage.api.call('PATCH', '/api/v1/meters/changed', { body })).body;
+    const since = Date.parse(updatedAt);
+    const at = (offsetMs: number, region: string) => {
+      const occurredAtMs = since + offsetMs;
+      return { ...(happenings[0] as Happening), id: `${offsetMs}`, occurredAtMs, properties: { region } };
+    };
+    const some = [at(-1, 'eu'), at(0, 'eu'), at(1, 'us')];
+    await loadNow(some.map((one) => usage.logged(one, 'changed')));
+    const answer = await usage.read('changed/breakdown?dimension=region&window=all');
+    expect(answer.body).toMatchObject({
+      totalCreditCost: 14,
+      breakdown: [
+        { value: 'eu', creditCost: 9 },
+        { value: 'us', creditCost: 5 },
+      ],
+    });
+  });
+
   it('counts an event once that stands in the table twice, and lists it once', async () => {
     await usage.makeMeter('doubled', 'count');
     const one = usage.logged(happenings[0] as Happening, 'doubled');

@@ -25,6 +25,8 @@ export interface Freshness {
   reached(end: number, withinMs: number): Promise<boolean>;
   /** Milliseconds since 1970. Ask for it before the warehouse, never after. */
   asOfMs(): number;
+  /** Everything before this position is counted; undefined before anybody asked. */
+  loadedTo(): number | undefined;
   heard(note: LoadedNote): void;
   /** Notes may have been missed. */
   newSession(): void;
@@ -83,6 +85,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
       return reads.wait(end, withinMs);
     },
     asOfMs: progress.asOfMs,
+    loadedTo: progress.loadedTo,
     heard(note) {
       if (note.logId === deps.logId && note.partition === 0) advance(note);
     },

@@ -1,7 +1,7 @@
+import { type Holder, heldNow } from '../../infra/find-holder.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
 import { meteredLimit, meteredPeriod } from '../../schemas/rules/metered-period.ts';
 import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
-import { type Holder, heldNow } from '../entitlements/find-holder.ts';
 
 /** How a customer's meters are to be read: by meter key. */
 export interface Metering {

@@ -1,5 +1,5 @@
+import { findHolder, type Holder, type HolderQuestion } from '../../infra/find-holder.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import { findHolder, type Holder, type HolderQuestion } from '../entitlements/find-holder.ts';
 import type { HoldingReads } from '../entitlements/holding-reads.ts';
 import type { RequestContext } from '../request-context.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';

@@ -71,7 +71,8 @@ async function answer(request: IncomingMessage, directory: string): Promise<Uint
     for (const [name, value] of settings) await connection.chdb.queryAsync(`SET ${name} = '${value}'`);
     const query = searchParams.get('query');
     if (query !== null) return await insertBody(connection, query, body);
-    const sql = inlineParameters(body.toString(), textParameters(searchParams));
+    const form = await readForm(request, body);
+    const sql = inlineParameters(form?.get('query') ?? body.toString(), textParameters(form ?? searchParams));
     return (await connection.chdb.queryAsync(sql)).bytes();
   } finally {
     await connection.close();
@@ -94,6 +95,14 @@ async function insertBody(connection: ChdbConnection, query: string, body: Buffe
 }
 
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', '0': '\0' };
+
+/** Where the client sent the statement and its parameters as a form, since they are long. */
+async function readForm(request: IncomingMessage, body: Buffer): Promise<URLSearchParams | undefined> {
+  const type = request.headers['content-type'];
+  if (!type?.startsWith('multipart/form-data')) return undefined;
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+  return new URLSearchParams([...form].map(([name, value]) => [name, String(value)] as [string, string]));
+}
 
 /** Parameters travel as tab-separated text does; what is in an array is read by the engine's own CAST. */
 function textParameters(searchParams: URLSearchParams): Record<string, string> {

@@ -31,9 +31,7 @@ const ENGINE_ARGUMENTS = ['--os_threads_nice_value_merge_mutate=10'];
 export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOptions): Warehouse {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
-  const open = (lane: keyof typeof LANE_SETTINGS) =>
-    createChdbLane({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
-  const lanes = { load: open('load'), counters: open('counters'), long: open('long') };
+  const lanes = openLanes(directory, log);
   const { watch } = createStuckWatch({
     afterMs: STUCK_AFTER_MS,
     onStuck: (cause) =>
@@ -78,12 +76,24 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
         }),
       ),
     async close() {
-      for (const lane of [lanes.long, lanes.counters, lanes.load]) await lane.close();
+      for (const lane of Object.values(lanes).reverse()) await lane.close();
       // Last: with the last connection the engine stops.
       engine.close();
     },
   };
   return createWarehouseOver(transport);
+}
+
+/** Each with a connection of its own. */
+function openLanes(directory: string, log: Logger) {
+  const open = (lane: keyof typeof LANE_SETTINGS) =>
+    createChdbLane({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
+  return {
+    load: open('load'),
+    counters: open('counters'),
+    settlement: open('settlement'),
+    long: open('long'),
+  };
 }
 
 /** What counters are made of. */

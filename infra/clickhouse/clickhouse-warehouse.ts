@@ -16,13 +16,14 @@ export interface ClickHouseWarehouseOptions {
 
 const COMMAND_TIMEOUT_MS = 60_000;
 /** Sockets per lane; what is beyond waits for one within its own time limit. */
-const CONNECTIONS_MAX: Record<Lane, number> = { load: 2, counters: 16, long: 4 };
+const CONNECTIONS_MAX: Record<Lane, number> = { load: 2, counters: 16, settlement: 2, long: 4 };
 
 /** A ClickHouse server, over its HTTP interface. */
 export function createClickHouseWarehouse({ url, log }: ClickHouseWarehouseOptions): Warehouse {
   const lanes = {
     load: openLane(url, 'load'),
     counters: openLane(url, 'counters'),
+    settlement: openLane(url, 'settlement'),
     long: openLane(url, 'long'),
   };
 
@@ -72,6 +73,8 @@ function openLane(url: string, lane: Lane): ClickHouseClient {
     // Each statement brings its own limit; this one only ends what forgot to.
     request_timeout: 10 * COMMAND_TIMEOUT_MS,
     clickhouse_settings: LANE_SETTINGS[lane],
+    // Questions about many customers at once are longer than an address may be.
+    use_multipart_params_auto: true,
     // Its failures are thrown, and logged by whoever gives up.
     log: { level: ClickHouseLogLevel.OFF },
   });

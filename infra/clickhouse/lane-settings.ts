@@ -30,6 +30,7 @@ const ONE_BLOCK: Settings = {
 export const LANE_SETTINGS: Record<Lane, Settings> = {
   load: { ...EVERYWHERE, ...ONE_BLOCK, max_threads: 1 },
   counters: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },
+  settlement: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },
   // One thread, and what does not fit goes to disk: a breakdown must not take the machine from the load.
   long: {
     ...EVERYWHERE,

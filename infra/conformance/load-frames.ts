@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { encodeFrame, RECORD_BYTES, type TouchedSpan } from '../../schemas/frame.ts';
 import { base32 } from '../../schemas/ids.ts';
 import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
@@ -12,11 +12,27 @@ export function frameOf(logId: Uint8Array, events: LoggedEvent[], committedAtMs:
     logId,
     committedAtMs,
     eventCount: events.length,
-    touched: [],
+    touched: touchedBy(events),
     records: events.map(recordOf),
     recheck: [],
     lines: events.map((event) => Buffer.from(event.line ?? eventLine({ ...event, id: eventId(event.id) }))),
   });
+}
+
+/** As the ingest tier notes them: each pair once, with the span of its events' moments. */
+function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
+  const spans = new Map<string, TouchedSpan>();
+  for (const { environment = 'ws_a:live', customerId = 'cus_a', meterKey = 'calls', ...event } of events) {
+    const { occurredAtMs = TEST_NOW_MS } = event;
+    const pair = [environment, customerId, meterKey].map((text) => JSON.stringify(text)).join(',');
+    const before = spans.get(pair);
+    spans.set(pair, {
+      pair,
+      occurredFromMs: Math.min(occurredAtMs, before?.occurredFromMs ?? occurredAtMs),
+      occurredToMs: Math.max(occurredAtMs, before?.occurredToMs ?? occurredAtMs),
+    });
+  }
+  return [...spans.values()];
 }
 
 export function eventId(name: string): string {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
+import { createRequestIds, type RequestIds } from '../request-ids.ts';
 import { API_VERSION, statusLine } from './answer-head.ts';
 import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, refuseHeaders } from './handle-safely.ts';
@@ -17,7 +18,6 @@ import {
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
-import { createRequestIds, type RequestIds } from './request-ids.ts';
 
 /** The twin of the native front, over node:http, for machines where the native binary does not load. */
 export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
+import { createRequestIds, type RequestIds } from '../request-ids.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { FrontLimits } from './front-limits.ts';
@@ -14,7 +15,6 @@ import {
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
-import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { loadUws } from './uws-binary.ts';
 import { UwsExchange } from './uws-exchange.ts';
 

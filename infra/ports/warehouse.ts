@@ -56,6 +56,6 @@ export interface EventBlock {
 export interface Statement {
   sql: string;
   params?: Record<string, string | number | string[]>;
-  lane: 'load' | 'counters' | 'long';
+  lane: 'load' | 'counters' | 'settlement' | 'long';
   timeoutMs: number;
 }

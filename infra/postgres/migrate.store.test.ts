@@ -52,13 +52,14 @@ test('a migration that fails leaves nothing behind and runs again at the next st
   expect(await column(url, 'SELECT count(*)::int FROM one')).toEqual([0]);
 });
 
-test('the migrations of this release are numbered without a gap and apply to an empty database', async () => {
+test('the migrations of this release have growing numbers and apply to an empty database', async () => {
   const url = await emptyDatabase();
   const migrations = await readMigrations();
-  expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1));
+  const numbers = migrations.map(({ number }) => number);
+  expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   await migratePostgres(url);
   await migratePostgres(url);
-  expect(await column(url, 'SELECT max(number) FROM migrations')).toEqual([migrations.length]);
+  expect(await column(url, 'SELECT max(number) FROM migrations')).toEqual([numbers.at(-1)]);
 });
 
 /** Red when a column that 0003 adds has no default, or when a number is written after its statements. */
@@ -90,7 +91,7 @@ test('a database with data of the main job is brought up by six at once and keep
 test('a database of the release to come is refused by name, and nothing of it is changed', async () => {
   const url = await emptyDatabase();
   await migratePostgres(url);
-  const newest = (await readMigrations()).length;
+  const newest = (await readMigrations()).at(-1)?.number ?? 0;
   await column(url, `INSERT INTO migrations (number) VALUES (${newest + 1})`);
   const tables = `SELECT string_agg(table_name || '.' || column_name, ' ' ORDER BY 1)
       FROM information_schema.columns WHERE table_schema = 'public'`;

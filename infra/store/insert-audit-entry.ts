@@ -28,3 +28,25 @@ export async function insertAuditEntry(db: Pool | PoolClient, row: AuditEntryRow
     ],
   );
 }
+
+/** The same for many, in one statement. */
+export async function insertAuditEntries(
+  db: Pool | PoolClient,
+  rows: readonly AuditEntryRow[],
+): Promise<void> {
+  await db.query(
+    `INSERT INTO audit_log (environment, actor, action, object_id, before, after, request_id, created_at)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::jsonb[],
+                          $7::text[], $8::timestamptz[])`,
+    [
+      rows.map(({ environment }) => environment),
+      rows.map(({ actor }) => actor),
+      rows.map(({ action }) => action),
+      rows.map(({ objectId }) => objectId),
+      rows.map(({ before }) => before),
+      rows.map(({ after }) => after),
+      rows.map(({ requestId }) => requestId),
+      rows.map(({ createdAt }) => createdAt),
+    ],
+  );
+}

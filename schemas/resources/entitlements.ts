@@ -9,7 +9,9 @@ import { Decimal, NamedId, Nothing, ruled, Timestamp } from './fields.ts';
 /** Features of one call that asks for several. */
 const CHECKS_MAX = 100;
 
-const Sources = Type.Array(Type.String(), { description: '`plan:<key>`, `addon:<key>`.' });
+const Sources = Type.Array(Type.String(), {
+  description: '`plan:<key>`, `addon:<key>`, `override`, `credit`.',
+});
 
 const held = {
   featureKey: Type.String(),
@@ -56,8 +58,9 @@ const RequestedText = Type.String({
 const consistency = Type.Enum(['eventual', 'strong'], {
   default: 'eventual',
   description:
-    'Of counters. `eventual` does not wait; `strong` waits up to 5 s for what was acknowledged before, ' +
-    'else 503. `asOf` says up to when everything is counted.',
+    '`eventual` answers from memory and does not wait: a change of what the customer holds is seen within ' +
+    'a second, and counters are 2 s old at most. `strong` reads everything, and waits up to 5 s for what ' +
+    'was acknowledged before, else 503. `asOf` says up to when everything is counted.',
 });
 
 export const EntitlementChecks = Type.Object({
@@ -81,12 +84,13 @@ export const entitlementRoutes = {
     summary: 'List what a customer is entitled to',
     description:
       'One row per feature, by key. `effectiveValue` is null where there is no limit. Over all ' +
-      'subscriptions that count, booleans are combined by OR and limits are added up. An archived customer ' +
-      'holds nothing.',
+      'subscriptions that count, booleans are combined by OR and limits are added up; an override replaces ' +
+      'the result. An archived customer holds nothing.',
     params: CustomerParams,
     query: Nothing,
     status: 200,
     response: Type.Array(Entitlement),
+    etag: true,
     errors: ['customer_not_found'],
   }),
   'entitlements.check': defineRoute({
@@ -97,7 +101,10 @@ export const entitlementRoutes = {
     summary: 'Decide whether a customer may use a feature',
     description:
       'Always a decision: an unknown customer or feature is a denial with its reasonCode. Of a limit the ' +
-      'number asked for is compared with it, of a metered feature the counter and the number asked for.',
+      'number asked for is compared with it, of a metered feature the counter and the number asked for. ' +
+      'Beyond a metered limit credits pay where the meter has a credit rate and they reach: ' +
+      "`granted_by_credit`. A check knows no property, so it reckons with the meter's `creditRate`, or " +
+      'with the dearest of its `creditRates` where it has nothing else.',
     params: Type.Object({
       ...CustomerParams.properties,
       featureKey: Type.String({ ...NamedId, description: "The feature's key or id." }),

@@ -101,7 +101,7 @@ export const featureRoutes = {
     ...one,
     method: 'DELETE',
     access: 'plans:write',
-    summary: 'Delete a feature, and what plans and add-ons give of it',
+    summary: 'Delete a feature, and what plans, add-ons and overrides give of it',
     description: 'Every version of every plan loses it, and nobody holds it any more.',
     status: 204,
     response: Nothing,

@@ -126,8 +126,9 @@ export const meterRoutes = {
     access: 'plans:write',
     summary: 'Change a meter',
     description:
-      'What is left out stays; null removes. `creditRates` is replaced as a whole. Key, aggregation and ' +
-      'property never change.',
+      'What is left out stays; null removes. `creditRates` is replaced as a whole. New rates hold for what ' +
+      'occurs from `updatedAt` on, the old ones for what occurred before. Key, aggregation and property ' +
+      'never change.',
     body: MeterPatch,
     example: { name: 'Calls of the API', creditRate: null },
     errors: ['meter_not_found', 'precondition_failed', 'value_invalid'],

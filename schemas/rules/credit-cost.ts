@@ -1,3 +1,4 @@
+import { creditText } from './credit-units.ts';
 import { decimalUnits } from './decimal.ts';
 
 /**
@@ -10,34 +11,58 @@ export interface CreditRates {
   property?: { name: string; rates: Record<string, string> };
 }
 
-/**
- * An amount of usage under one value of the rates' property; any value without a rate of its own may stand as
- * ''.
- */
+/** The rates of a meter from one moment up to the next version's. */
+export interface RateVersion {
+  /** From 1 on. */
+  version: number;
+  startMs: number;
+  /** From here on it burns credits: its start, but for rates that are older than credits. */
+  burnsFromMs: number;
+  /** Undefined: usage costs nothing. */
+  rates: CreditRates | undefined;
+}
+
+/** An amount of usage under one version and one value of its property. */
 export interface RatedUsage {
+  version: number;
   label: string;
+  /** Decimal text. */
   amount: string;
 }
 
+/** What stands for all values that have no rate of their own. */
+export const UNRATED = '';
+
+/** What stands for one that has. */
+export function labelOfValue(value: string): string {
+  return `=${value}`;
+}
+
+export function rateOfLabel(label: string, { rate, property }: CreditRates): string {
+  const value = label.slice(1);
+  const isRated = label !== UNRATED && property && Object.hasOwn(property.rates, value);
+  return (isRated ? property.rates[value] : undefined) ?? rate;
+}
+
 /** The exact sum of amount × rate as decimal text; at most 24 fraction digits, none of them lost. */
-export function creditCost(usage: readonly RatedUsage[], rates: CreditRates): string {
-  const cost = usage.reduce((sum, { label, amount }) => {
-    return sum + decimalUnits(amount) * decimalUnits(rateOf(label, rates));
+export function creditCost(usage: readonly RatedUsage[], versions: readonly RateVersion[]): string {
+  const ratesOf = new Map(versions.map(({ version, rates }) => [version, rates]));
+  const cost = usage.reduce((sum, { version, label, amount }) => {
+    const rates = ratesOf.get(version);
+    return rates ? sum + decimalUnits(amount) * decimalUnits(rateOfLabel(label, rates)) : sum;
   }, 0n);
-  return productText(cost);
+  return creditText(cost);
 }
 
-const PRODUCT_DIGITS = 24;
-
-function rateOf(label: string, { rate, property }: CreditRates): string {
-  const own = property && Object.hasOwn(property.rates, label) ? property.rates[label] : undefined;
-  return own ?? rate;
-}
-
-/** Canonical text of units of 10^-24. */
-function productText(units: bigint): string {
-  const digits = (units < 0n ? -units : units).toString().padStart(PRODUCT_DIGITS + 1, '0');
-  const fraction = digits.slice(-PRODUCT_DIGITS).replace(/0+$/, '');
-  const text = `${digits.slice(0, -PRODUCT_DIGITS)}${fraction === '' ? '' : `.${fraction}`}`;
-  return units < 0n ? `-${text}` : text;
+/** Rates as a meter has them; undefined where it has none. */
+export function creditRatesOf(meter: {
+  creditRate: string | null;
+  creditRates: { property: string; rates: Record<string, string> } | null;
+}): CreditRates | undefined {
+  const { creditRate, creditRates } = meter;
+  if (creditRate === null && creditRates === null) return undefined;
+  return {
+    rate: creditRate ?? '0',
+    ...(creditRates ? { property: { name: creditRates.property, rates: creditRates.rates } } : {}),
+  };
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { CreditReading } from './credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from './decide-entitlement.ts';
 import { numberText } from './exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlements.ts';
@@ -9,6 +10,7 @@ import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlemen
  *
  * Breaks that turn it red: < in place of <= at the limit; the number asked for left out; the default of 1 for
  * a limit; remaining below 0; decimals as doubles; soft ignored; the status of the customer asked too late.
+ * What an override says hidden by a pause; credits that pay for what was used before.
  */
 const NOBODY: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };
 const question = { customerId: 'cus_a', featureKey: 'f' };
@@ -22,6 +24,7 @@ function holding(held: Partial<EffectiveEntitlement>): EntitlementView {
     value: true,
     soft: false,
     sources: ['plan:pro'],
+    isOverride: false,
     graceEndsMs: undefined,
   };
   return { features: new Map([['f', { ...plain, ...held }]]), withheld: new Map(), standing: 'counts' };
@@ -35,9 +38,9 @@ function decide(view: EntitlementView, more: Partial<EntitlementFacts> & { reque
 
 function metered(current: string, limit: string | null, held: Partial<EffectiveEntitlement> = {}) {
   const view = holding({ type: 'metered', meterKey: 'm', value: limit, ...held });
-  return (requested?: string) => {
+  return (requested?: string, credit?: CreditReading) => {
     const counter = { current, resetsAtMs: RESETS_MS, asOfMs: 0 };
-    return decide(view, { counter, ...(requested === undefined ? {} : { requested }) });
+    return decide(view, { counter, credit, ...(requested === undefined ? {} : { requested }) });
   };
 }
 
@@ -142,6 +145,87 @@ describe('a decision', () => {
     expect(decision).not.toHaveProperty('limit');
     expect(decision).not.toHaveProperty('remaining');
     expect(decide(holding({ type: 'limit', value: null }), { requested: '99' }).allowed).toBe(true);
+  });
+
+  const OVERRIDE = { isOverride: true, sources: ['override'] };
+
+  it('of an override says so, also where a subscription is paused', () => {
+    const withheld = new Map([['f', 'paused' as const]]);
+    const sayings = (['granted', 'denied'] as const).map((what) => {
+      const view = holding({ ...OVERRIDE, value: what === 'granted' });
+      return decide({ ...view, withheld, standing: 'paused' });
+    });
+    expect(sayings).toMatchObject([
+      { allowed: true, reasonCode: 'granted_by_override', reason: 'f is given by an override.' },
+      { allowed: false, reasonCode: 'override_denied', reason: 'An override takes f away.' },
+    ]);
+    expect(sayings[1]?.sources).toEqual(['override']);
+  });
+
+  it('of an override of a limit compares as ever; 0 takes it away, and null has no end', () => {
+    const reasons = (value: string | null, requested: string) => {
+      const { reasonCode, reason } = decide(holding({ ...OVERRIDE, type: 'limit', value }), { requested });
+      return [reasonCode, reason];
+    };
+    expect(reasons('5', '5')).toEqual([
+      'granted_by_override',
+      '5 requested, within the limit of 5 for f by an override.',
+    ]);
+    expect(reasons('5', '6')).toEqual([
+      'limit_reached',
+      '6 requested, beyond the limit of 5 for f by an override.',
+    ]);
+    expect(reasons('0', '1')).toEqual(['override_denied', '1 requested, and an override takes f away.']);
+    expect(reasons('0', '0')[0]).toBe('granted_by_override');
+    expect(reasons(null, '9')).toEqual([
+      'granted_by_override',
+      '9 requested, and f is unlimited by an override.',
+    ]);
+    const credit = { balance: '9', unpaid: '0', rate: '1' };
+    expect(metered('0', '0', OVERRIDE)('1', credit).reasonCode).toBe('override_denied');
+    expect(metered('7', '7', OVERRIDE)('1', credit).reasonCode).toBe('granted_by_credit');
+  });
+
+  it('beyond a limit is paid by credits, if they reach for the part beyond it', () => {
+    const credit = { balance: '2', unpaid: '0', rate: '0.5' };
+    expect(metered('8', '10')('6', credit)).toMatchObject({
+      allowed: true,
+      reasonCode: 'granted_by_credit',
+      reason: '8 used and 6 requested, beyond the limit of 10 for f: 4 more cost 2 credits, and 2 are left.',
+      sources: ['plan:pro', 'credit'],
+    });
+    expect(metered('8', '10')('2', credit)).toMatchObject({ reasonCode: 'granted', sources: ['plan:pro'] });
+    expect(metered('8', '10')('6.000000000001', credit)).toMatchObject({
+      allowed: false,
+      reasonCode: 'insufficient_credit',
+      reason:
+        '8 used and 6.000000000001 requested, beyond the limit of 10 for f: 4.000000000001 more cost ' +
+        '2.0000000000005 credits, and 2 are left; it resets at 2026-12-01T00:00:00.000Z.',
+      sources: ['plan:pro'],
+    });
+    // What was used beyond the limit is burnt already.
+    expect(metered('99', '10')('4', credit).reasonCode).toBe('granted_by_credit');
+    expect(metered('99', '10')('5', credit).reasonCode).toBe('insufficient_credit');
+    expect(metered('99', '10')('0', credit).reasonCode).toBe('granted_by_credit');
+    expect(metered('99', '10', { soft: true })('5', credit).reasonCode).toBe('granted_soft_limit_exceeded');
+    const late = { graceEndsMs: GRACE_MS };
+    expect(metered('10', '10', late)('1', credit)).toMatchObject({
+      reasonCode: 'granted_by_credit',
+      reason: expect.stringMatching(
+        /0\.5 credits, and 2 are left; payment is overdue, and grace ends at 2026-11-28T/,
+      ),
+    });
+    expect(metered('10', null)('9', credit).reasonCode).toBe('granted_unlimited');
+  });
+
+  it('without a credit is not paid for, and an unpaid rest counts against it', () => {
+    const none = { balance: '0', unpaid: '0', rate: '0.5' };
+    expect(metered('10', '10')('1', none).reasonCode).toBe('insufficient_credit');
+    expect(metered('11', '10')('0', none).reasonCode).toBe('insufficient_credit');
+    expect(metered('10', '10')('1', { ...none, unpaid: '0.000000000000000000000001' }).reason).toBe(
+      '10 used and 1 requested, beyond the limit of 10 for f: 1 more cost 0.5 credits, and ' +
+        '0.000000000000000000000001 are unpaid; it resets at 2026-12-01T00:00:00.000Z.',
+    );
   });
 
   it('is exact to the last digit', () => {

@@ -1,6 +1,7 @@
 import type { DeniedCode, GrantedCode } from '../reason-codes.ts';
 import type { FeatureType } from '../resources/entitlement-values.ts';
 import type { EntitlementDecision } from '../resources/entitlements.ts';
+import { type CreditReading, coverOf } from './credit-cover.ts';
 import { decimalUnits, unitsText } from './decimal.ts';
 import { exactNumber } from './exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView, Suspension } from './resolve-entitlements.ts';
@@ -22,6 +23,8 @@ export interface EntitlementFacts {
   view: EntitlementView;
   /** Of a metered feature that the view holds. */
   counter?: MeterReading | undefined;
+  /** Of a metered feature whose meter has a credit rate. */
+  credit?: CreditReading | undefined;
 }
 
 /** Where the linked meter stands in the current period. */
@@ -39,7 +42,7 @@ export function decideEntitlement(
   facts: EntitlementFacts,
 ): EntitlementDecision {
   const { customerId, featureKey } = question;
-  const { customer, featureType, view, counter } = facts;
+  const { customer, featureType, view, counter, credit } = facts;
   const named = { customerId, featureKey };
   if (customer === 'unknown') {
     return denied(named, 'customer_not_found', `There is no customer ${customerId}.`);
@@ -50,12 +53,14 @@ export function decideEntitlement(
     return denied(named, 'feature_not_found', `There is no feature ${featureKey}.`);
   }
   const held = view.features.get(featureKey);
-  if (!held || (held.value === false && view.withheld.has(featureKey))) {
+  const isWithheld = held?.value === false && !held.isOverride && view.withheld.has(featureKey);
+  if (!held || isWithheld) {
     return { ...denied(typed, ...whyNotHeld(featureKey, view)), sources: [] };
   }
   const verdict =
-    held.type === 'boolean' ? judgeFlag(featureKey, held) : judgeAmount(question, held, counter);
-  return { ...verdict, ...typed, sources: held.sources, ...shownValue(held), ...shownCounter(held, counter) };
+    held.type === 'boolean' ? judgeFlag(featureKey, held) : judgeAmount(question, held, { counter, credit });
+  const sources = verdict.reasonCode === 'granted_by_credit' ? [...held.sources, 'credit'] : held.sources;
+  return { ...verdict, ...typed, sources, ...shownValue(held), ...shownCounter(held, counter) };
 }
 
 type Verdict = Pick<EntitlementDecision, 'allowed' | 'reasonCode' | 'reason'>;
@@ -84,7 +89,9 @@ const SUSPENDED: Record<Suspension, [code: DeniedCode, reason: string]> = {
 };
 
 function judgeFlag(featureKey: string, held: EffectiveEntitlement): Verdict {
-  if (held.value === true) return granted(held, 'granted', `${featureKey} is included`);
+  if (held.isOverride && held.value === false) return takenAway(`An override takes ${featureKey} away.`);
+  const how = held.isOverride ? 'given by an override' : 'included';
+  if (held.value === true) return granted(held, 'granted', `${featureKey} is ${how}`);
   const reason = `${featureKey} is not included in ${held.sources.join(', ')}.`;
   return { allowed: false, reasonCode: 'feature_not_included', reason };
 }
@@ -92,31 +99,56 @@ function judgeFlag(featureKey: string, held: EffectiveEntitlement): Verdict {
 function judgeAmount(
   { featureKey, requested }: EntitlementQuestion,
   held: EffectiveEntitlement,
-  counter: MeterReading | undefined,
+  { counter, credit }: Pick<EntitlementFacts, 'counter' | 'credit'>,
 ): Verdict {
   if (held.type === 'metered' && !counter) throw new TypeError('a metered feature is decided by its counter');
   const asked = requested ?? (counter ? '1' : '0');
   const usage = `${counter ? `${counter.current} used and ` : ''}${asked} requested`;
+  const cause = held.isOverride ? ' by an override' : '';
   if (held.value === null) {
-    return granted(held, 'granted_unlimited', `${usage}, and ${featureKey} is unlimited`);
+    return granted(held, 'granted_unlimited', `${usage}, and ${featureKey} is unlimited${cause}`);
   }
   const limit = String(held.value);
-  const ofLimit = `limit of ${limit} for ${featureKey}`;
-  const wanted = decimalUnits(counter?.current ?? '0') + decimalUnits(asked);
+  const ofLimit = `limit of ${limit} for ${featureKey}${cause}`;
+  const used = decimalUnits(counter?.current ?? '0');
+  const wanted = used + decimalUnits(asked);
   if (wanted <= decimalUnits(limit)) return granted(held, 'granted', `${usage}, within the ${ofLimit}`);
   if (held.soft) {
     return granted(held, 'granted_soft_limit_exceeded', `${usage}, beyond the soft ${ofLimit}`);
   }
+  if (held.isOverride && limit === '0') {
+    return takenAway(`${usage}, and an override takes ${featureKey} away.`);
+  }
+  const beyond = `${usage}, beyond the ${ofLimit}`;
   const reset = counter ? `; it resets at ${timestampText(counter.resetsAtMs)}` : '';
-  return { allowed: false, reasonCode: 'limit_reached', reason: `${usage}, beyond the ${ofLimit}${reset}.` };
+  if (!credit) return { allowed: false, reasonCode: 'limit_reached', reason: `${beyond}${reset}.` };
+  // What was used before is paid already, or stands among what is unpaid.
+  const more = wanted - larger(used, decimalUnits(limit));
+  const { cost, available, reaches } = coverOf(credit, more);
+  const there = available.startsWith('-') ? `${available.slice(1)} are unpaid` : `${available} are left`;
+  const price = `${unitsText(more)} more cost ${cost} credits, and ${there}`;
+  if (reaches) return granted(held, 'granted_by_credit', `${beyond}: ${price}`);
+  return { allowed: false, reasonCode: 'insufficient_credit', reason: `${beyond}: ${price}${reset}.` };
 }
 
-/** That a payment is overdue is told unless a passed limit is. */
-function granted({ graceEndsMs }: EffectiveEntitlement, code: GrantedCode, reason: string): Verdict {
+function takenAway(reason: string): Verdict {
+  return { allowed: false, reasonCode: 'override_denied', reason };
+}
+
+/** Codes that say how a passed limit was got over. */
+const PASSES_LIMIT: ReadonlySet<GrantedCode> = new Set(['granted_soft_limit_exceeded', 'granted_by_credit']);
+
+/** That a payment is overdue is told, or that an override says so, unless a passed limit is. */
+function granted(
+  { graceEndsMs, isOverride }: EffectiveEntitlement,
+  code: GrantedCode,
+  reason: string,
+): Verdict {
   const inGrace = graceEndsMs !== undefined;
+  const ofItsOwn = isOverride ? 'granted_by_override' : inGrace ? 'granted_grace_period' : code;
   return {
     allowed: true,
-    reasonCode: inGrace && code !== 'granted_soft_limit_exceeded' ? 'granted_grace_period' : code,
+    reasonCode: PASSES_LIMIT.has(code) ? code : ofItsOwn,
     reason: inGrace
       ? `${reason}; payment is overdue, and grace ends at ${timestampText(graceEndsMs)}.`
       : `${reason}.`,
@@ -152,4 +184,8 @@ function shownCounter(
 function remainingOf(limit: string, current: string): string {
   const units = decimalUnits(limit) - decimalUnits(current);
   return unitsText(units > 0n ? units : 0n);
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -49,8 +49,8 @@ export function faultyText(root: unknown): string | undefined {
     const value = rest.pop();
     if (typeof value === 'string' && !isSound(value)) return value;
     if (typeof value !== 'object' || value === null) continue;
-    const inside = Array.isArray(value) ? value : Object.entries(value).flat();
-    for (const inner of inside) rest.push(inner);
+    if (Array.isArray(value)) for (const inner of value) rest.push(inner);
+    else for (const [name, inner] of Object.entries(value)) rest.push(name, inner);
   }
   return undefined;
 }

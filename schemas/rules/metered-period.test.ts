@@ -38,7 +38,7 @@ function since(day: number, more: Partial<HeldSubscription> = {}): HeldSubscript
 
 function periodOf(subscriptions: HeldSubscription[], at = '2026-11-21T12:00:00Z'): string {
   const question = { meterKey: 'api_calls', atMs: Date.parse(at), nowMs: NOW_MS };
-  const { fromMs, toMs } = meteredPeriod({ graceMs: 7 * DAY_MS, subscriptions }, question);
+  const { fromMs, toMs } = meteredPeriod({ graceMs: 7 * DAY_MS, subscriptions, overrides: [] }, question);
   return [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 10)).join(' ');
 }
 
@@ -84,7 +84,7 @@ describe("a meter's period", () => {
 describe("a meter's limit", () => {
   const limitOf = (...grants: Array<Partial<Grant>>) => {
     const held = since(5, { grants: grants.map((grant) => ({ ...CALLS, ...grant })) });
-    const view = resolveEntitlements({ graceMs: 0, subscriptions: [held] }, NOW_MS);
+    const view = resolveEntitlements({ graceMs: 0, subscriptions: [held], overrides: [] }, NOW_MS);
     return meteredLimit(view, 'api_calls');
   };
 

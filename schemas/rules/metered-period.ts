@@ -27,21 +27,42 @@ export function meteredPeriod({ graceMs, subscriptions }: Holdings, question: Pe
   return billingPeriod(atMs, (counted ?? metering[0])?.cycle);
 }
 
+/** What a customer may use of a meter: a decimal text, or null where it is unlimited. Undefined: no limit. */
+export type Allowance = string | null | undefined;
+
 /**
  * The limit on a meter: that of its metered feature. Of several features the largest stands, since up to
- * there something is still allowed. Undefined where there is none, or no end.
+ * there something is still allowed.
  */
-export function meteredLimit({ features }: EntitlementView, meterKey: string): string | undefined {
-  const limits = [...features.values()].flatMap((one) => (one.meterKey === meterKey ? [one.value] : []));
-  if (limits.includes(null)) return undefined;
-  return limits.map(String).reduce<string | undefined>(larger, undefined);
+export function meteredAllowance(view: EntitlementView, meterKey: string): Allowance {
+  const limits = limitsOn(view, meterKey);
+  return limits.includes(null) ? null : limits.map(String).reduce<string | undefined>(larger, undefined);
 }
 
-function meters({ grants }: HeldSubscription, meterKey: string): boolean {
+/** The same where it is an amount. */
+export function meteredLimit(view: EntitlementView, meterKey: string): string | undefined {
+  return meteredAllowance(view, meterKey) ?? undefined;
+}
+
+/** Of each metered feature on the meter that has one. */
+export function meteredLimits(view: EntitlementView, meterKey: string): string[] {
+  return limitsOn(view, meterKey).flatMap((limit) => (limit === null ? [] : [String(limit)]));
+}
+
+function limitsOn({ features }: EntitlementView, meterKey: string) {
+  return [...features.values()].flatMap((one) => (one.meterKey === meterKey ? [one.value] : []));
+}
+
+/** Whether it gives something on the meter. */
+export function meters({ grants }: HeldSubscription, meterKey: string): boolean {
   return grants.some((grant) => grant.meterKey === meterKey);
 }
 
-function livedAt({ status, createdAtMs, canceledAtMs, cycle }: HeldSubscription, atMs: number): boolean {
+/** Whether it had begun by then, and had not ended. */
+export function livedAt(
+  { status, createdAtMs, canceledAtMs, cycle }: HeldSubscription,
+  atMs: number,
+): boolean {
   if (status === 'incomplete' || status === 'incomplete_expired') return false;
   const hasBegun = Math.min(createdAtMs, cycle.anchorMs) <= atMs;
   return hasBegun && (canceledAtMs === null || atMs < canceledAtMs);

@@ -9,6 +9,16 @@ export interface Holdings {
   graceMs: number;
   /** Oldest first. */
   subscriptions: HeldSubscription[];
+  /** At most one of a feature. */
+  overrides: HeldOverride[];
+}
+
+/** What stands in place of all that subscriptions give of a feature, until it expires. */
+export interface HeldOverride extends Pick<Grant, 'featureKey' | 'type' | 'meterKey'> {
+  /** true or false for a boolean feature, else plain decimal text; null is unlimited. */
+  value: boolean | string | null;
+  /** Null: never. */
+  expiresAtMs: number | null;
 }
 
 export interface HeldSubscription {
@@ -58,15 +68,21 @@ export interface EffectiveEntitlement {
   soft: boolean;
   /** Where the value comes from: a boolean's are those that say the same as it. */
   sources: string[];
+  /** It replaces what subscriptions give, and says nothing of soft or grace. */
+  isOverride: boolean;
   /** Set where it is held through subscriptions in grace only: when the last of them stops to count. */
   graceEndsMs: number | undefined;
 }
 
 /**
  * Combines over all subscriptions that count: booleans by OR, limits by their sum with add-ons × quantity,
- * and unlimited wins. Source: the contract, §6.
+ * and unlimited wins. An override that has not expired replaces the result, also where there is none.
+ * Source: the contract, §6.
  */
-export function resolveEntitlements({ graceMs, subscriptions }: Holdings, nowMs: number): EntitlementView {
+export function resolveEntitlements(
+  { graceMs, subscriptions, overrides }: Holdings,
+  nowMs: number,
+): EntitlementView {
   const counted = new Map<string, CountedGrant[]>();
   const withheld = new Map<string, Suspension>();
   const standings = new Set<Standing>();
@@ -79,8 +95,27 @@ export function resolveEntitlements({ graceMs, subscriptions }: Holdings, nowMs:
       else if (standing !== 'none' && grant.enabled !== false) withhold(withheld, grant.featureKey, standing);
     }
   }
-  const features = [...counted].map(([key, grants]) => [key, combine(grants)] as const);
-  return { features: new Map(features), withheld, standing: best(standings) };
+  const features = new Map([...counted].map(([key, grants]) => [key, combine(grants)]));
+  for (const one of overrides) if (isInForce(one, nowMs)) features.set(one.featureKey, inPlace(one));
+  return { features, withheld, standing: best(standings) };
+}
+
+/**
+ * The first moment after now at which the view becomes another one although nothing changes in what is held:
+ * an override expires, a grace ends. Infinity when there is none.
+ */
+export function nextTurnMs({ graceMs, subscriptions, overrides }: Holdings, nowMs: number): number {
+  const graceEnds = subscriptions.flatMap(({ status, statusSinceMs }) =>
+    status === 'past_due' ? [statusSinceMs + graceMs] : [],
+  );
+  const expiries = overrides.flatMap(({ expiresAtMs }) => (expiresAtMs === null ? [] : [expiresAtMs]));
+  const turns = [...graceEnds, ...expiries].filter((ms) => ms > nowMs);
+  return turns.reduce((first, ms) => Math.min(first, ms), Number.POSITIVE_INFINITY);
+}
+
+/** Whether an override holds now: up to, not at, its expiry. */
+function isInForce({ expiresAtMs }: Pick<HeldOverride, 'expiresAtMs'>, nowMs: number): boolean {
+  return expiresAtMs === null || nowMs < expiresAtMs;
 }
 
 /** Whether a subscription counts now. */
@@ -131,7 +166,20 @@ function combine(grants: CountedGrant[]): EffectiveEntitlement {
     value,
     soft: grants.some(({ soft }) => soft),
     sources: [...new Set(giving.map(({ source }) => source))],
+    isOverride: false,
     graceEndsMs: latestGrace(giving),
+  };
+}
+
+function inPlace({ type, meterKey, value }: HeldOverride): EffectiveEntitlement {
+  return {
+    type,
+    meterKey,
+    value: typeof value === 'string' ? unitsText(decimalUnits(value)) : value,
+    soft: false,
+    sources: ['override'],
+    isOverride: true,
+    graceEndsMs: undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Break } from './break.ts';
 
 const LOAD_TEST = 'aggregator/load.store.test.ts';
+const SETTLE_TEST = 'aggregator/settle/settle.store.test.ts';
 const BEFORE_INSERT = 'before the insert is followed by one that counts every event once';
 const BEFORE_MARK = 'after the insert, before the mark is followed by one that counts every event once';
 const HALF_INSERT =
@@ -119,15 +120,43 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'settlement-outside-its-transaction',
     promises: [4],
     why: 'a kill in between leaves a range settled without what had to follow from it',
-    module: 'aggregator/settle-range',
-    find: 'if (await markSettled(client, range)) return;',
-    replace: 'if (await markSettled(pool, range)) return;',
+    module: 'aggregator/settle/settle-batch',
+    find: 'if (isLast) await markDone(client, ranges, marks);',
+    replace: 'if (isLast) await markDone(pool, ranges, marks);',
     provedBy: [
       {
-        test: 'aggregator/settle-range.store.test.ts',
-        title: 'that is not committed leaves the range loaded, to be settled by the next start',
+        test: SETTLE_TEST,
+        title: 'that is not committed leaves the range loaded and nothing burned, to be settled anew',
       },
     ],
+  },
+  {
+    name: 'touched-without-its-times',
+    promises: [21],
+    why: 'late events burn nothing and cross nothing: their period is not looked at',
+    module: 'aggregator/settle/touched-pairs',
+    find: 'if (watched.has(pair)) mergePair(merged, pair);',
+    replace: `if (watched.has(pair)) {
+      const now = Date.now();
+      mergePair(merged, { ...pair, occurredFromMs: now, occurredToMs: now });
+    }`,
+    provedBy: [
+      {
+        test: SETTLE_TEST,
+        title: 'burns credits to the last decimal, whenever it occurred and at the rate of that moment',
+      },
+    ],
+    shownBy: { promise: 21, rounds: 3 },
+  },
+  {
+    name: 'threshold-without-its-unique-row',
+    promises: [21],
+    why: 'whoever comes after a crash, or a minute later, tells of the same crossing again',
+    module: 'aggregator/settle/settle-pairs',
+    find: 'const fresh = await insertCrossings(db, reached, new Date(nowMs));',
+    replace: 'const fresh = reached;',
+    provedBy: [{ test: SETTLE_TEST, title: 'is told once in each period, with what was used' }],
+    shownBy: { promise: 21, rounds: 3 },
   },
   {
     name: 'settled-by-any-epoch',

@@ -6,12 +6,12 @@ export const AWAY_BREAKS: readonly Break[] = [
     name: 'look-ups-wait',
     promises: [8],
     why: 'one stranger in a batch holds up all of it, for as long as Postgres hangs',
-    module: 'ingest/look-ups',
+    module: 'infra/look-ups',
     find: 'await inTime(ask(), patienceMs)',
     replace: 'await ask()',
     provedBy: [
       {
-        test: 'ingest/look-ups.test.ts',
+        test: 'infra/look-ups.test.ts',
         title: 'a look-up that hangs is given up, and nobody else waits for it',
       },
       {

@@ -2,13 +2,16 @@ import { AGGREGATOR_BREAKS } from './aggregator-breaks.ts';
 import { AWAY_BREAKS } from './away-breaks.ts';
 import type { Break } from './break.ts';
 import { CHANGES_BREAKS } from './changes-breaks.ts';
+import { DELIVERY_BREAKS } from './delivery-breaks.ts';
 import { DOOR_BREAKS } from './door-breaks.ts';
+import { FANOUT_BREAKS } from './fanout-breaks.ts';
 import { FAST_DOOR_BREAKS } from './fast-door-breaks.ts';
 import { HOSTILE_BREAKS } from './hostile-breaks.ts';
 import { INGEST_BREAKS } from './ingest-breaks.ts';
 import { LOG_BREAKS } from './log-breaks.ts';
 import { POWER_BREAKS } from './power-breaks.ts';
 import { RETENTION_BREAKS } from './retention-breaks.ts';
+import { SENDING_BREAKS } from './sending-breaks.ts';
 import { TENANCY_BREAKS } from './tenancy-breaks.ts';
 import { UPGRADE_BREAKS } from './upgrade-breaks.ts';
 
@@ -26,6 +29,9 @@ export const BREAKS: readonly Break[] = [
   ...TENANCY_BREAKS,
   ...UPGRADE_BREAKS,
   ...CHANGES_BREAKS,
+  ...FANOUT_BREAKS,
+  ...DELIVERY_BREAKS,
+  ...SENDING_BREAKS,
 ];
 
 /** Throws for a name that is not in the list. */

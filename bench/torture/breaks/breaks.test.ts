@@ -91,6 +91,7 @@ const RUNS: Record<string, readonly number[]> = {
   'bench/torture/power/power-cut.sys.test.ts': [6],
   'bench/torture/upgrade/refused-data.sys.test.ts': [17, 19],
   'bench/torture/upgrade/upgrade.sys.test.ts': [19],
+  'bench/torture/webhooks/webhooks.sys.test.ts': [5, 12, 13],
   'control-plane/tenancy.sys.test.ts': [16, 17, 18],
 };
 

@@ -162,12 +162,12 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'known-keys-not-kept',
     promises: [8],
     why: 'with Postgres away every request is refused ten seconds later',
-    module: 'ingest/key-cache',
+    module: 'infra/key-cache',
     find: 'if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;',
     replace: 'throw error;',
     provedBy: [
       {
-        test: 'ingest/key-cache.test.ts',
+        test: 'infra/key-cache.test.ts',
         title: 'while Postgres is away a known key goes on for 10 minutes, an unknown one is Transient',
       },
     ],
@@ -176,12 +176,12 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'look-up-waited-for-without-end',
     promises: [8],
     why: 'with Postgres hanging every request hangs with it, those of known keys too',
-    module: 'ingest/key-cache',
-    find: 'const key = await inTime(recheck(text, entry), RECHECK_PATIENCE_MS);',
-    replace: 'const key = await recheck(text, entry);',
+    module: 'infra/key-cache',
+    find: 'return told(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));',
+    replace: 'return told(await recheck(text, entry));',
     provedBy: [
       {
-        test: 'ingest/key-cache.test.ts',
+        test: 'infra/key-cache.test.ts',
         title: 'a look-up that hangs holds up one request for a moment, and the next not at all',
       },
     ],

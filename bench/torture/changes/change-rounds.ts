@@ -5,6 +5,7 @@ import { createRandom } from '../../random.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { type ChangeStorm, startChangeStorm } from './change-storm.ts';
 import { judgeChanges } from './judge-changes.ts';
+import { judgeTold } from './judge-told.ts';
 import { CHANGES, planChanges } from './plan-changes.ts';
 import { readStoredChanges } from './stored-changes.ts';
 
@@ -78,7 +79,8 @@ async function killRound(
     requestsRepeated: repeated,
     eventsTold: stored.events.length,
   };
-  return { counts, problems: [...problems, ...judgeChanges(outcomes, stored)] };
+  const untold = await judgeTold({ instance, api }, since);
+  return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...untold] };
 }
 
 async function untilAnswered(storm: ChangeStorm, count: number): Promise<void> {

@@ -85,9 +85,12 @@ const NAMES: Record<string, [maker: string, field: 'id' | 'key']> = {
   planId: ['createPlan', 'id'],
   featureKey: ['features.create', 'key'],
   meterId: ['meters.create', 'id'],
+  meterKey: ['meters.create', 'key'],
   addonId: ['addons.create', 'id'],
   subscriptionId: ['subscriptions.create', 'id'],
   keyId: ['apiKeys.create', 'id'],
+  endpointId: ['createWebhookEndpoint', 'id'],
+  deliveryId: ['webhookEndpoints.test', 'id'],
 };
 /** Few, so that changes of one object meet, and an add-on that is taken away has been attached. */
 const KNOWN_MAX: Record<string, number> = { addonId: 2, subscriptionId: 4 };

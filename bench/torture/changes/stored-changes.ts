@@ -38,6 +38,7 @@ const TABLES = [
   'meters',
   'addons',
   'subscriptions',
+  'credit_grants',
   'api_keys',
   'webhook_endpoints',
 ];

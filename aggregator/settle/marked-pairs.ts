@@ -1,0 +1,43 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import { customersSince } from '../store/customers-since.ts';
+import type { Queryable } from '../store/queryable.ts';
+import { type MarkRow, readMarks } from '../store/settlement-marks.ts';
+import type { MarkDone } from './settle-batch.ts';
+
+/** Marks that are looked at at once. */
+const MARKS_MAX = 500;
+/** Customers of one mark for everybody. */
+const CUSTOMERS_MAX = 500;
+
+/**
+ * Pairs whose budget, limit or rate has changed, the longest waiting first; and the marks that are done once
+ * they are settled. What occurred before a change and was settled before it was seen is settled by it too.
+ */
+export async function markedPairs(
+  db: Queryable,
+  { warehouse, nowMs }: { warehouse: Warehouse; nowMs: number },
+): Promise<{ pairs: TouchedPair[]; marks: MarkDone[] }> {
+  const pairs: TouchedPair[] = [];
+  const marks: MarkDone[] = [];
+  for (const mark of await readMarks(db, MARKS_MAX)) {
+    const { customerId, id } = mark;
+    if (customerId !== null) {
+      pairs.push(pairOf(mark, customerId, nowMs));
+      marks.push({ id, position: undefined });
+    } else if (pairs.length < CUSTOMERS_MAX) {
+      const { environment, meterKey, position, from } = mark;
+      const question = { environment, meterKey, after: position, fromMs: from.getTime() };
+      const customers = await customersSince(warehouse, { ...question, limit: CUSTOMERS_MAX });
+      pairs.push(...customers.map((customer) => pairOf(mark, customer, nowMs)));
+      marks.push({ id, position: customers.length < CUSTOMERS_MAX ? undefined : customers.at(-1) });
+    }
+  }
+  return { pairs, marks };
+}
+
+function pairOf({ environment, meterKey, from }: MarkRow, customerId: string, nowMs: number): TouchedPair {
+  const occurredFromMs = from.getTime();
+  const occurredToMs = Math.max(occurredFromMs, nowMs);
+  return { environment, customerId, meterKey, occurredFromMs, occurredToMs };
+}

@@ -1,0 +1,91 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { Transient } from '../../schemas/failures.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import type { Lease } from '../lease.ts';
+import { shareSettlement } from '../store/leases.ts';
+import { markSettled, type Range } from '../store/ranges.ts';
+import { advanceMark, removeMarks } from '../store/settlement-marks.ts';
+import { type Settled, settlePairs } from './settle-pairs.ts';
+
+/** What is settled at once. */
+export interface Batch {
+  /** Loaded, in order. */
+  ranges: readonly Range[];
+  /** Each once. */
+  pairs: readonly TouchedPair[];
+  marks: readonly MarkDone[];
+}
+
+/** A mark whose pairs are in the batch: up to this customer, or all. */
+export interface MarkDone {
+  id: number;
+  position: string | undefined;
+}
+
+export interface BatchDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  clock: Clock;
+}
+
+/** Of one transaction. It holds the wallets of their customers, who may be granted credits meanwhile. */
+const PAIRS_MAX = 300;
+
+/**
+ * Does what follows from loaded ranges. Their marks are in one transaction with the last of it: after a crash
+ * a range that is marked has been settled whole, and one that is not is settled again, which comes to the
+ * same. Only the epoch that holds the partition can do it. Throws Transient.
+ */
+export async function settleBatch(
+  { pool, warehouse, clock }: BatchDeps,
+  lease: Lease,
+  { ranges, pairs, marks }: Batch,
+): Promise<Pick<Settled, 'watched' | 'crossings'>> {
+  const watched: TouchedPair[] = [];
+  let crossings = 0;
+  let left: readonly TouchedPair[] = pairs;
+  do {
+    const chunk = left.slice(0, PAIRS_MAX);
+    const behind = left.slice(PAIRS_MAX);
+    const settled = await inTransaction(pool, async (client) => {
+      const done = await settleChunk(client, { warehouse, clock, lease }, chunk);
+      const isLast = behind.length + done.rest.length === 0;
+      if (isLast) await markDone(client, ranges, marks);
+      return done;
+    });
+    watched.push(...settled.watched);
+    crossings += settled.crossings;
+    left = [...behind, ...settled.rest];
+  } while (left.length > 0);
+  return { watched, crossings };
+}
+
+const NOTHING: Settled = { watched: [], rest: [], crossings: 0 };
+
+async function settleChunk(
+  client: PoolClient,
+  { warehouse, clock, lease }: Omit<BatchDeps, 'pool'> & { lease: Lease },
+  chunk: readonly TouchedPair[],
+): Promise<Settled> {
+  if (chunk.length === 0) return NOTHING;
+  if (!(await shareSettlement(client, lease, lease.epoch))) throw fenced();
+  return settlePairs(client, { warehouse, nowMs: clock.nowMs() }, chunk);
+}
+
+async function markDone(
+  client: PoolClient,
+  ranges: readonly Range[],
+  marks: readonly MarkDone[],
+): Promise<void> {
+  for (const range of ranges) if (!(await markSettled(client, range))) throw fenced();
+  const ended = marks.flatMap(({ id, position }) => (position === undefined ? [id] : []));
+  if (ended.length > 0) await removeMarks(client, ended);
+  for (const { id, position } of marks) if (position !== undefined) await advanceMark(client, id, position);
+}
+
+function fenced(): Transient {
+  return new Transient('lease_lost', 'Another process settles this partition.');
+}

@@ -1,0 +1,268 @@
+import type { Pool, PoolClient } from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { markForSettlement } from '../../infra/store/settlement-marks.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import { createEnd, ranges, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
+import type { Lease } from '../lease.ts';
+import { acquireLease, type Place, shareSettlement } from '../store/leases.ts';
+import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
+import { settleBatch } from './settle-batch.ts';
+import { settlePairs } from './settle-pairs.ts';
+import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('usage of a meter with a rate', () => {
+  it('burns credits to the last decimal, whenever it occurred and at the rate of that moment', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    const changedMs = TEST_NOW_MS - 1_000_000;
+    await tenant.rate(1, 0, '0.000000000003');
+    await tenant.rate(2, changedMs, '2');
+    await tenant.grant('1000');
+    start(stores);
+    await tenant.use(
+      { value: '1.000000000001', occurredAtMs: changedMs - 1 },
+      { value: '10', occurredAtMs: changedMs },
+    );
+    expect(await tenant.wallet()).toEqual({ balance: '979.999999999996999999999997', unpaid: '0' });
+    // Late, of the month before.
+    await tenant.use({ value: '1000000000000', occurredAtMs: TEST_NOW_MS - 40 * DAY_MS });
+    expect(await tenant.wallet()).toEqual({ balance: '976.999999999996999999999997', unpaid: '0' });
+    await tenant.use({ value: '500', occurredAtMs: TEST_NOW_MS });
+    expect(await tenant.wallet()).toEqual({ balance: '0', unpaid: '23.000000000003000000000003' });
+    expect(await tenant.told('credit.depleted')).toEqual([{ customerId: CUSTOMER, balance: 0 }]);
+  });
+
+  it('burns what is beyond the limit only, and what occurred before the subscription once', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    const sinceMs = TEST_NOW_MS - 600_000;
+    await tenant.rate(1, 0, '2');
+    await tenant.grant('100');
+    start(stores);
+    await tenant.use({ value: '3', occurredAtMs: sinceMs - 1 }, { value: '4', occurredAtMs: sinceMs });
+    expect(await tenant.wallet()).toMatchObject({ balance: '86' });
+    await tenant.limit('10', sinceMs);
+    await tenant.use({ value: '5', occurredAtMs: sinceMs + 1 });
+    expect(await tenant.wallet()).toMatchObject({ balance: '86' });
+    await tenant.use({ value: '7', occurredAtMs: sinceMs + 2 });
+    // 16 used, 10 free: 6 beyond, of which 4 were paid when there was no limit.
+    expect(await tenant.wallet()).toMatchObject({ balance: '82' });
+  });
+
+  it('takes the rates of a property by its value', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    await tenant.rate(1, 0, '1', { property: 'region', rates: { eu: '10', '1': '100' } });
+    await tenant.grant('1000');
+    start(stores);
+    await tenant.use(
+      { value: '1', properties: { region: 'eu' } },
+      { value: '2', properties: { region: '\u0000n1' } },
+      { value: '3', properties: { region: 'us' } },
+      { value: '4', occurredAtMs: TEST_NOW_MS - 3 * DAY_MS },
+    );
+    expect(await tenant.wallet()).toMatchObject({ balance: '783' });
+    await tenant.use({ value: '1', properties: { region: 'eu' }, occurredAtMs: TEST_NOW_MS - 3 * DAY_MS });
+    expect(await tenant.wallet()).toMatchObject({ balance: '773' });
+  });
+});
+
+describe('a threshold', () => {
+  it('is told once in each period, with what was used', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    await tenant.budget('5', '10.5');
+    start(stores);
+    await tenant.use({ value: '4.999999999999' });
+    expect(await tenant.told('usage.threshold')).toEqual([]);
+    await tenant.use({ value: '0.000000000001' });
+    await tenant.use({ value: '1' });
+    const told = { customerId: CUSTOMER, meterId: METER };
+    expect(await tenant.told('usage.threshold')).toEqual([{ ...told, thresholdValue: 5, currentUsage: 5 }]);
+    await tenant.use({ value: '6' }, { value: '7', occurredAtMs: TEST_NOW_MS - 40 * DAY_MS });
+    expect(await tenant.told('usage.threshold')).toEqual(
+      expect.arrayContaining([
+        { ...told, thresholdValue: 5, currentUsage: 5 },
+        { ...told, thresholdValue: 10.5, currentUsage: 12 },
+        { ...told, thresholdValue: 5, currentUsage: 7 },
+      ]),
+    );
+    expect(await tenant.told('usage.threshold')).toHaveLength(3);
+  });
+
+  it('stands at a limit and at 80 % of it, and reaches what was used before it was there', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    await tenant.limit('5', TEST_NOW_MS - 1_800_001);
+    start(stores);
+    await tenant.use({ value: '3.999999999999' });
+    expect(await tenant.told('usage.threshold')).toEqual([]);
+    await tenant.use({ value: '0.1' });
+    const at = (value: number) =>
+      expect.objectContaining({ thresholdValue: value, currentUsage: 4.099999999999 });
+    expect(await tenant.told('usage.threshold')).toEqual([at(4)]);
+    await tenant.budget('2', null);
+    await markForSettlement(stores.pool, ENVIRONMENT, {
+      customerId: CUSTOMER,
+      meterKey: METER,
+      from: new Date(TEST_NOW_MS),
+    });
+    await vi.waitFor(async () => expect(await tenant.told('usage.threshold')).toEqual([at(4), at(2)]), WAIT);
+    const { rows } = await stores.pool.query('SELECT FROM settlement_marks');
+    expect(rows).toEqual([]);
+  });
+
+  it('is reached by whatever a meter counts', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    const others = ['count', 'max', 'latest', 'unique'];
+    for (const meterKey of others) await tenant.budget(null, '3', meterKey);
+    start(stores);
+    const events = (values: number[]) =>
+      others.flatMap((meterKey) =>
+        values.map((value) => ({
+          meterKey,
+          value: `${value}`,
+          uniqueValue: `=${value}`,
+          createdAtMs: value,
+        })),
+      );
+    await tenant.use(...events([1, 2]));
+    expect(await tenant.told('usage.threshold')).toEqual([]);
+    await tenant.use(...events([3]));
+    const told = await tenant.told('usage.threshold');
+    expect(told.map(({ meterId, currentUsage }) => [meterId, currentUsage]).sort()).toEqual(
+      others.map((meterKey) => [meterKey, 3]).sort(),
+    );
+  });
+});
+
+describe('rates', () => {
+  it('that change hold for what was settled before the change was seen', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    await tenant.rate(1, 0, '1');
+    await tenant.grant('100');
+    start(stores);
+    await tenant.use({ value: '4' }, { value: '3', occurredAtMs: TEST_NOW_MS - 1 });
+    expect(await tenant.wallet()).toMatchObject({ balance: '93' });
+    await tenant.rate(2, TEST_NOW_MS, '10');
+    await markForSettlement(stores.pool, ENVIRONMENT, { meterKey: METER, from: new Date(TEST_NOW_MS) });
+    await vi.waitFor(async () => expect(await tenant.wallet()).toMatchObject({ balance: '57' }), WAIT);
+  });
+});
+
+describe('ranges', () => {
+  // Break it catches: a range that comes while others are settled is taken for settled with them.
+  it('that are loaded while others are settled are settled after them', async () => {
+    const stores = await openLoadStores();
+    const tenant = await createTenant(stores);
+    await tenant.rate(1, 0, '2');
+    await tenant.grant('100');
+    const [reached, held] = [createEnd(), createEnd()];
+    onTestFinished(held.release);
+    const { query } = stores.warehouse;
+    const slow: Warehouse['query'] = async (statement) => {
+      if (statement.lane === 'settlement') {
+        reached.release();
+        await held.here();
+      }
+      return query(statement);
+    };
+    start(stores, { warehouse: { ...stores.warehouse, query: slow } }, { lingerMs: 0 });
+    await stores.append([{ id: 'a', value: '1' }]);
+    await reached.here();
+    const end = await stores.append([{ id: 'b', value: '2' }]);
+    const isLoaded = ({ state }: { state: string }) => state === 'loaded';
+    await vi.waitFor(async () => expect((await ranges(stores)).filter(isLoaded)).toHaveLength(2), WAIT);
+    held.release();
+    await settledUpTo(stores, end);
+    expect(await tenant.wallet()).toMatchObject({ balance: '94' });
+  });
+});
+
+describe('a settlement', () => {
+  const PLACE: Place = { logId: 'aa', partition: 0 };
+  const TOUCHED: TouchedPair = {
+    ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
+    ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
+  };
+
+  async function loadedRange(stores: LoadStores) {
+    const tenant = await createTenant(stores);
+    await tenant.rate(1, 0, '2');
+    await tenant.budget(null, '5');
+    await tenant.grant('100');
+    const lines = eventLines([{ id: 'a', value: '7' }]);
+    await stores.warehouse.insertEvents({ token: 'a', lines, timeoutMs: 10_000 });
+    await acquireLease(stores.pool, PLACE, 'a', 60_000);
+    const counts = { eventCount: 1, dropped: [], checksum: 1, throughMs: 1 };
+    const range: Range = { ...PLACE, lo: 0, hi: 10, epoch: 1, ...counts };
+    await freezeRange(stores.pool, range);
+    await markLoaded(stores.pool, range);
+    const settle = (pool: Pool, epoch = 1) => {
+      const lease = { ...PLACE, epoch } as Lease;
+      const batch = { ranges: [range], pairs: [TOUCHED], marks: [] };
+      return settleBatch({ ...stores, pool, clock: systemClock }, lease, batch);
+    };
+    return { tenant, settle };
+  }
+
+  // Break it catches: the mark outside the transaction that holds what follows from the range.
+  it('that is not committed leaves the range loaded and nothing burned, to be settled anew', async () => {
+    const stores = await openLoadStores();
+    const { tenant, settle } = await loadedRange(stores);
+    await expect(settle(endingBeforeCommit(stores.pool))).rejects.toThrow('the process ends here');
+    expect(await ranges(stores)).toMatchObject([{ state: 'loaded' }]);
+    expect([await tenant.wallet(), await tenant.told('usage.threshold')]).toMatchObject([
+      { balance: '100' },
+      [],
+    ]);
+    await settle(stores.pool);
+    expect(await ranges(stores)).toMatchObject([{ state: 'settled' }]);
+    expect(await tenant.wallet()).toMatchObject({ balance: '86' });
+    expect(await tenant.told('usage.threshold')).toHaveLength(1);
+  });
+
+  it('of a former owner of the partition changes nothing', async () => {
+    const stores = await openLoadStores();
+    const { tenant, settle } = await loadedRange(stores);
+    await acquireLease(stores.pool, PLACE, 'a', 60_000);
+    await expect(settle(stores.pool)).rejects.toMatchObject({ code: 'lease_lost' });
+    expect(await tenant.wallet()).toMatchObject({ balance: '100' });
+  });
+
+  it('that is done again, also by two at once, burns nothing more', async () => {
+    const stores = await openLoadStores();
+    const { tenant } = await loadedRange(stores);
+    const again = () =>
+      inTransaction(stores.pool, async (client) => {
+        await shareSettlement(client, PLACE, 1);
+        return settlePairs(client, { warehouse: stores.warehouse, nowMs: TEST_NOW_MS }, [TOUCHED]);
+      });
+    await Promise.all([again(), again(), again(), again()]);
+    await again();
+    expect(await tenant.wallet()).toMatchObject({ balance: '86' });
+    expect(await tenant.told('usage.threshold')).toHaveLength(1);
+  });
+});
+
+/** Its connections break instead of committing. */
+function endingBeforeCommit(real: Pool): Pool {
+  const connect = async () => {
+    const client = await real.connect();
+    const query = async (sql: string, values?: unknown[]) => {
+      if (sql === 'COMMIT') throw new Error('the process ends here');
+      return client.query(sql, values);
+    };
+    return { query, release: (broken?: Error) => client.release(broken) } as unknown as PoolClient;
+  };
+  return { connect, query: real.query.bind(real) } as unknown as Pool;
+}

@@ -1,0 +1,123 @@
+import type { Logger } from 'pino';
+import { createWakeup } from '../../infra/wakeup.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import type { Lease } from '../lease.ts';
+import type { AggregatorMetrics } from '../metrics.ts';
+import type { Range } from '../store/ranges.ts';
+import { markedPairs } from './marked-pairs.ts';
+import { createRecentPairs, type RecentPairs } from './recent-pairs.ts';
+import { type BatchDeps, settleBatch } from './settle-batch.ts';
+import { mergePair, watchedPairs } from './touched-pairs.ts';
+
+/**
+ * Settles what is loaded, beside the load: all ranges that wait at once, so that a pair that is touched again
+ * and again is settled once.
+ */
+export interface Settler {
+  /**
+   * A loaded range with what its frames have touched. Waits while too many are before it. Throws as `check`.
+   */
+  add(range: Range, touched: TouchedPair[][]): Promise<void>;
+  /** Throws what settling has failed with: nothing more is settled, and the ranges stay loaded. */
+  check(): void;
+  /** Ends after the batch that is under way. */
+  close(): Promise<void>;
+}
+
+export interface SettlerDeps extends BatchDeps {
+  log: Logger;
+  metrics: AggregatorMetrics;
+}
+
+/** Loaded and not settled; beyond it the load waits. Each holds the pairs of its frames, not the events. */
+const RANGES_MAX = 64;
+/** How often marks are looked for while nothing is loaded. */
+const IDLE_MS = 500;
+/** Settling takes a third of the time, unless a single settlement takes long. */
+const PAUSE = { times: 2, msMax: 1_500 };
+
+interface LoadedRange {
+  range: Range;
+  touched: TouchedPair[][];
+}
+
+export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
+  const { clock, metrics } = deps;
+  const recent = createRecentPairs();
+  const [work, room, end] = [createWakeup(), createWakeup(), createWakeup()];
+  let waiting: LoadedRange[] = [];
+  let isClosing = false;
+  let failure: { error: unknown } | undefined;
+
+  async function settleWaiting(): Promise<void> {
+    // A copy: more is added while this is settled.
+    const loaded = [...waiting];
+    await settleLoaded(deps, lease, { loaded, recent });
+    waiting = waiting.slice(loaded.length);
+    room.wake();
+  }
+
+  async function keepSettling(): Promise<void> {
+    while (!isClosing) {
+      const startedAtMs = clock.monotonicMs();
+      await settleWaiting();
+      const tookMs = clock.monotonicMs() - startedAtMs;
+      metrics.settling(tookMs / 1000, waiting.length);
+      await end.wait(Math.min(tookMs * PAUSE.times, PAUSE.msMax));
+      if (waiting.length === 0) await work.wait(IDLE_MS);
+    }
+  }
+
+  function check(): void {
+    if (failure) throw failure.error;
+  }
+
+  const running = keepSettling().catch((error: unknown) => {
+    failure = { error };
+    room.wake();
+  });
+  return {
+    check,
+    async add(range, touched) {
+      while (waiting.length >= RANGES_MAX && !failure && !isClosing) await room.wait(IDLE_MS);
+      check();
+      waiting.push({ range, touched });
+      work.wake();
+    },
+    async close() {
+      isClosing = true;
+      for (const wakeup of [work, room, end]) wakeup.wake();
+      await running;
+    },
+  };
+}
+
+async function settleLoaded(
+  deps: SettlerDeps,
+  lease: Lease,
+  { loaded, recent }: { loaded: readonly LoadedRange[]; recent: RecentPairs },
+): Promise<void> {
+  const nowMs = deps.clock.nowMs();
+  const { pairs: marked, marks } = await markedPairs(deps.pool, { ...deps, nowMs });
+  const touched = await watchedPairs(
+    deps.pool,
+    loaded.flatMap((one) => one.touched),
+  );
+  const merged = new Map<string, TouchedPair>();
+  for (const pair of [...touched, ...marked, ...recent.due(nowMs)]) mergePair(merged, pair);
+  if (loaded.length + merged.size + marks.length === 0) return;
+  const ranges = loaded.map(({ range }) => range);
+  const batch = { ranges, pairs: [...merged.values()], marks };
+  const { watched, crossings } = await settleBatch(deps, lease, batch);
+  recent.add(ofThem(watched, touched), nowMs);
+  deps.metrics.settled({ ranges: ranges.length, pairs: watched.length, crossings });
+}
+
+function ofThem(pairs: readonly TouchedPair[], touched: readonly TouchedPair[]): TouchedPair[] {
+  const names = new Set(touched.map(nameOf));
+  return pairs.filter((pair) => names.has(nameOf(pair)));
+}
+
+function nameOf({ environment, customerId, meterKey }: TouchedPair): string {
+  return `${environment} ${customerId} ${meterKey}`;
+}

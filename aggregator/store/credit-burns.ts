@@ -1,0 +1,77 @@
+import type { Queryable } from './queryable.ts';
+import type { PairPlace } from './read-budgets.ts';
+
+/** What one span of a customer's meter has burned under one label. */
+export interface BurnRow extends PairPlace {
+  from: Date;
+  to: Date;
+  version: number;
+  label: string;
+  /** Decimal text of at most 24 fraction digits. */
+  burned: string;
+}
+
+/** Of each pair the spans that meet its own stretch of time; locked. */
+export async function lockBurns(
+  db: Queryable,
+  pairs: ReadonlyArray<PairPlace & { from: Date; to: Date }>,
+): Promise<BurnRow[]> {
+  const { rows } = await db.query<BurnRow>(
+    `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.span_from AS "from",
+            b.span_to AS "to", b.version, b.label, b.burned
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+              AS asked (environment, customer_id, meter_key, begins, ends)
+       JOIN credit_burns b USING (environment, customer_id, meter_key)
+      WHERE b.span_from < asked.ends AND asked.begins < b.span_to
+        FOR UPDATE OF b`,
+    [
+      pairs.map(({ environment }) => environment),
+      pairs.map(({ customerId }) => customerId),
+      pairs.map(({ meterKey }) => meterKey),
+      pairs.map(({ from }) => from),
+      pairs.map(({ to }) => to),
+    ],
+  );
+  return rows;
+}
+
+/** Whatever stands under these beginnings, of every label. */
+export async function removeBurns(
+  db: Queryable,
+  spans: ReadonlyArray<PairPlace & { from: Date }>,
+): Promise<void> {
+  await db.query(
+    `DELETE FROM credit_burns b
+      USING unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+              AS gone (environment, customer_id, meter_key, span_from)
+      WHERE b.environment = gone.environment AND b.customer_id = gone.customer_id
+        AND b.meter_key = gone.meter_key AND b.span_from = gone.span_from`,
+    [
+      spans.map(({ environment }) => environment),
+      spans.map(({ customerId }) => customerId),
+      spans.map(({ meterKey }) => meterKey),
+      spans.map(({ from }) => from),
+    ],
+  );
+}
+
+export async function writeBurns(db: Queryable, rows: readonly BurnRow[]): Promise<void> {
+  await db.query(
+    `INSERT INTO credit_burns
+       (environment, customer_id, meter_key, span_from, span_to, version, label, burned)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[],
+                          $6::integer[], $7::text[], $8::numeric[])
+     ON CONFLICT (environment, customer_id, meter_key, span_from, label)
+     DO UPDATE SET burned = excluded.burned`,
+    [
+      rows.map(({ environment }) => environment),
+      rows.map(({ customerId }) => customerId),
+      rows.map(({ meterKey }) => meterKey),
+      rows.map(({ from }) => from),
+      rows.map(({ to }) => to),
+      rows.map(({ version }) => version),
+      rows.map(({ label }) => label),
+      rows.map(({ burned }) => burned),
+    ],
+  );
+}

@@ -1,0 +1,25 @@
+import type { UsageBudget } from '../../schemas/rules/usage-thresholds.ts';
+import type { Queryable } from './queryable.ts';
+
+/** A customer's meter. */
+export interface PairPlace {
+  environment: string;
+  customerId: string;
+  meterKey: string;
+}
+
+export type BudgetRow = PairPlace & UsageBudget;
+
+export async function readBudgets(db: Queryable, pairs: readonly PairPlace[]): Promise<BudgetRow[]> {
+  const { rows } = await db.query<BudgetRow>(
+    `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.soft, b.hard
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (environment, customer_id, meter_key)
+       JOIN budgets b USING (environment, customer_id, meter_key)`,
+    [
+      pairs.map(({ environment }) => environment),
+      pairs.map(({ customerId }) => customerId),
+      pairs.map(({ meterKey }) => meterKey),
+    ],
+  );
+  return rows;
+}

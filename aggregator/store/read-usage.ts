@@ -1,0 +1,159 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { AGGREGATE_SQL } from '../../infra/store/aggregate-sql.ts';
+import { cut } from '../../schemas/rules/billed-periods.ts';
+import { HOUR_MS, type Span, splitByHours } from '../../schemas/rules/calendar.ts';
+import { decimalUnits } from '../../schemas/rules/decimal.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
+import { type AskedSpan, askedParams, askedTable, isOfAsked } from './asked-spans.ts';
+import type { PairPlace } from './read-budgets.ts';
+
+/** A stretch of a customer's usage of a meter. */
+export interface UsageQuestion extends PairPlace {
+  aggregation: Aggregation;
+  span: Span;
+}
+
+const TIMEOUT_MS = 8_000;
+/** So many of one span have a statement of their own: 0.05 ms of CPU each where a join takes 0.2. */
+const COMMON_MIN = 8;
+
+/**
+ * The aggregate of each, in units of 10^-12: whole hours from the rollup, the edges from the events. In a few
+ * statements, however many questions there are. Throws Transient.
+ */
+export async function readUsage(
+  warehouse: Warehouse,
+  questions: readonly UsageQuestion[],
+): Promise<bigint[]> {
+  const answers = new Map<UsageQuestion, bigint>();
+  const groups = grouped(questions, ({ environment, aggregation, span }) => {
+    return `${environment} ${aggregation} ${span.fromMs} ${span.toMs}`;
+  });
+  const common = groups.filter((group) => group.length >= COMMON_MIN && group.every(isOfWholeHours));
+  const others = groups.filter((group) => !common.includes(group)).flat();
+  for (const group of common) await readCommon(warehouse, group, answers);
+  for (const group of grouped(others, ({ aggregation }) => aggregation)) {
+    await readJoined(warehouse, group, answers);
+  }
+  return questions.map((question) => answers.get(question) ?? 0n);
+}
+
+function grouped(
+  questions: readonly UsageQuestion[],
+  nameOf: (question: UsageQuestion) => string,
+): UsageQuestion[][] {
+  const groups = new Map<string, UsageQuestion[]>();
+  for (const question of questions) {
+    const name = nameOf(question);
+    const group = groups.get(name);
+    if (group) group.push(question);
+    else groups.set(name, [question]);
+  }
+  return [...groups.values()];
+}
+
+function isOfWholeHours({ span }: UsageQuestion): boolean {
+  return span.fromMs % HOUR_MS === 0 && span.toMs % HOUR_MS === 0;
+}
+
+type Answers = Map<UsageQuestion, bigint>;
+
+/** Of one environment, aggregation and span, as of calendar months. */
+async function readCommon(warehouse: Warehouse, group: UsageQuestion[], answers: Answers): Promise<void> {
+  const [first] = group;
+  if (!first) return;
+  const { ofHours, merged } = AGGREGATE_SQL[first.aggregation];
+  const rows = await warehouse.query<{ customer: string; meter: string; current: string }>({
+    sql: `SELECT customer, meter, toString(${merged}) AS current FROM (
+  SELECT customer_id AS customer, meter_key AS meter, ${ofHours} AS state
+    FROM metergate.usage_hourly
+   WHERE environment = {environment:String} AND customer_id IN {customers:Array(String)}
+     AND meter_key IN {meters:Array(String)}
+     AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')
+   GROUP BY customer, meter)
+GROUP BY customer, meter`,
+    params: {
+      environment: first.environment,
+      customers: [...new Set(group.map(({ customerId }) => customerId))],
+      meters: [...new Set(group.map(({ meterKey }) => meterKey))],
+      from: first.span.fromMs / 1000,
+      to: first.span.toMs / 1000,
+    },
+    lane: 'settlement',
+    timeoutMs: TIMEOUT_MS,
+  });
+  const current = new Map(rows.map((row) => [`${row.customer} ${row.meter}`, row.current]));
+  for (const question of group) {
+    const { customerId, meterKey } = question;
+    answers.set(question, decimalUnits(current.get(`${customerId} ${meterKey}`) ?? '0'));
+  }
+}
+
+/** Of one aggregation, each with a span of its own. */
+async function readJoined(warehouse: Warehouse, group: UsageQuestion[], answers: Answers): Promise<void> {
+  const hours = group.flatMap(({ span, ...question }, place) => {
+    const { fromMs, toMs } = splitByHours(span).hours;
+    return fromMs < toMs ? [{ ...question, place, fromMs, toMs }] : [];
+  });
+  const edges = group.flatMap(({ span, ...question }, place) =>
+    edgesOf(span).map((edge) => ({ ...question, place, ...edge })),
+  );
+  const parts = [
+    ...(hours.length > 0 ? [hoursSql(group)] : []),
+    ...(edges.length > 0 ? [edgesSql(group)] : []),
+  ];
+  if (parts.length === 0) return;
+  const rows = await warehouse.query<{ place: string; current: string }>({
+    sql: `SELECT place, toString(${aggregateOf(group).merged}) AS current
+      FROM (${parts.join('\nUNION ALL\n')}) GROUP BY place`,
+    params: { ...boundsOf(hours), ...askedParams('hour', hours), ...askedParams('event', edges) },
+    lane: 'settlement',
+    timeoutMs: TIMEOUT_MS,
+  });
+  for (const { place, current } of rows) {
+    const question = group[Number(place)];
+    if (question) answers.set(question, decimalUnits(current));
+  }
+}
+
+/** Each within one hour. */
+function edgesOf(span: Span): Span[] {
+  const { head, tail } = splitByHours(span);
+  // Where no hour is whole, the head may reach into the next one.
+  const nextMs = (Math.floor(head.fromMs / HOUR_MS) + 1) * HOUR_MS;
+  return [...cut(head, [nextMs]), ...cut(tail, [])];
+}
+
+function aggregateOf([first]: readonly UsageQuestion[]) {
+  return AGGREGATE_SQL[first?.aggregation ?? 'sum'];
+}
+
+function boundsOf(spans: readonly AskedSpan[]): Record<string, number> {
+  return {
+    from: spans.reduce((first, { fromMs }) => Math.min(first, fromMs), Number.MAX_SAFE_INTEGER) / 1000,
+    to: spans.reduce((last, { toMs }) => Math.max(last, toMs), 0) / 1000,
+  };
+}
+
+function hoursSql(group: readonly UsageQuestion[]): string {
+  return `SELECT place, ${aggregateOf(group).ofHours} AS state
+    FROM (SELECT * FROM metergate.usage_hourly
+           WHERE ${isOfAsked('hour')}
+             AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')) AS hours
+   INNER JOIN ${askedTable('hour')} AS asked USING (environment, customer_id, meter_key)
+   WHERE toInt64(toUnixTimestamp(hour)) * 1000 >= from_ms AND toInt64(toUnixTimestamp(hour)) * 1000 < to_ms
+   GROUP BY place`;
+}
+
+function edgesSql(group: readonly UsageQuestion[]): string {
+  return `SELECT place, ${aggregateOf(group).ofEvents} AS state
+    FROM (SELECT environment, customer_id, meter_key, id, value, unique_value, occurred_at, created_at
+            FROM metergate.events FINAL
+           WHERE ${isOfAsked('event')}
+             AND toStartOfHour(occurred_at) IN (
+                 SELECT toStartOfHour(
+                   fromUnixTimestamp64Milli(toInt64(arrayJoin({eventFrom:Array(String)})), 'UTC')))) AS edges
+   INNER JOIN ${askedTable('event')} AS asked USING (environment, customer_id, meter_key)
+   WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
+   GROUP BY place`;
+}

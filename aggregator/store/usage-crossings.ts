@@ -1,0 +1,60 @@
+import type { Queryable } from './queryable.ts';
+import type { PairPlace } from './read-budgets.ts';
+
+/** A threshold in one period of a customer's meter. */
+export interface Crossing extends PairPlace {
+  periodStart: Date;
+  /** Decimal text. */
+  threshold: string;
+}
+
+/** Of these the ones that were not crossed before; each stands in the table from now on. */
+export async function insertCrossings<One extends Crossing>(
+  db: Queryable,
+  crossings: readonly One[],
+  now: Date,
+): Promise<One[]> {
+  if (crossings.length === 0) return [];
+  const { rows } = await db.query<{ place: number }>(
+    `WITH given AS (
+       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::numeric[])
+         WITH ORDINALITY AS new (environment, customer_id, meter_key, period_start, threshold, place)),
+     fresh AS (
+       INSERT INTO usage_crossings
+              (environment, customer_id, meter_key, period_start, threshold, crossed_at)
+       SELECT environment, customer_id, meter_key, period_start, threshold, $6 FROM given
+        ORDER BY environment, customer_id, meter_key, period_start, threshold
+       ON CONFLICT DO NOTHING
+       RETURNING environment, customer_id, meter_key, period_start, threshold)
+     SELECT given.place FROM given
+       JOIN fresh USING (environment, customer_id, meter_key, period_start, threshold)
+      ORDER BY given.place`,
+    [...placesOf(crossings), crossings.map(({ threshold }) => threshold), now],
+  );
+  return rows.flatMap(({ place }) => crossings[place - 1] ?? []);
+}
+
+/** All that were crossed in these periods. */
+export async function readCrossings(
+  db: Queryable,
+  periods: ReadonlyArray<Omit<Crossing, 'threshold'>>,
+): Promise<Crossing[]> {
+  const { rows } = await db.query<Crossing>(
+    `SELECT environment, customer_id AS "customerId", meter_key AS "meterKey",
+            period_start AS "periodStart", threshold
+       FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+               AS given (environment, customer_id, meter_key, period_start)) asked
+       JOIN usage_crossings USING (environment, customer_id, meter_key, period_start)`,
+    placesOf(periods),
+  );
+  return rows;
+}
+
+function placesOf(periods: ReadonlyArray<Omit<Crossing, 'threshold'>>) {
+  return [
+    periods.map(({ environment }) => environment),
+    periods.map(({ customerId }) => customerId),
+    periods.map(({ meterKey }) => meterKey),
+    periods.map(({ periodStart }) => periodStart),
+  ];
+}

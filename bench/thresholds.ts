@@ -1,0 +1,201 @@
+/**
+ * `npm run bench:thresholds`: how long it takes from the answer to an event until the threshold that it
+ * crosses stands in the outbox, while other usage comes at a fixed rate. Prints and stores figures; asserts
+ * nothing. `-- --rate N` events per second, `-- --customers N` that they are of, `-- --scene NAME` says what
+ * those have: `none`, `budgets`, `rates`, `property-rates`.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as pass } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { dataDirAt } from '../infra/data-dir.ts';
+import { readEndpoints } from '../infra/endpoints-file.ts';
+import { type Api, createApi } from './api.ts';
+import { percentile } from './freshness-probe.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { runLoad } from './load-run.ts';
+import { commit, machineFacts } from './machine.ts';
+import { familyCost, processCost } from './process-cost.ts';
+import type { World } from './world.ts';
+
+const OPTIONS = {
+  rate: { type: 'string', default: '20000' },
+  customers: { type: 'string', default: '1000' },
+  seconds: { type: 'string', default: '40' },
+  scene: { type: 'string', default: 'budgets' },
+} as const;
+const CONNECTIONS = 4;
+const PROBE_EVERY_MS = 100;
+const LOOK_EVERY_MS = 25;
+const LAST_PATIENCE_MS = 30_000;
+const SPREAD_MS = 60_000;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: OPTIONS });
+  const instance = await startInstance({ LOG_LEVEL: 'warn' });
+  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 8 });
+  try {
+    const world = await makeScene(api, Number(values.customers), values.scene);
+    const durationMs = Number(values.seconds) * 1_000;
+    const probes = await makeProbes(api, Math.floor(durationMs / PROBE_EVERY_MS));
+    const before = costs(instance);
+    const watching = watchOutbox(instance, probes.length);
+    const [{ acknowledged, latencyMs }, sent] = await Promise.all([
+      background(instance, world, { rate: Number(values.rate), durationMs }),
+      sendProbes(api, probes),
+    ]);
+    const seen = await watching;
+    const spent = costs(instance);
+    const times = probes.map((id) => (seen.get(id) ?? Number.NaN) - (sent.get(id) ?? Number.NaN));
+    const microsPerEvent = Object.fromEntries(
+      Object.entries(spent).map(([name, micros]) => {
+        return [name, Math.round(((micros - (before[name] ?? 0)) / acknowledged) * 100) / 100];
+      }),
+    );
+    store({
+      ...values,
+      acknowledged,
+      answerMs: latencyMs,
+      cpuMicrosPerEvent: microsPerEvent,
+      crossings: times.filter((ms) => !Number.isNaN(ms)).length,
+      ofProbes: probes.length,
+      fromAnswerToOutboxMs: spread(times.filter((ms) => !Number.isNaN(ms))),
+    });
+  } catch (error) {
+    process.stderr.write(`${instance.log()}\n`);
+    throw error;
+  } finally {
+    await api.close();
+    await instance.remove();
+  }
+}
+
+const RATES: Record<string, object> = {
+  rates: { creditRate: 2 },
+  'property-rates': { creditRates: { property: 'cached', rates: { true: 1, false: 3 } } },
+};
+
+async function makeScene(api: Api, count: number, scene: string): Promise<World> {
+  const key = 'background';
+  await call(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...RATES[scene] });
+  const customers: World['customers'] = [];
+  await each(count, async (number) => {
+    const id = await makeCustomer(api, number);
+    if (scene === 'budgets') {
+      await call(api, 'PUT', `/customers/${id}/budgets/${key}`, { soft: 900_000_000, hard: 1_000_000_000 });
+    }
+    customers.push({ id, name: '', email: '', weight: 1, belowZero: false });
+  });
+  return { customers, meters: [{ key, aggregation: 'sum', declared: true, id: '' }] };
+}
+
+/** Customers of whom one event each crosses a threshold. */
+async function makeProbes(api: Api, count: number): Promise<string[]> {
+  await call(api, 'POST', '/meters', { key: 'probe', name: 'Probe', aggregation: 'sum' });
+  const probes: string[] = [];
+  await each(count, async (number) => {
+    const id = await makeCustomer(api, number);
+    await call(api, 'PUT', `/customers/${id}/budgets/probe`, { hard: 1 });
+    probes.push(id);
+  });
+  return probes;
+}
+
+async function makeCustomer(api: Api, number: number): Promise<string> {
+  const { id } = await call(api, 'POST', '/customers', { name: `C ${number}`, email: 'c@example.com' });
+  return String(id);
+}
+
+async function each(count: number, act: (number: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < count) await act(next++);
+  };
+  await Promise.all(Array.from({ length: 8 }, lane));
+}
+
+/** When each was answered. */
+async function sendProbes(api: Api, probes: readonly string[]): Promise<Map<string, number>> {
+  const sent = new Map<string, number>();
+  for (const customerId of probes) {
+    const startedAt = performance.now();
+    const body = { customerId, meterId: 'probe', value: 1 };
+    await call(api, 'POST', '/usage/events', body);
+    sent.set(customerId, performance.now());
+    await pass(Math.max(0, PROBE_EVERY_MS - (performance.now() - startedAt)));
+  }
+  return sent;
+}
+
+/** When each customer's first threshold was seen in the outbox, in another connection. */
+async function watchOutbox({ dataDir }: Instance, count: number): Promise<Map<string, number>> {
+  const endpoints = readEndpoints(dataDirAt(dataDir).endpoints);
+  const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
+  await client.connect();
+  const seen = new Map<string, number>();
+  try {
+    let changedAt = performance.now();
+    while (seen.size < count && performance.now() - changedAt < LAST_PATIENCE_MS) {
+      const { rows } = await client.query<{ id: string }>(
+        `SELECT object_id AS id FROM webhook_events
+          WHERE type = 'usage.threshold' AND created_at > now() - interval '20 s'`,
+      );
+      const now = performance.now();
+      for (const { id } of rows) {
+        if (seen.has(id)) continue;
+        seen.set(id, now);
+        changedAt = now;
+      }
+      await pass(LOOK_EVERY_MS);
+    }
+    return seen;
+  } finally {
+    await client.end();
+  }
+}
+
+function background(
+  instance: Instance,
+  world: World,
+  { rate, durationMs }: { rate: number; durationMs: number },
+) {
+  const { host, port } = new URL(instance.origin);
+  const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
+  return runLoad({ ...to, world, rate, durationMs, nowMs: Date.now(), spreadMs: SPREAD_MS });
+}
+
+function costs(instance: Instance): Record<string, number> {
+  return {
+    dataPlane: processCost(instance.pid('data plane')).cpuMicros,
+    controlSide: processCost(instance.pid('control side')).cpuMicros,
+    postgres: familyCost(instance.pid('postgres')).cpuMicros,
+  };
+}
+
+async function call(
+  api: Api,
+  method: 'POST' | 'PUT',
+  path: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const headers = { 'idempotency-key': randomUUID() };
+  const answer = await api.call(method, path, { body: JSON.stringify(body), headers });
+  if (answer.status >= 300) throw new Error(`${path} was answered ${answer.status}`);
+  return answer.body as Record<string, unknown>;
+}
+
+function spread(times: number[]): object {
+  const at = (percent: number) => Math.round(percentile(times, percent));
+  return { p50: at(50), p99: at(99), max: at(100) };
+}
+
+function store(figures: object): void {
+  const at = new Date().toISOString();
+  mkdirSync('bench/results', { recursive: true });
+  const result = JSON.stringify({ at, commit: commit(), ...machineFacts(), ...figures }, null, 2);
+  writeFileSync(`bench/results/thresholds-${at.slice(0, 16).replace(':', '')}.json`, `${result}\n`);
+  process.stdout.write(`${result}\n`);
+}
+
+await main();

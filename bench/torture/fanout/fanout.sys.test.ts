@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { runPromise } from '../run-promise.ts';
+import { fanoutKilled } from './fanout-rounds.ts';
+
+const SEED = Date.now() % 1_000_000;
+
+/** The short form of promise 22. Seen red with each of its breaks (bench/torture/breaks/fanout-breaks.ts). */
+it(`subscribers of a plan that changes are told once, whoever is killed (seed ${SEED})`, async () => {
+  const { rounds } = fanoutKilled;
+  const result = await runPromise(fanoutKilled, { seed: SEED, rounds: rounds.short, form: 'short' });
+  expect(result).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts).toMatchObject({ changes: 1, eventsTold: 10_000 });
+}, 120_000);

@@ -1,0 +1,37 @@
+import { randomInt } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { TorturePromise, TortureResult } from '../promise.ts';
+import { runPromise } from '../run-promise.ts';
+import { deliveryKilled } from './delivery-kills.ts';
+import { webhookAnswersLost } from './lost-answers.ts';
+import { noisyNeighbours } from './noisy-neighbours.ts';
+
+/*
+ * The short forms of promises 12 and 13, and of promise 5 on the last hop. What is judged is told in their
+ * own files; `npm run torture` runs the long ones.
+ */
+function shortForm(promise: TorturePromise): Promise<TortureResult> {
+  const seed = randomInt(1_000_000);
+  return runPromise(promise, { seed, rounds: promise.rounds.short, form: 'short' });
+}
+
+// Red with the breaks delivery-marked-before-sent and outbox-outside-its-transaction.
+it('every event reaches every endpoint, the same each time, whenever the process is killed', async () => {
+  const result = await shortForm(deliveryKilled);
+  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts.killsOfControlSide).toBe(5);
+  expect(result.counts.deliveriesTaken).toBeGreaterThan(600);
+});
+
+// Red with a retry under another id.
+it('an event whose answer was lost is sent again, and is the same one', async () => {
+  const result = await shortForm(webhookAnswersLost);
+  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts.answersLostOfReceiver).toBeGreaterThanOrEqual(20);
+});
+
+// Red with the break one-global-queue.
+it('endpoints that answer nothing hold up no other', async () => {
+  const result = await shortForm(noisyNeighbours);
+  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+});

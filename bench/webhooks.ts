@@ -1,0 +1,166 @@
+/**
+ * `npm run bench:webhooks`: how fast a backlog of deliveries drains to a receiver on the same machine, that
+ * answers at once, with everything embedded, and what it costs in memory. Once with one endpoint, of which
+ * five attempts run at once, and once with ten. Prints and stores figures; asserts nothing. `-- --deliveries
+ * N` takes another backlog.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as pass } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { dataDirAt } from '../infra/data-dir.ts';
+import { readEndpoints } from '../infra/endpoints-file.ts';
+import { createApi } from './api.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { commit, machineFacts } from './machine.ts';
+import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
+
+const OPTIONS = { deliveries: { type: 'string', default: '100000' } } as const;
+const LOOK_EVERY_MS = 500;
+const LOOKS_PER_SAMPLE = 10;
+const MEBIBYTE = 1024 ** 2;
+const PATIENCE_MS = 600_000;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: OPTIONS });
+  const deliveries = Number(values.deliveries);
+  const runs: Record<string, object> = {};
+  for (const endpoints of [1, 10]) {
+    const run = await drain({ deliveries, endpoints });
+    runs[`${endpoints} endpoints`] = run;
+    process.stdout.write(`${endpoints} endpoints ${JSON.stringify(run, undefined, 2)}\n`);
+  }
+  store({ deliveries, runs });
+}
+
+interface Plan {
+  deliveries: number;
+  endpoints: number;
+}
+
+/** All events are committed at once: nothing is sent before, and everything waits from then on. */
+async function drain({ deliveries, endpoints }: Plan): Promise<object> {
+  const received = new Set<string>();
+  let doubled = 0;
+  const receiver = await startWebhookReceiver({
+    onEvent({ endpoint, eventId }) {
+      const one = `${endpoint} ${eventId}`;
+      if (received.has(one)) doubled += 1;
+      received.add(one);
+      return { status: 200 };
+    },
+  });
+  const instance = await startInstance({ LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'true' });
+  try {
+    for (let n = 0; n < endpoints; n += 1) await register(instance, receiver.url(String(n)));
+    const before = costs(instance);
+    const committedAt = await insertEvents(instance, deliveries / endpoints);
+    const samples: Sample[] = [];
+    const giveUpAt = Date.now() + PATIENCE_MS;
+    for (let looks = 1; received.size < deliveries; looks += 1) {
+      if (Date.now() > giveUpAt) throw new Error(`${received.size} of ${deliveries} arrived in time`);
+      await pass(LOOK_EVERY_MS);
+      if (looks % LOOKS_PER_SAMPLE === 0) samples.push(sampleOf(instance, received.size));
+    }
+    const seconds = (performance.now() - committedAt) / 1_000;
+    await pass(4 * LOOK_EVERY_MS);
+    return figures({ deliveries, doubled, seconds, before, after: costs(instance), samples });
+  } finally {
+    await instance.remove();
+    await receiver.close();
+  }
+}
+
+async function register(instance: Instance, url: string): Promise<void> {
+  const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
+  const answer = await api.call('POST', '/webhooks/endpoints', {
+    body: JSON.stringify({ url, events: ['*'] }),
+  });
+  await api.close();
+  if (answer.status !== 201) throw new Error(`an endpoint was answered ${answer.status}`);
+}
+
+/** Envelopes as a change of a customer makes them. Gives when they were committed. */
+async function insertEvents({ dataDir, keys }: Instance, count: number): Promise<number> {
+  const { workspaceId } = keys();
+  const client = new Client({
+    connectionString: readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl ?? '',
+  });
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at)
+       SELECT id, $1, 'customer.created', 'cus_a',
+              '{"id":"' || id || '","type":"customer.created","workspace_id":"' || $2
+              || '","created_at":"2026-01-01T00:00:00.000Z","data":{"customerId":"cus_' || md5(id)
+              || '","customerName":"Customer ' || id || '","customerEmail":"' || id || '@example.com"}}',
+              now()
+         FROM generate_series(1, $3::int) AS n, LATERAL (SELECT 'evt_' || md5(n::text)) AS made (id)`,
+      [`${workspaceId}:live`, workspaceId, count],
+    );
+    return performance.now();
+  } finally {
+    await client.end();
+  }
+}
+
+interface Costs {
+  controlSide: ProcessCost;
+  postgres: ProcessCost;
+}
+
+function costs(instance: Instance): Costs {
+  return {
+    controlSide: processCost(instance.pid('control side')),
+    postgres: familyCost(instance.pid('postgres')),
+  };
+}
+
+interface Sample {
+  received: number;
+  controlSideMib: number;
+  postgresMib: number;
+}
+
+function sampleOf(instance: Instance, received: number): Sample {
+  const { controlSide, postgres } = costs(instance);
+  return { received, controlSideMib: mebibytes(controlSide), postgresMib: mebibytes(postgres) };
+}
+
+interface Measured {
+  deliveries: number;
+  doubled: number;
+  seconds: number;
+  before: Costs;
+  after: Costs;
+  samples: Sample[];
+}
+
+function figures({ deliveries, doubled, seconds, before, after, samples }: Measured): object {
+  const micros = (role: keyof Costs) =>
+    Math.round((after[role].cpuMicros - before[role].cpuMicros) / deliveries);
+  return {
+    deliveriesPerSecond: Math.round(deliveries / seconds),
+    seconds: Math.round(seconds * 10) / 10,
+    receivedTwice: doubled,
+    cpuMicrosPerDelivery: { controlSide: micros('controlSide'), postgres: micros('postgres') },
+    controlSideMib: { before: mebibytes(before.controlSide), after: mebibytes(after.controlSide) },
+    samples,
+  };
+}
+
+function mebibytes({ rssBytes }: ProcessCost): number {
+  return Math.round(rssBytes / MEBIBYTE);
+}
+
+function store(measured: object): void {
+  const at = new Date().toISOString();
+  mkdirSync('bench/results', { recursive: true });
+  const file = `bench/results/webhooks-${at.slice(0, 16).replace(':', '')}.json`;
+  const facts = { at, commit: commit(), ...machineFacts(), ...measured };
+  writeFileSync(file, `${JSON.stringify(facts, null, 2)}\n`);
+  process.stdout.write(`${file}\n`);
+}
+
+await main();

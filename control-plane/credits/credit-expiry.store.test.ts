@@ -1,0 +1,100 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { START_MS, walletsUnderTest } from '../../infra/credits/wallets-under-test.ts';
+import { endJob, holdJob } from '../../infra/store/job-leases.ts';
+import { creditUnits } from '../../schemas/rules/credit-units.ts';
+import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
+
+/*
+ * The job that takes out what has expired, over a real Postgres, by a clock that stands still.
+ *
+ * Breaks that turn it red: who does not get the lease goes on; a look that ends with the wallet that fails;
+ * grants that expired at once taken out one process each; the next moment not looked at.
+ */
+const WAIT = { timeout: 10_000, interval: 20 };
+const log = pino({ level: 'silent' });
+
+async function expiryUnderTest() {
+  const under = await walletsUnderTest();
+  const clock = { ms: START_MS, nowMs: () => clock.ms, monotonicMs: () => performance.now() };
+  return {
+    ...under,
+    clock,
+    /** Of one more process. */
+    run(owner: string) {
+      const job = startCreditExpiry({ pool: under.pool, clock, log }, { owner, everyMs: 20 });
+      onTestFinished(() => job.close());
+      return job;
+    },
+    async expiries(): Promise<number> {
+      const { rows } = await under.pool.query(`SELECT count(*) FROM credit_ledger WHERE type = 'expiry'`);
+      return rows[0].count;
+    },
+  };
+}
+
+it('takes out what has expired, with its entries, and tells who has nothing left', async () => {
+  const { customers, grant, run, clock, wallets, told, pool, expiries } = await expiryUnderTest();
+  const [id = '', other = ''] = await customers(2);
+  const spent = await grant(id, { amount: '5', expiresAtMs: START_MS + 1_000 });
+  await grant(other, { amount: '5', expiresAtMs: START_MS + 1_000 });
+  await grant(other, { amount: '7', expiresAtMs: START_MS + 1_001 });
+  clock.ms = START_MS + 999;
+  run('one');
+  await vi.waitFor(async () => expect((await pool.query('SELECT FROM job_leases')).rowCount).toBe(1), WAIT);
+  expect(await expiries()).toBe(0);
+  clock.ms = START_MS + 1_000;
+  await vi.waitFor(async () => expect(await expiries()).toBe(2), WAIT);
+  const seen = await wallets([id, other]);
+  expect(seen.get(id)).toMatchObject({ balance: 0n, ledger: { balance: 0n }, depletions: 1 });
+  expect(seen.get(other)).toMatchObject({ balance: creditUnits('7'), depletions: 0 });
+  expect(await told(id)).toEqual(['credit.depleted']);
+  const { rows } = await pool.query('SELECT actor, action, object_id FROM audit_log WHERE object_id = $1', [
+    spent,
+  ]);
+  expect(rows).toEqual([{ actor: 'clock', action: 'credits.expire', object_id: spent }]);
+});
+
+it('of several processes each grant is taken out by one, once, over several chunks', async () => {
+  const { customers, fill, run, clock, expiries, pool } = await expiryUnderTest();
+  await fill(await customers(450), { amount: '1', expiresAtMs: START_MS + 1_000 });
+  clock.ms = START_MS + 2_000;
+  const [first, second] = [run('one'), run('two')];
+  await vi.waitFor(async () => expect(await expiries()).toBe(450), WAIT);
+  await Promise.all([first.close(), second.close()]);
+  const { rows } = await pool.query(
+    `SELECT count(*) AS told, count(DISTINCT object_id) AS customers FROM webhook_events`,
+  );
+  expect(rows).toEqual([{ told: 450, customers: 450 }]);
+});
+
+it('does nothing while another process holds the lease, and begins when that ends', async () => {
+  const { customers, grant, run, clock, expiries, pool } = await expiryUnderTest();
+  const [id = ''] = await customers(1);
+  await grant(id, { amount: '1', expiresAtMs: START_MS + 1_000 });
+  await holdJob(pool, CREDIT_EXPIRY, 'other', 60_000);
+  clock.ms = START_MS + 1_000;
+  const job = run('one');
+  job.wake();
+  await job.close();
+  expect(await expiries()).toBe(0);
+  run('two');
+  await endJob(pool, CREDIT_EXPIRY, 'other');
+  await vi.waitFor(async () => expect(await expiries()).toBe(1), WAIT);
+});
+
+it('a wallet that fails holds up no other', async () => {
+  const { customers, fill, run, clock, expiries, pool } = await expiryUnderTest();
+  const ids = await customers(12);
+  await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
+  await pool.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`,
+  );
+  await pool.query(
+    `CREATE TRIGGER refuse BEFORE UPDATE ON credit_wallets FOR EACH ROW
+     WHEN (new.customer_id = '${ids[0]}') EXECUTE FUNCTION refuse()`,
+  );
+  clock.ms = START_MS + 2_000;
+  run('one');
+  await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
+});

@@ -1,0 +1,77 @@
+/** Things under an id and other names, bounded by count and size: what was used longest ago goes first. */
+export interface BoundedShelf<Thing extends Shelved> {
+  find(name: string): Thing | undefined;
+  /** In place of another one with its id. */
+  put(thing: Thing): void;
+  remove(id: string): void;
+  removeWhere(isMeant: (thing: Thing) => boolean): void;
+  /** From now on whatever is used counts as used later than anything before. */
+  nextRound(): void;
+  /** How many rounds ago it was used last. */
+  idleRounds(thing: Thing): number;
+  all(): Iterable<Thing>;
+}
+
+export interface Shelved {
+  id: string;
+  /** Its id among them, if it is to be found by that. */
+  names: readonly string[];
+  bytes: number;
+  /** Kept by the shelf. */
+  usedRound: number;
+}
+
+export interface ShelfBounds {
+  countMax: number;
+  bytesMax: number;
+}
+
+/** Order is kept by rounds and not by each use, which would cost more than the finding itself. */
+export function createBoundedShelf<Thing extends Shelved>(bounds: ShelfBounds): BoundedShelf<Thing> {
+  const byName = new Map<string, Thing>();
+  const byId = new Map<string, Thing>();
+  let bytes = 0;
+  let round = 0;
+
+  function remove(thing: Thing | undefined): void {
+    if (!thing || byId.get(thing.id) !== thing) return;
+    byId.delete(thing.id);
+    for (const name of thing.names) byName.delete(name);
+    bytes -= thing.bytes;
+  }
+
+  function use(thing: Thing): void {
+    if (thing.usedRound === round) return;
+    thing.usedRound = round;
+    byId.delete(thing.id);
+    byId.set(thing.id, thing);
+  }
+
+  return {
+    find(name) {
+      const thing = byName.get(name);
+      if (thing) use(thing);
+      return thing;
+    },
+    put(thing) {
+      remove(byId.get(thing.id));
+      for (const name of thing.names) {
+        remove(byName.get(name));
+        byName.set(name, thing);
+      }
+      thing.usedRound = round;
+      byId.set(thing.id, thing);
+      bytes += thing.bytes;
+      while (byId.size > bounds.countMax || bytes > bounds.bytesMax) remove(byId.values().next().value);
+    },
+    remove: (id) => remove(byId.get(id)),
+    removeWhere(isMeant) {
+      for (const thing of byId.values()) if (isMeant(thing)) remove(thing);
+    },
+    nextRound() {
+      round += 1;
+    },
+    idleRounds: ({ usedRound }) => round - usedRound,
+    all: () => byId.values(),
+  };
+}

@@ -1,0 +1,125 @@
+import type { Logger } from 'pino';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { readCounters } from '../store/read-counter.ts';
+import { readManyCounters } from '../store/read-many-counters.ts';
+import { awaitConsistency } from '../usage/consistency.ts';
+import type { Freshness } from '../usage/freshness.ts';
+import {
+  type CountedMoment,
+  type CounterPlace,
+  type CounterReading,
+  createCounterShelf,
+  type KeptCounter,
+  type RememberedCounter,
+} from './counter-shelf.ts';
+import { everySoOften } from './every-so-often.ts';
+
+/**
+ * Counters that decisions go by. Those asked for within the last minute are kept fresh behind the answers:
+ * every half second, where something was loaded meanwhile, many in one statement. Where nothing was, they
+ * stand as they stood and only `asOf` moves on. While ClickHouse is away neither moves.
+ */
+export interface CounterMemory {
+  find(place: CounterPlace): RememberedCounter;
+  /**
+   * Of one customer: resolves with the readings in the order of the places. What is being read already is
+   * waited for. Throws Transient where one cannot be read that never was.
+   */
+  read(places: readonly CounterPlace[]): Promise<CounterReading[]>;
+  close(): void;
+}
+
+export interface CounterMemoryDeps {
+  warehouse: Warehouse;
+  freshness: Freshness;
+  log: Logger;
+}
+
+const PAUSE_MS = 500;
+/** A second of ClickHouse; the others come next. */
+const A_TURN_MAX = 1_500;
+/** In one statement, of 70 ms: who reads another counter waits for it. */
+const TOGETHER_MAX = 100;
+
+export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
+  const shelf = createCounterShelf();
+
+  async function moment(): Promise<CountedMoment> {
+    const asOfMs = await awaitConsistency(freshness, 'eventual');
+    return { asOfMs, loadedTo: freshness.loadedTo() };
+  }
+
+  async function readNow(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const places = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readCounters(warehouse, place, places);
+    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
+  }
+
+  async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const owners = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readManyCounters(warehouse, { ...place, owners });
+    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
+  }
+
+  /** What was read before goes on while it cannot be read. */
+  async function readingOf(one: KeptCounter): Promise<CounterReading> {
+    try {
+      await one.underWay;
+    } catch (error) {
+      if (!(error instanceof Transient)) throw error;
+      shelf.cannotRead();
+      if (!one.reading) throw error;
+    }
+    return one.reading as CounterReading;
+  }
+
+  async function refresh(): Promise<void> {
+    const due = shelf.due({ asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() });
+    for (const together of statementsOf(due.slice(0, A_TURN_MAX))) await readTogether(together);
+  }
+
+  const stop = everySoOften(PAUSE_MS, refresh, (err) => {
+    if (err instanceof Transient) shelf.cannotRead();
+    log.debug({ err }, 'counters cannot be read: they stand as they stood');
+  });
+  return {
+    find: shelf.find,
+    async read(places) {
+      const asked = places.map(shelf.find);
+      const fresh = asked.filter(({ underWay }) => !underWay);
+      const reading = fresh.length === 0 ? undefined : readNow(fresh);
+      for (const one of fresh) one.underWay = reading?.finally(() => isRead(one));
+      asked.forEach(shelf.ask);
+      return Promise.all(asked.map(readingOf));
+    },
+    close: stop,
+  };
+}
+
+function isRead(counter: KeptCounter): void {
+  counter.underWay = undefined;
+}
+
+/** Each of one meter of one environment, of no customer twice, and not too many. */
+function statementsOf(counters: readonly KeptCounter[]): KeptCounter[][] {
+  const open = new Map<string, { counters: KeptCounter[]; customers: Set<string> }>();
+  const statements: KeptCounter[][] = [];
+  for (const one of counters) {
+    const { environment, meterKey, aggregation, customerId } = one.place;
+    const name = `${environment} ${meterKey} ${aggregation}`;
+    let into = open.get(name);
+    if (!into || into.counters.length >= TOGETHER_MAX || into.customers.has(customerId)) {
+      into = { counters: [], customers: new Set() };
+      open.set(name, into);
+      statements.push(into.counters);
+    }
+    into.counters.push(one);
+    into.customers.add(customerId);
+  }
+  return statements;
+}

@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { isoText, startUsage, type UsageUnderTest } from '../usage/usage-under-test.ts';
+import { holdersUnderTest } from './holders-under-test.ts';
+import { type PlaneBeside, startPlaneBeside } from './plane-beside.ts';
+
+/*
+ * Metered decisions from memory over a real log, Postgres and ClickHouse, on a control plane beside the one
+ * that makes every change.
+ *
+ * Breaks that turn it red: a counter that is read once and for all; `asOf` that moves on without ClickHouse,
+ * or that promises what is not counted; the credits of a moment ago; anything left out of what stores say.
+ */
+const log = pino({ level: 'silent' });
+const DAY_MS = 86_400_000;
+
+let folder: string;
+let warehouse: Warehouse;
+let writer: EventLogWriter;
+let reader: EventLogReader;
+let usage: UsageUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let plane: PlaneBeside;
+let isAway = false;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
+  await warehouse.migrate();
+  const directory = join(folder, 'log');
+  writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
+  reader = await openSegmentLogReader({ directory });
+  usage = await startUsage({ warehouse, writer, reader });
+  made = holdersUnderTest(usage.api);
+  const mayBeAway: Warehouse = {
+    ...warehouse,
+    query: (statement) =>
+      isAway
+        ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'))
+        : warehouse.query(statement),
+  };
+  plane = await startPlaneBeside(usage.api, { warehouse: mayBeAway, logReader: reader });
+  await made.feature('sum-feature', 'metered', 'sum');
+  await made.feature('max-feature', 'metered', 'max');
+});
+
+beforeEach(() => {
+  isAway = false;
+});
+
+afterAll(async () => {
+  await plane?.close();
+  await usage?.api.close();
+  await reader?.close();
+  await writer?.close();
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let happened = 0;
+
+/** One event of 1 for the meter `sum`, acknowledged and not counted yet. */
+async function use(customerId: string) {
+  happened += 1;
+  const occurredAtMs = Date.now();
+  const happening = { id: `used ${happened}`, units: 10n ** 12n, occurredAtMs, createdAtMs: occurredAtMs };
+  const logged = usage.logged({ ...happening, properties: {} }, 'sum');
+  return usage.append([{ ...logged, customerId }]);
+}
+
+async function decide(customerId: string, query = '') {
+  return (await plane.check(customerId, 'sum-feature', query)).decision;
+}
+
+describe('a warm check of what is metered', () => {
+  it('asks no store, and follows what is counted within 2 s', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { 'sum-feature': 3 });
+    expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0 });
+    plane.statements();
+    for (let used = 1; used <= 3; used += 1) {
+      await usage.load(await use(customerId));
+      const loadedMs = Date.now();
+      await expect
+        .poll(async () => (await decide(customerId)).current, { interval: 20, timeout: 5_000 })
+        .toBe(used);
+      expect(Date.now() - loadedMs).toBeLessThan(2_000);
+    }
+    expect(await decide(customerId)).toMatchObject({ allowed: false, reasonCode: 'limit_reached' });
+    expect(plane.statements()).toEqual([]);
+  });
+
+  it('says up to when everything is counted, and never more', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { 'sum-feature': 1_000 });
+    await decide(customerId);
+    for (let used = 1; used <= 5; used += 1) {
+      const appended = await use(customerId);
+      const acknowledgedMs = Date.now();
+      const early = await decide(customerId);
+      if (Date.parse(early.asOf ?? '') > acknowledgedMs) expect(early.current).toBe(used);
+      await usage.load(appended);
+      await expect
+        .poll(async () => Date.parse((await decide(customerId)).asOf ?? ''), { interval: 20, timeout: 5_000 })
+        .toBeGreaterThanOrEqual(acknowledgedMs);
+      expect((await decide(customerId)).current).toBe(used);
+    }
+  });
+
+  it('goes on while ClickHouse is away, and its asOf stands; cold ones are unavailable', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { 'sum-feature': 3 });
+    await decide(customerId);
+    isAway = true;
+    await usage.load(await use(customerId));
+    const age = async () => Date.now() - Date.parse((await decide(customerId)).asOf ?? '');
+    await expect.poll(age, { interval: 100, timeout: 10_000 }).toBeGreaterThan(2_500);
+    expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0 });
+    const cold = await made.customer();
+    await made.subscribe(cold, { 'sum-feature': 3 });
+    expect((await plane.check(cold, 'sum-feature')).status).toBe(503);
+    isAway = false;
+    await expect.poll(async () => (await decide(customerId)).current, { timeout: 5_000 }).toBe(1);
+  });
+
+  it('goes by the credits of now', async () => {
+    const customerId = await made.customer();
+    const params = { meterId: 'sum' };
+    await usage.api.ask('meters.update', { params, body: { creditRate: 2 } });
+    await made.subscribe(customerId, { 'sum-feature': 0 });
+    const code = async () => (await decide(customerId)).reasonCode;
+    await expect.poll(code, { interval: 20, timeout: 1_000 }).toBe('insufficient_credit');
+    const grant = { params: { customerId }, body: { amount: 5, reason: 'gift' } };
+    await usage.api.ask('credits.grant', grant);
+    await expect.poll(code, { interval: 20, timeout: 1_000 }).toBe('granted_by_credit');
+    expect((await decide(customerId, '?requested=3')).reasonCode).toBe('insufficient_credit');
+    await usage.api.ask('meters.update', { params, body: { creditRate: null } });
+    await expect.poll(code, { interval: 20, timeout: 1_000 }).toBe('limit_reached');
+  });
+});
+
+const FEATURES = { sso: 'boolean', seats: 'limit', 'sum-feature': 'metered', 'max-feature': 'metered' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const NAMES = [...Object.keys(FEATURES), 'nothing'];
+const amount = fc.constantFrom(0, 3, 2.5, null, 1_000_000_000);
+const given = fc.record(
+  {
+    sso: fc.boolean(),
+    seats: fc.oneof(amount, fc.record({ value: fc.constantFrom(0, 1), soft: fc.constant(true) })),
+    'sum-feature': amount,
+    'max-feature': amount,
+  },
+  { requiredKeys: [] },
+);
+const holdings = fc.record({
+  subscriptions: fc.array(
+    fc.record({
+      given,
+      status: fc.constantFrom('active', 'active', 'past_due', 'paused', 'unpaid', 'canceled'),
+      daysAgo: fc.nat(40),
+    }),
+    { maxLength: 3 },
+  ),
+  override: fc.option(
+    fc.constantFrom(['sso', true], ['sso', false], ['seats', 0], ['sum-feature', 7], ['max-feature', null]),
+  ),
+  used: fc.nat(2),
+  isArchived: fc.constantFrom(false, false, false, true),
+  requested: fc.constantFrom({}, {}, { requested: 0 }, { requested: 2.5 }, { requested: 1_000_000 }),
+});
+
+describe('what memory says of any customer', () => {
+  it('is what the stores say, first and again, by either door', { timeout: 120_000 }, async () => {
+    await made.feature('sso', 'boolean');
+    await made.feature('seats', 'limit');
+    await fc.assert(
+      fc.asyncProperty(holdings, async ({ requested, ...held }) => {
+        const customerId = await holderOf(held);
+        const features = NAMES.map((featureKey) => ({ featureKey, ...requested }));
+        const asked = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
+        const askAll = async (query = '') => {
+          const { status, text } = await plane.ask(`/entitlements/check${query}`, asked);
+          expect(status).toBe(200);
+          return text.replace(/,"asOf":"[^"]*"/g, ',"asOf":""');
+        };
+        const stored = await askAll('?consistency=strong');
+        expect([await askAll('?consistency=eventual'), await askAll()]).toEqual([stored, stored]);
+        if ('requested' in requested) return;
+        const { data } = JSON.parse(stored) as { data: unknown[] };
+        for (const [at, feature] of NAMES.entries()) {
+          const { decision } = await plane.check(customerId, feature);
+          expect({ ...decision, ...('asOf' in decision ? { asOf: '' } : {}) }).toEqual(data[at]);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+type Held = Omit<typeof holdings extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
+
+async function holderOf({ subscriptions, override, used, isArchived }: Held): Promise<string> {
+  const { api } = usage;
+  const customerId = await made.customer();
+  for (let event = 0; event < used; event += 1) await usage.load(await use(customerId));
+  for (const { given: values, status, daysAgo } of subscriptions) {
+    const startMs = Date.now() - daysAgo * DAY_MS;
+    const period = { currentPeriodStart: isoText(startMs), currentPeriodEnd: isoText(startMs + 41 * DAY_MS) };
+    const id = await made.subscribe(customerId, values, period);
+    if (status !== 'active') await made.change(id, { status });
+  }
+  const [featureKey, value] = override ?? [];
+  if (featureKey !== undefined) {
+    await api.ask('overrides.put', {
+      params: { customerId, featureKey: String(featureKey) },
+      body: { value },
+    });
+  }
+  if (isArchived) await api.ask('customers.archive', { params: { customerId } });
+  return customerId;
+}

@@ -1,0 +1,128 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { request } from 'undici';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { createListener } from '../../infra/postgres/listen.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { deriveSecrets } from '../../infra/secrets.ts';
+import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
+import type { AppOptions } from '../app.ts';
+import { createControlPlane } from '../control-plane.ts';
+
+/** Another control plane of the same installation, as in another process, that says what its requests ask. */
+export interface PlaneBeside {
+  check(customerId: string, featureKey: string, query?: string): Promise<CheckAnswer>;
+  ask(path: string, options?: AskOptions): Promise<PlaneAnswer>;
+  /** What requests asked of the stores since the last time, but for keys: those are looked up every 5 s. */
+  statements(): string[];
+  close(): Promise<void>;
+}
+
+export interface AskOptions {
+  method?: 'GET' | 'HEAD' | 'POST';
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+export interface PlaneAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+export interface CheckAnswer extends PlaneAnswer {
+  decision: Wire<EntitlementDecision>;
+}
+
+export interface BesideOptions extends AppOptions {
+  /** False: it hears no notification. */
+  hears?: boolean;
+}
+
+const log = pino({ level: 'silent' });
+
+export async function startPlaneBeside(
+  api: ApiUnderTest,
+  { warehouse, logReader }: UsageStores,
+  { hears = true, ...options }: BesideOptions = {},
+): Promise<PlaneBeside> {
+  const asked = watchStatements();
+  const pool = asked.watchPool(createPool({ url: api.url, name: 'beside', log }));
+  const secrets = deriveSecrets(Buffer.alloc(32, 7));
+  const stores = { pool, warehouse: asked.watchWarehouse(warehouse), logReader, secrets };
+  const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
+  const listener = hears ? createListener({ url: () => api.url, log }, plane.notes) : undefined;
+  const server = createServer((...exchange) => asked.within(() => plane.listener(...exchange)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
+    const answer = await request(`${origin}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${api.keys.live.secret}`, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+  }
+
+  return {
+    ask,
+    async check(customerId, featureKey, query = '') {
+      const names = [customerId, featureKey].map(encodeURIComponent);
+      const answer = await ask(`/entitlements/${names.join('/')}${query}`);
+      return { ...answer, decision: JSON.parse(answer.text) as CheckAnswer['decision'] };
+    },
+    statements: asked.take,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await plane.close();
+      await listener?.close();
+      await pool.end();
+    },
+  };
+}
+
+/** What is asked in the course of a request, and not behind it on a timer. */
+function watchStatements() {
+  const requests = new AsyncLocalStorage<true>();
+  let seen: string[] = [];
+  const note = (text: string) => {
+    if (requests.getStore() && !text.includes('api_keys')) seen.push(text);
+  };
+  return {
+    within: (work: () => void) => requests.run(true, work),
+    take(): string[] {
+      const taken = seen;
+      seen = [];
+      return taken;
+    },
+    watchPool(pool: Pool): Pool {
+      const { connect, query } = pool;
+      pool.query = ((...args: unknown[]) => {
+        const [statement] = args as [string | { text: string }];
+        note(typeof statement === 'string' ? statement : statement.text);
+        return Reflect.apply(query, pool, args);
+      }) as Pool['query'];
+      pool.connect = ((...args: unknown[]) => {
+        // With a callback the pool itself asks, for a statement that is noted above.
+        if (args.length === 0) note('a transaction');
+        return Reflect.apply(connect, pool, args);
+      }) as Pool['connect'];
+      return pool;
+    },
+    watchWarehouse: (warehouse: Warehouse): Warehouse => ({
+      ...warehouse,
+      query<Row>(statement: Statement) {
+        note(statement.sql);
+        return warehouse.query<Row>(statement);
+      },
+    }),
+  };
+}

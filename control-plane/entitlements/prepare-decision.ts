@@ -1,0 +1,109 @@
+import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
+import { rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
+import { decideEntitlement, type EntitlementFacts } from '../../schemas/rules/decide-entitlement.ts';
+import { exactJson } from '../../schemas/rules/exact-json.ts';
+import { meteredPeriod } from '../../schemas/rules/metered-period.ts';
+import type { EntitlementView } from '../../schemas/rules/resolve-entitlements.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import type { AskedFeatureRow } from '../store/asked-features.ts';
+import type { CounterPlace, CounterReading } from './counter-shelf.ts';
+import type { Prepared, PrintedDecision, RememberedCustomer } from './remembered-customer.ts';
+
+/** Of one customer's features; beyond it all are worked out anew. */
+const PREPARED_MAX = 256;
+
+/** As it is at this moment. */
+export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRow, nowMs: number): Prepared {
+  const view = customer.viewAt(nowMs);
+  const known = customer.prepared.get(feature);
+  if (known?.view === view && nowMs < known.untilMs) return known;
+  const place = placeOf(customer, feature, { view, nowMs });
+  const untilMs = place?.span.toMs ?? Number.POSITIVE_INFINITY;
+  const prepared = { view, place, untilMs, counter: undefined, last: undefined };
+  if (customer.prepared.size >= PREPARED_MAX) customer.prepared.clear();
+  customer.prepared.set(feature, prepared);
+  return prepared;
+}
+
+function placeOf(
+  { environment, holder, holdings }: RememberedCustomer,
+  { key, meterKey, aggregation }: AskedFeatureRow,
+  { view, nowMs }: { view: EntitlementView; nowMs: number },
+): CounterPlace | undefined {
+  if (meterKey === null || aggregation === null || !view.features.has(key)) return undefined;
+  const span = meteredPeriod(holdings, { meterKey, atMs: nowMs, nowMs });
+  return { environment, customerId: holder.customerId, meterKey, aggregation, span };
+}
+
+/** The decision as JSON; printed anew where something else is asked or counted than the last time. */
+export function printDecision(
+  customer: RememberedCustomer,
+  feature: AskedFeatureRow,
+  { prepared, requested, reading }: PrintQuestion,
+): string {
+  const { last } = prepared;
+  const current = reading?.current;
+  const isSame = last !== undefined && last.requested === requested && last.current === current;
+  const { text } = isSame ? last : remember(customer, feature, { prepared, requested, reading });
+  return reading ? `${text}"${timestampText(reading.asOfMs)}"}` : text;
+}
+
+export interface PrintQuestion {
+  prepared: Prepared;
+  requested: string | undefined;
+  /** Of the place that was prepared. */
+  reading: CounterReading | undefined;
+}
+
+function remember(
+  customer: RememberedCustomer,
+  feature: AskedFeatureRow,
+  { prepared, requested, reading }: PrintQuestion,
+): PrintedDecision {
+  const question = { customerId: customer.holder.customerId, featureKey: feature.key, requested };
+  const { asOf, ...decision } = decideEntitlement(
+    question,
+    factsOf(customer, feature, { prepared, reading }),
+  );
+  const json = exactJson(decision);
+  const text = asOf === undefined ? json : `${json.slice(0, -1)},"asOf":`;
+  prepared.last = { requested, current: reading?.current, text };
+  return prepared.last;
+}
+
+function factsOf(
+  { holder, credits }: RememberedCustomer,
+  feature: AskedFeatureRow,
+  { prepared: { view, place }, reading }: Omit<PrintQuestion, 'requested'>,
+): EntitlementFacts {
+  const rate = view.features.has(feature.key) ? rateOfOneMore(feature) : undefined;
+  return {
+    customer: holder.isArchived ? 'archived' : 'active',
+    featureType: feature.type,
+    view,
+    counter: place && reading && { ...reading, resetsAtMs: place.span.toMs },
+    credit: rate === undefined ? undefined : { balance: credits.balance, unpaid: credits.unpaid, rate },
+  };
+}
+
+/** Nothing is known of the customer, or of the feature. */
+export function printUnknown(
+  question: { customer: string; featureKey: string },
+  customer: RememberedCustomer | undefined,
+  feature: AskedFeatureRow | undefined,
+): string {
+  const decision: EntitlementDecision = decideEntitlement(
+    {
+      customerId: customer?.holder.customerId ?? question.customer,
+      featureKey: feature?.key ?? question.featureKey,
+    },
+    {
+      customer: customer ? (customer.holder.isArchived ? 'archived' : 'active') : 'unknown',
+      featureType: feature?.type,
+      view: NOTHING,
+    },
+  );
+  return exactJson(decision);
+}
+
+const NOTHING: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };

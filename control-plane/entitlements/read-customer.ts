@@ -1,0 +1,31 @@
+import { findHolder } from '../../infra/find-holder.ts';
+import { findWallets } from '../../infra/store/credit-wallets.ts';
+import type { RequestContext } from '../request-context.ts';
+import { readSizedMark } from '../store/holding-marks.ts';
+import type { LargeCustomer } from './customer-memory.ts';
+import type { HoldingReads } from './holding-reads.ts';
+import type { ReadCustomer } from './remembered-customer.ts';
+
+/** Who holds more than that, a million grants perhaps, is not remembered. */
+const HELD_MAX = 1_000;
+
+const NO_CREDITS = { balance: '0', unpaid: '0', nextExpiryAt: null };
+
+/** All that a customer holds, by id or external id, with the mark by which a change of it is seen. */
+export function readCustomer(
+  { context, holdingReads }: { context: RequestContext; holdingReads: HoldingReads },
+  customer: string,
+): Promise<ReadCustomer | LargeCustomer | undefined> {
+  const { environment, nowMs } = context;
+  return holdingReads(context, async (db) => {
+    const found = await readSizedMark(db, environment, { customer, heldMax: HELD_MAX });
+    if (!found) return undefined;
+    const { customerId, mark, held } = found;
+    if (held > HELD_MAX) return { environment, customerId, isLarge: true };
+    const question = { environment, customer: customerId, atMs: nowMs, meterKeys: [] };
+    const holder = await findHolder(db, { ...question, featureIds: 'all' });
+    if (!holder) return undefined;
+    const [credits = NO_CREDITS] = await findWallets(db, [{ environment, customerId }], new Date(nowMs));
+    return { environment, holder, credits, mark };
+  });
+}

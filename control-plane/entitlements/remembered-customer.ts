@@ -1,0 +1,72 @@
+import { type Holder, heldNow } from '../../infra/find-holder.ts';
+import type { WalletState } from '../../infra/store/credit-wallets.ts';
+import {
+  type EntitlementView,
+  type Holdings,
+  nextTurnMs,
+  resolveEntitlements,
+} from '../../schemas/rules/resolve-entitlements.ts';
+import type { AskedFeatureRow } from '../store/asked-features.ts';
+import type { CounterPlace, RememberedCounter } from './counter-shelf.ts';
+
+/** A customer as it was read: all that it holds, of one moment. */
+export interface ReadCustomer {
+  environment: string;
+  holder: Holder;
+  credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
+  /** Another one once it has changed: store/holding-marks.ts. */
+  mark: string;
+}
+
+/** A customer in memory. */
+export interface RememberedCustomer extends ReadCustomer {
+  /** None where it is archived. */
+  holdings: Holdings;
+  viewAt(nowMs: number): EntitlementView;
+  /** What was decided lately, by feature. */
+  prepared: Map<AskedFeatureRow, Prepared>;
+}
+
+/** What a decision on one feature of a customer takes, worked out once for as long as it stays the same. */
+export interface Prepared {
+  view: EntitlementView;
+  /** Of what is metered and held: the counter of the period that ends then. */
+  place: CounterPlace | undefined;
+  untilMs: number;
+  counter: RememberedCounter | undefined;
+  last: PrintedDecision | undefined;
+}
+
+/** A decision as JSON, without its `asOf`: all else stays the same from one moment to the next. */
+export interface PrintedDecision {
+  requested: string | undefined;
+  current: string | undefined;
+  text: string;
+}
+
+export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
+  const holdings = heldNow(read.holder);
+  let seen: { view: EntitlementView; fromMs: number; untilMs: number } | undefined;
+  return {
+    ...read,
+    holdings,
+    prepared: new Map(),
+    viewAt(nowMs) {
+      if (!seen || nowMs >= seen.untilMs || nowMs < seen.fromMs) {
+        const view = resolveEntitlements(holdings, nowMs);
+        seen = { view, fromMs: nowMs, untilMs: nextTurnMs(holdings, nowMs) };
+      }
+      return seen.view;
+    },
+  };
+}
+
+/** Bytes of one of each, and what its last decision on each feature takes beside it. */
+const BYTES = { customer: 2_000, subscription: 400, grant: 1_200, override: 1_200 };
+
+/** About. */
+export function bytesOf({ holdings: { subscriptions, overrides } }: RememberedCustomer): number {
+  const grants = subscriptions.reduce((sum, one) => sum + one.grants.length, 0);
+  const held = subscriptions.length * BYTES.subscription + grants * BYTES.grant;
+  return BYTES.customer + held + overrides.length * BYTES.override;
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
+import { overridesUnderTest } from './overrides-under-test.ts';
+
+/*
+ * What overrides do to what a customer holds, over HTTP and a real Postgres; of metered features:
+ * usage/metered-credits.store.test.ts.
+ *
+ * Breaks that turn it red: an override added to what subscriptions give; one that has expired still counted;
+ * the feature's row not held; the customer's neither.
+ */
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let overrides: ReturnType<typeof overridesUnderTest>;
+/** What the control plane takes for now; its machine's own clock where nothing is set. */
+let frozenMs: number | undefined;
+
+beforeAll(async () => {
+  const clock = { ...systemClock, nowMs: () => frozenMs ?? systemClock.nowMs() };
+  api = await startApi(undefined, { clock });
+  made = holdersUnderTest(api);
+  overrides = overridesUnderTest(api);
+  await made.feature('sso', 'boolean');
+  await made.feature('seats', 'limit');
+});
+
+afterAll(() => api?.close());
+
+describe('what a customer holds by an override', () => {
+  it('replaces what its subscriptions give, and is there without any', async () => {
+    const customerId = await made.customer();
+    await overrides.put(customerId, 'seats', { value: 3 });
+    expect(await made.list(customerId)).toEqual([
+      { featureKey: 'seats', type: 'limit', effectiveValue: 3, sources: ['override'] },
+    ]);
+    await made.subscribe(customerId, { seats: { value: 10, soft: true }, sso: true });
+    await overrides.put(customerId, 'sso', { value: false });
+    expect(await made.list(customerId)).toMatchObject([
+      { featureKey: 'seats', effectiveValue: 3, sources: ['override'] },
+      { featureKey: 'sso', effectiveValue: false, sources: ['override'] },
+    ]);
+    const seats = (requested: number) => made.check(customerId, 'seats', { requested });
+    expect(await seats(3)).toMatchObject({
+      allowed: true,
+      reasonCode: 'granted_by_override',
+      reason: '3 requested, within the limit of 3 for seats by an override.',
+      sources: ['override'],
+      limit: 3,
+    });
+    expect(await seats(4)).toMatchObject({ allowed: false, reasonCode: 'limit_reached' });
+    await overrides.put(customerId, 'seats', { value: 0 });
+    expect(await seats(1)).toMatchObject({ allowed: false, reasonCode: 'override_denied' });
+    await overrides.put(customerId, 'seats', { value: null });
+    expect(await seats(1e9)).toMatchObject({ reasonCode: 'granted_by_override', effectiveValue: null });
+    expect(await made.check(customerId, 'sso')).toMatchObject({
+      allowed: false,
+      reasonCode: 'override_denied',
+      reason: 'An override takes sso away.',
+      effectiveValue: false,
+    });
+    await overrides.remove(customerId, 'seats');
+    await overrides.remove(customerId, 'sso');
+    expect(await seats(11)).toMatchObject({ reasonCode: 'granted_soft_limit_exceeded' });
+    expect((await made.check(customerId, 'sso')).reasonCode).toBe('granted');
+  });
+
+  it('ends when the override expires, to the millisecond, without anybody doing anything', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { seats: 5 });
+    const expiresMs = Date.now() + 3_600_000;
+    const expiresAt = new Date(expiresMs).toISOString();
+    await overrides.put(customerId, 'seats', { value: 9, expiresAt });
+    await overrides.put(customerId, 'sso', { value: true, expiresAt });
+    const seen = async () => ({
+      list: (await made.list(customerId)).map((one) => one.effectiveValue),
+      codes: [await made.check(customerId, 'seats'), await made.check(customerId, 'sso')].map(
+        ({ reasonCode }) => reasonCode,
+      ),
+    });
+    const overridden = { list: [9, true], codes: ['granted_by_override', 'granted_by_override'] };
+    expect(await seen()).toEqual(overridden);
+    frozenMs = expiresMs - 1;
+    expect(await seen()).toEqual(overridden);
+    frozenMs = expiresMs;
+    expect(await seen()).toEqual({ list: [5], codes: ['granted', 'feature_not_included'] });
+    frozenMs = undefined;
+    const { body } = await overrides.list(customerId);
+    expect(body.data).toMatchObject([{ expiresAt }, { expiresAt }]);
+  });
+
+  it('changes the ETag of the list', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { seats: 5 });
+    const etag = async (headers: Record<string, string> = {}) =>
+      api.ask('entitlements.list', { params: { customerId }, headers });
+    const before = String((await etag()).headers.etag);
+    expect((await etag({ 'if-none-match': before })).status).toBe(304);
+    await overrides.put(customerId, 'seats', { value: 6 });
+    expect((await etag({ 'if-none-match': before })).status).toBe(200);
+  });
+
+  it('goes with its feature', async () => {
+    const customerId = await made.customer();
+    await made.feature('short-lived', 'boolean');
+    const { body } = await overrides.put(customerId, 'short-lived', { value: true });
+    expect((await api.ask('features.delete', { params: { featureKey: 'short-lived' } })).status).toBe(204);
+    expect((await overrides.list(customerId)).body.total).toBe(0);
+    expect(await made.list(customerId)).toEqual([]);
+    expectRefusal(await overrides.read(customerId, 'short-lived'), 'feature_not_found', 'featureKey');
+    expect(await auditEntries(api.pool, body.id)).toHaveLength(1);
+  });
+
+  it('waits for who deletes its feature, and is refused then', async () => {
+    const customerId = await made.customer();
+    await made.feature('contested', 'boolean');
+    let answer: ReturnType<typeof overrides.put> | undefined;
+    await inTransaction(api.pool, async (rival) => {
+      await rival.query(`DELETE FROM features WHERE key = 'contested'`);
+      answer = overrides.put(customerId, 'contested', { value: true });
+      await expect.poll(waiting, { interval: 20, timeout: 5_000 }).toBe(1);
+    });
+    expectRefusal(await (answer as ReturnType<typeof overrides.put>), 'feature_not_found', 'featureKey');
+  });
+
+  it('is the last of many that are put at once', async () => {
+    const customerId = await made.customer();
+    const values = Array.from({ length: 8 }, (_, value) => value);
+    const answers = await Promise.all(values.map((value) => overrides.put(customerId, 'seats', { value })));
+    expect(answers.map(({ status }) => status)).toEqual(values.map(() => 200));
+    const { body } = await overrides.read(customerId, 'seats');
+    const entries = await auditEntries(api.pool, body.id);
+    expect(entries).toHaveLength(8);
+    expect(entries.filter(({ before }) => before === null)).toHaveLength(1);
+  });
+});
+
+async function waiting(): Promise<number> {
+  const { rows } = await api.pool.query<{ waiting: number }>(
+    `SELECT count(*) AS waiting FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.waiting ?? 0;
+}

@@ -1,0 +1,8 @@
+/** An answer of a handler that is JSON already. */
+export class PrintedJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}

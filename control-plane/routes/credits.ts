@@ -1,0 +1,116 @@
+import { grantCredits } from '../../infra/credits/move-credits.ts';
+import { shownCredits, shownGrant } from '../../infra/credits/shown-grant.ts';
+import type { GrantRow } from '../../infra/store/credit-grants.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import { newId } from '../../schemas/ids.ts';
+import {
+  type CreditLedgerEntry,
+  CUSTOMER_GRANTS_MAX,
+  type CustomerCredits,
+} from '../../schemas/resources/credits.ts';
+import { creditText, creditUnits } from '../../schemas/rules/credit-units.ts';
+import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { pageOf } from '../page.ts';
+import { readDecimal } from '../read-decimal.ts';
+import { recordChange } from '../record-change.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import {
+  type CreditsRow,
+  countOpenGrants,
+  type LedgerRow,
+  listLedger,
+  readCredits,
+} from '../store/credits.ts';
+import { findCustomerId } from '../store/find-customer-id.ts';
+import { lockSubscriber } from '../store/subscribed.ts';
+import { givenMoment } from '../subscriptions/moments.ts';
+import { customerNotFound } from '../usage/pair.ts';
+
+type CreditOperation = Extract<keyof Handlers, `credits.${string}`>;
+
+export const creditHandlers: Pick<Handlers, CreditOperation> = {
+  'credits.retrieve': async ({ db, environment, nowMs }, { params }) => {
+    const question = { customer: params.customerId, at: new Date(nowMs) };
+    return shownCredit(await readCredits(db, environment, question), params.customerId);
+  },
+
+  'credits.grant': async (context, { params, body, bodyText }) => {
+    const { db, environment, nowMs } = context;
+    const expiresAt = givenMoment(body.expiresAt) ?? null;
+    if (expiresAt && expiresAt.getTime() <= nowMs) throw hasExpired();
+    const { amount } = parseExact(bodyText) as { amount: unknown };
+    const { reason, priority } = body;
+    const granted = { amount: readDecimal(amount, 'amount'), reason, priority, expiresAt };
+    const customerId = await creditedCustomer(context, params.customerId);
+    const place = { environment, customerId };
+    const createdAt = new Date(nowMs);
+    const row = await grantCredits(db, { id: newId('grant'), ...place, ...granted, createdAt });
+    const after = shownGrant(row);
+    const data = { customerId, amount: after.amount, reason };
+    await recordChange(context, { objectId: row.id, after, events: [{ type: 'credit.granted', data }] });
+    return after;
+  },
+
+  'credits.listLedger': async ({ db, environment }, { params, query }) => {
+    const customerId = await findCustomerId(db, environment, params.customerId);
+    if (customerId === undefined) throw customerNotFound(params.customerId);
+    const { rows, total } = await listLedger(db, environment, { ...query, customerId });
+    return pageOf(rows.map(shownEntry), total, query);
+  },
+};
+
+/**
+ * Locked, so that rivals count each other's grants. Throws Rejected: `customer_not_found`,
+ * `customer_archived`, or when it has as many grants as it may have.
+ */
+async function creditedCustomer({ db, environment, nowMs }: RequestContext, name: string): Promise<string> {
+  const customer = await lockSubscriber(db, environment, name);
+  if (!customer) throw customerNotFound(name);
+  const param = 'customerId';
+  if (customer.status !== 'active') {
+    throw new Rejected('customer_archived', 'An archived customer takes no credits.', { param });
+  }
+  const open = await countOpenGrants(db, environment, { customerId: customer.id, at: new Date(nowMs) });
+  if (open < CUSTOMER_GRANTS_MAX) return customer.id;
+  const message =
+    `A customer has at most ${CUSTOMER_GRANTS_MAX} grants that have something left. ` +
+    'Grant more at once in place of more often.';
+  throw new Rejected('invalid_request', message, { param });
+}
+
+function shownCredit(rows: readonly CreditsRow[], name: string): CustomerCredits {
+  const [first] = rows;
+  if (!first) throw customerNotFound(name);
+  const grants = rows.filter(isGrant).map(shownGrant);
+  const balance = rows.reduce((sum, { remaining }) => sum + creditUnits(remaining ?? '0'), 0n);
+  const { customerId, unpaid } = first;
+  return {
+    customerId,
+    balance: exactNumber(creditText(balance)),
+    unpaid: shownCredits(unpaid ?? '0'),
+    grants,
+  };
+}
+
+function isGrant(row: CreditsRow): row is CreditsRow & GrantRow {
+  return row.id !== null;
+}
+
+function shownEntry(row: LedgerRow): CreditLedgerEntry {
+  const { type, grantId, meterKey, periodStart, createdAt, updatedAt } = row;
+  return {
+    type,
+    amount: shownCredits(row.amount),
+    unpaid: shownCredits(row.unpaid),
+    ...(grantId === null ? {} : { grantId }),
+    ...(meterKey === null ? {} : { meterKey }),
+    ...(periodStart === null ? {} : { periodStart: timestampText(periodStart.getTime()) }),
+    createdAt: timestampText(createdAt.getTime()),
+    updatedAt: timestampText(updatedAt.getTime()),
+  };
+}
+
+function hasExpired(): Rejected {
+  return new Rejected('invalid_request', '`expiresAt` must be in the future.', { param: 'expiresAt' });
+}

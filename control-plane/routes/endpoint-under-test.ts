@@ -1,0 +1,99 @@
+import { newId } from '../../schemas/ids.ts';
+import type { ApiUnderTest } from '../api-under-test.ts';
+
+/** One enabled endpoint of a workspace of its own, and what delivery would have written of it. */
+export interface EndpointUnderTest {
+  key: string;
+  environment: string;
+  endpointId: string;
+  newEndpoint(events?: string[]): Promise<string>;
+  /** An event of that second after {@link at}(0), and what came of it. */
+  told(seconds: number, state: string, more?: Told): Promise<{ id: string; eventId: string }>;
+  /** As many events that happened a millisecond after the other, with a delivery each. */
+  toldMany(count: number, state: 'failed' | 'pending'): Promise<void>;
+  /** The events of what is due now, in their order. */
+  dueNow(): Promise<string[]>;
+  disable(): Promise<unknown>;
+}
+
+interface Told {
+  endpoint?: string;
+  eventId?: string;
+}
+
+const BASE_MS = Date.UTC(2026, 10, 1);
+
+export function at(seconds: number): Date {
+  return new Date(BASE_MS + seconds * 1_000);
+}
+
+export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTest> {
+  const { workspaceId, live } = await api.addWorkspace();
+  const [key, environment] = [live.secret, `${workspaceId}:live`];
+
+  async function newEndpoint(events = ['*']): Promise<string> {
+    const body = { url: 'https://receiver.example/', events };
+    return (await api.ask('createWebhookEndpoint', { key, body })).body.id;
+  }
+
+  const endpointId = await newEndpoint();
+  return {
+    key,
+    environment,
+    endpointId,
+    newEndpoint,
+
+    async told(seconds, state, { endpoint = endpointId, eventId = newId('evt') } = {}) {
+      const id = newId('dlv');
+      await api.pool.query(
+        `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
+         VALUES ($1, $2, 'plan.created', 'plan_x', '{}', $3, true) ON CONFLICT DO NOTHING`,
+        [eventId, environment, at(seconds)],
+      );
+      await api.pool.query(
+        `INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, attempts, created_at)
+         VALUES ($1, $2, $3, $4, $5, 2, $6)`,
+        [id, environment, endpoint, eventId, state, at(seconds)],
+      );
+      await queuePending(api, environment);
+      return { id, eventId };
+    },
+
+    async toldMany(count, state) {
+      await api.pool.query(
+        `WITH told AS (
+           INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
+           SELECT 'evt_' || $1 || n, $1, 'plan.created', 'plan_x', '{}',
+                  $2::timestamptz + n * interval '1 ms', true
+             FROM generate_series(1, $5) AS n RETURNING id, created_at
+         )
+         INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, created_at)
+         SELECT 'dlv_' || id, $1, $3, id, $4, created_at FROM told`,
+        [environment, at(0), endpointId, state, count],
+      );
+      await queuePending(api, environment);
+    },
+
+    async dueNow() {
+      const { rows } = await api.pool.query(
+        `SELECT event_id AS id FROM webhook_queue q JOIN webhook_events e ON e.id = q.event_id
+          WHERE q.environment = $1 AND due_at <= now() + interval '1 second' ORDER BY e.created_at`,
+        [environment],
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    disable: () =>
+      api.ask('webhookEndpoints.update', { key, params: { endpointId }, body: { status: 'disabled' } }),
+  };
+}
+
+/** Each waits for its next attempt. */
+async function queuePending({ pool }: ApiUnderTest, environment: string): Promise<void> {
+  await pool.query(
+    `INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at)
+     SELECT id, created_at, environment, endpoint_id, event_id, now() + interval '5 hours'
+       FROM webhook_deliveries WHERE environment = $1 AND state = 'pending' ON CONFLICT DO NOTHING`,
+    [environment],
+  );
+}

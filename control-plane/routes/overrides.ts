@@ -1,0 +1,167 @@
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import { newId } from '../../schemas/ids.ts';
+import { type NewOverride, OVERRIDES_MAX, type Override } from '../../schemas/resources/overrides.ts';
+import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { changedFields } from '../changed-fields.ts';
+import { requireMatch } from '../etag.ts';
+import { pageOf } from '../page.ts';
+import { readFeatureValue } from '../read-entitlement-values.ts';
+import { recordChange } from '../record-change.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import { type CustomerRow, lockCustomer } from '../store/customers.ts';
+import { type FeatureRow, findFeature, shareFeature } from '../store/features.ts';
+import { findCustomerId } from '../store/find-customer-id.ts';
+import {
+  countOverrides,
+  deleteOverride,
+  findOverride,
+  listOverrides,
+  type OverrideFields,
+  type OverrideRow,
+  putOverride,
+} from '../store/overrides.ts';
+import { givenMoment } from '../subscriptions/moments.ts';
+import { touchEntitlements } from '../told/touch-entitlements.ts';
+import { customerNotFound } from '../usage/pair.ts';
+
+type OverrideOperation = Extract<keyof Handlers, `overrides.${string}`>;
+
+export const overrideHandlers: Pick<Handlers, OverrideOperation> = {
+  'overrides.list': async (context, { params, query }) => {
+    const { db, environment } = context;
+    const customerId = await knownCustomer(context, params.customerId);
+    const { rows, total } = await listOverrides(db, environment, { customerId, ...query });
+    return pageOf(rows.map(shownOverride), total, query);
+  },
+
+  'overrides.retrieve': async (context, { params }) => {
+    const { db, environment } = context;
+    const customerId = await knownCustomer(context, params.customerId);
+    const feature = await findFeature(db, environment, params.featureKey);
+    if (!feature) throw featureNotFound(params.featureKey);
+    const row = await findOverride(db, environment, { customerId, featureId: feature.id });
+    if (!row) throw noOverride(feature);
+    return shownOverride(row);
+  },
+
+  'overrides.put': async (context, { params, body, bodyText }) => {
+    const expiresAt = expiryOf(body, context.nowMs);
+    const { customer, feature, row } = await overrideToChange(context, params);
+    if (customer.status !== 'active') throw archived();
+    const { value } = parseExact(bodyText) as { value: unknown };
+    const fields = { ...readFeatureValue(feature, value, 'value'), expiresAt, reason: body.reason ?? null };
+    if (!row) await requireRoom(context, customer);
+    return put(context, { customer, feature, row }, fields);
+  },
+
+  'overrides.delete': async (context, { params }) => {
+    const { customer, feature, row } = await overrideToChange(context, params);
+    if (!row) throw noOverride(feature);
+    await deleteOverride(context.db, context.environment, row);
+    await record(context, customer, { objectId: row.id, before: shownOverride(row) });
+    return {};
+  },
+};
+
+/** What there is of an override, with what it is of. */
+interface Overridden {
+  customer: CustomerRow;
+  feature: FeatureRow;
+  row: OverrideRow | undefined;
+}
+
+/** As its caller saw it; the customer is locked, and the feature is not deleted meanwhile. */
+async function overrideToChange(
+  context: RequestContext,
+  names: { customerId: string; featureKey: string },
+): Promise<Overridden> {
+  const { db, environment } = context;
+  const customer = await lockCustomer(db, environment, names.customerId);
+  if (!customer) throw customerNotFound(names.customerId);
+  const feature = await shareFeature(db, environment, names.featureKey);
+  if (!feature) throw featureNotFound(names.featureKey);
+  const row = await findOverride(db, environment, { customerId: customer.id, featureId: feature.id });
+  requireMatch(context, row && shownOverride(row));
+  return { customer, feature, row };
+}
+
+/** To the value it has: nothing is written and nothing told. */
+async function put(
+  context: RequestContext,
+  { customer, feature, row }: Overridden,
+  fields: OverrideFields,
+): Promise<Override> {
+  const { db, environment, nowMs } = context;
+  const before = row && shownOverride(row);
+  if (row && before && changedFields(before, shownOverride({ ...row, ...fields })).length === 0)
+    return before;
+  const written = await putOverride(db, environment, {
+    id: newId('ovr'),
+    customerId: customer.id,
+    featureId: feature.id,
+    ...fields,
+    updatedAt: new Date(nowMs),
+  });
+  if (!written) throw new Defect('an override stands in another environment than its customer');
+  const after = shownOverride(written);
+  await record(context, customer, { objectId: written.id, before, after });
+  return after;
+}
+
+type OverrideChange = { objectId: string; before?: Override | undefined; after?: Override };
+
+async function record(context: RequestContext, { id }: CustomerRow, change: OverrideChange): Promise<void> {
+  await recordChange(context, change);
+  await touchEntitlements(context, { customerIds: [id] });
+}
+
+function shownOverride({ enabled, amount, expiresAt, reason, ...row }: OverrideRow): Override {
+  const { id, customerId, featureKey, type, createdAt, updatedAt } = row;
+  return {
+    id,
+    customerId,
+    featureKey,
+    type,
+    value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
+    ...(expiresAt === null ? {} : { expiresAt: timestampText(expiresAt.getTime()) }),
+    ...(reason === null ? {} : { reason }),
+    createdAt: timestampText(createdAt.getTime()),
+    updatedAt: timestampText(updatedAt.getTime()),
+  };
+}
+
+function expiryOf({ expiresAt }: NewOverride, nowMs: number): Date | null {
+  const at = givenMoment(expiresAt) ?? null;
+  if (at === null || at.getTime() > nowMs) return at;
+  throw new Rejected('invalid_request', '`expiresAt` must be in the future.', { param: 'expiresAt' });
+}
+
+/** Throws Rejected. */
+async function requireRoom({ db, environment }: RequestContext, { id }: CustomerRow): Promise<void> {
+  if ((await countOverrides(db, environment, id)) < OVERRIDES_MAX) return;
+  const message =
+    `A customer has at most ${OVERRIDES_MAX} overrides, those that have expired among them. ` +
+    'Remove one of them first.';
+  throw new Rejected('invalid_request', message, { param: 'customerId' });
+}
+
+async function knownCustomer({ db, environment }: RequestContext, name: string): Promise<string> {
+  const id = await findCustomerId(db, environment, name);
+  if (id === undefined) throw customerNotFound(name);
+  return id;
+}
+
+function archived(): Rejected {
+  return new Rejected('customer_archived', 'An archived customer takes no overrides: it holds nothing.', {
+    param: 'customerId',
+  });
+}
+
+function featureNotFound(name: string): Rejected {
+  return new Rejected('feature_not_found', `There is no feature ${name}.`, { param: 'featureKey' });
+}
+
+function noOverride({ key }: FeatureRow): Rejected {
+  return new Rejected('not_found', `The customer has no override of ${key}.`, { param: 'featureKey' });
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
+
+/*
+ * The log of deliveries, and what sends one of them again (contract, §8), over HTTP and a real Postgres;
+ * nothing is sent here.
+ *
+ * Breaks that turn it red: an event that is on its way sent twice; the row of the endpoint not locked; one
+ * WHERE environment dropped.
+ */
+let api: ApiUnderTest;
+let one: EndpointUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+beforeEach(async () => {
+  one = await startEndpoint(api);
+});
+
+const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
+const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
+  (await api.ask('webhookDeliveries.list', { ...of(id), query })).body;
+const replayOne = (deliveryId: string) =>
+  api.ask('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
+
+describe('the log of deliveries', () => {
+  it('is of one endpoint, newest first, by the page and by status', async () => {
+    const other = await one.newEndpoint();
+    const [first, second, third] = [
+      await one.told(1, 'failed'),
+      await one.told(2, 'pending'),
+      await one.told(3, 'failed'),
+    ];
+    await one.told(4, 'succeeded', { endpoint: other });
+    const { data, total } = await listOf();
+    expect([total, data.map(({ id }) => id)]).toEqual([3, [third.id, second.id, first.id]]);
+    expect(data[1]).toEqual({
+      id: second.id,
+      endpointId: one.endpointId,
+      eventId: second.eventId,
+      eventType: 'plan.created',
+      status: 'pending',
+      attemptsMade: 2,
+      nextAttemptAt: expect.stringMatching(/Z$/),
+      createdAt: at(2).toISOString(),
+    });
+    expect((await listOf({ status: 'failed', pageSize: 1, page: 2 })).data.map(({ id }) => id)).toEqual([
+      first.id,
+    ]);
+    expect(await listOf({ status: 'held' })).toMatchObject({ data: [], total: 0 });
+    expect((await listOf({}, other)).total).toBe(1);
+  });
+
+  it('shows the attempts of a delivery as they were', async () => {
+    const { id } = await one.told(1, 'failed');
+    await api.pool.query(
+      `INSERT INTO webhook_attempts (delivery_id, number, environment, created_at, started_at, duration_ms,
+                                     status, error_code, request_head, response_head, response_body)
+       VALUES ($1, 2, $2, $3, $3, 31, 500, 'status_not_2xx', 'POST / HTTP/1.1', 'HTTP/1.1 500', 'é'),
+              ($1, 1, $2, $3, $3, 15000, NULL, 'timeout', 'POST / HTTP/1.1', NULL, NULL)`,
+      [id, one.environment, at(1)],
+    );
+    const { body } = await api.ask('webhookDeliveries.retrieve', {
+      key: one.key,
+      params: { deliveryId: id },
+    });
+    const startedAt = at(1).toISOString();
+    const requestHead = 'POST / HTTP/1.1';
+    expect(body.attempts).toEqual([
+      { number: 1, startedAt, durationMs: 15_000, errorCode: 'timeout', requestHead },
+      {
+        number: 2,
+        startedAt,
+        durationMs: 31,
+        status: 500,
+        errorCode: 'status_not_2xx',
+        requestHead,
+        responseHead: 'HTTP/1.1 500',
+        responseBody: 'é',
+      },
+    ]);
+  });
+
+  it('is there for nobody else, and of nothing that is not there', async () => {
+    const { id: deliveryId } = await one.told(1, 'failed');
+    const { secret: stranger } = (await api.addWorkspace()).live;
+    for (const operation of ['webhookDeliveries.retrieve', 'webhookDeliveries.replay'] as const) {
+      const refused = await api.ask(operation, { key: stranger, params: { deliveryId } });
+      expectRefusal(refused, 'not_found', 'deliveryId');
+    }
+    const params = { endpointId: one.endpointId };
+    for (const operation of [
+      'webhookDeliveries.list',
+      'webhookEndpoints.test',
+      'webhookEndpoints.replay',
+    ] as const) {
+      expectRefusal(await api.ask(operation, { key: stranger, params }), 'endpoint_not_found', 'endpointId');
+    }
+    expectRefusal(
+      await api.ask('webhookDeliveries.list', { ...of(), query: { status: 'gone' as never } }),
+      'invalid_request',
+      'status',
+    );
+  });
+});
+
+describe('a delivery that is replayed', () => {
+  it.each(['failed', 'held', 'succeeded'])('having %s is made anew, for the same event', async (state) => {
+    const { id, eventId } = await one.told(1, state);
+    const { status, body } = await replayOne(id);
+    expect([status, body.id === id]).toEqual([200, false]);
+    expect(body).toMatchObject({ endpointId: one.endpointId, eventId, status: 'pending', attemptsMade: 0 });
+    expect(await one.dueNow()).toEqual([eventId]);
+    expect((await listOf()).data.map(({ status: shown }) => shown)).toEqual(['pending', state]);
+  });
+
+  it('while it is pending is due at once, and not twice', async () => {
+    const { id, eventId } = await one.told(1, 'pending');
+    const older = await one.told(0, 'failed', { eventId });
+    expect((await replayOne(id)).body).toMatchObject({ id, attemptsMade: 2 });
+    expect((await replayOne(older.id)).body.id).toBe(id);
+    expect(await one.dueNow()).toEqual([eventId]);
+  });
+
+  it('by many at once is made once', async () => {
+    const { id } = await one.told(1, 'failed');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => replayOne(id)));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect((await listOf()).total).toBe(2);
+  });
+
+  it('needs an endpoint that is there and enabled', async () => {
+    const { id } = await one.told(1, 'failed');
+    await one.disable();
+    expectRefusal(await replayOne(id), 'illegal_transition');
+    await api.ask('webhookEndpoints.delete', of());
+    expectRefusal(await replayOne(id), 'endpoint_not_found', 'endpointId');
+  });
+
+  it('is audited under its endpoint', async () => {
+    const { id } = await one.told(1, 'failed');
+    const { body } = await replayOne(id);
+    const sql = `SELECT after FROM audit_log WHERE object_id = $1 AND action = 'webhookDeliveries.replay'`;
+    const { rows } = await api.pool.query(sql, [one.endpointId]);
+    expect(rows).toEqual([{ after: { replayed: id, as: body.id } }]);
+  });
+});

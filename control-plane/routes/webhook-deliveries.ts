@@ -1,0 +1,188 @@
+import { EVENT_TYPES } from '../../schemas/event-types.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import { newId } from '../../schemas/ids.ts';
+import {
+  REPLAYED_MAX,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from '../../schemas/resources/webhook-deliveries.ts';
+import type { Span } from '../../schemas/rules/calendar.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { pageOf } from '../page.ts';
+import { recordChange } from '../record-change.ts';
+import type { Handlers, RequestContext } from '../request-context.ts';
+import {
+  findDelivery,
+  findReplayable,
+  hurryDeliveries,
+  hurryDelivery,
+  insertDueDeliveries,
+  listAttempts,
+  listDeliveries,
+  type WebhookAttemptRow,
+  type WebhookDeliveryRow,
+} from '../store/webhook-deliveries.ts';
+import { findEndpoint, type WebhookEndpointRow } from '../store/webhook-endpoints.ts';
+import { insertTestEvent } from '../store/webhook-events.ts';
+import { testEvent } from '../test-event.ts';
+import { openSpan } from '../usage/window.ts';
+import { endpointNotFound, lockedEndpoint } from './webhooks.ts';
+
+type DeliveryOperation =
+  | Extract<keyof Handlers, `webhookDeliveries.${string}`>
+  | `webhookEndpoints.${'replay' | 'test'}`;
+
+export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
+  'webhookDeliveries.list': async ({ db, environment }, { params: { endpointId }, query }) => {
+    if (!(await findEndpoint(db, environment, endpointId))) endpointNotFound(endpointId);
+    const { page, pageSize, status } = query;
+    const { rows, total } = await listDeliveries(db, environment, { endpointId, status, page, pageSize });
+    return pageOf(rows.map(shownDelivery), total, query);
+  },
+
+  'webhookDeliveries.retrieve': async ({ db, environment }, { params }) => {
+    const row = (await findDelivery(db, environment, params.deliveryId)) ?? notFound(params.deliveryId);
+    const attempts = await listAttempts(db, environment, row);
+    return { ...shownDelivery(row), attempts: attempts.map(shownAttempt) };
+  },
+
+  'webhookDeliveries.replay': async (context, { params }) => {
+    const { db, environment, nowMs } = context;
+    const old = (await findDelivery(db, environment, params.deliveryId)) ?? notFound(params.deliveryId);
+    const { endpointId, eventId } = old;
+    await enabledEndpoint(context, endpointId);
+    const waiting = await hurryDelivery(db, environment, { endpointId, eventId, now: new Date(nowMs) });
+    const [id = waiting] = waiting === undefined ? await deliver(context, endpointId, [eventId]) : [];
+    const shown = await readDelivery(context, id);
+    await recordChange(context, { objectId: endpointId, after: { replayed: old.id, as: shown.id } });
+    return shown;
+  },
+
+  'webhookEndpoints.replay': async (context, { params: { endpointId }, body }) => {
+    const { fromMs, toMs } = openSpan(body);
+    const { onlyFailed = false } = body;
+    await enabledEndpoint(context, endpointId);
+    const hurried = await hurry(context, { endpointId, fromMs, toMs });
+    const span = { endpointId, fromMs, toMs: hurried.nextFromMs ?? toMs };
+    const replayed = await replaySpan(context, { ...span, onlyFailed });
+    const done = { replayed: replayed.count, hurried: hurried.count };
+    await recordChange(context, { objectId: endpointId, after: { ...body, ...done } });
+    const nextFromMs = replayed.nextFromMs ?? hurried.nextFromMs;
+    return { ...done, ...(nextFromMs === undefined ? {} : { nextFrom: timestampText(nextFromMs) }) };
+  },
+
+  'webhookEndpoints.test': async (context, { params: { endpointId }, body }) => {
+    const { db, environment, nowMs } = context;
+    const endpoint = await enabledEndpoint(context, endpointId);
+    const type = body.type ?? EVENT_TYPES.find((one) => endpoint.events.includes(one)) ?? EVENT_TYPES[0];
+    const event = testEvent(type, { environment, nowMs });
+    const createdAt = new Date(nowMs);
+    await insertTestEvent(db, environment, { ...event, type, objectId: endpointId, createdAt });
+    const [id] = await deliver(context, endpointId, [event.id]);
+    const after = { tested: event.id, type };
+    await recordChange(context, { objectId: endpointId, after });
+    return readDelivery(context, id);
+  },
+};
+
+interface EndpointSpan extends Span {
+  endpointId: string;
+}
+
+/** How many were sent again, and where to go on if there are more. */
+interface Progress {
+  count: number;
+  nextFromMs?: number | undefined;
+}
+
+/** What waits for its next attempt. */
+async function hurry(context: RequestContext, { endpointId, fromMs, toMs }: EndpointSpan): Promise<Progress> {
+  const { db, environment, nowMs } = context;
+  const [from, to, now] = [new Date(fromMs), new Date(toMs), new Date(nowMs)];
+  const times = await hurryDeliveries(db, environment, { endpointId, from, to, limit: REPLAYED_MAX, now });
+  const isCutOff = times.length === REPLAYED_MAX;
+  // Others may have the same time as the last: they are still to come, and this one is due already.
+  return { count: times.length, nextFromMs: isCutOff ? times.at(-1)?.getTime() : undefined };
+}
+
+/** What has ended. */
+async function replaySpan(
+  context: RequestContext,
+  { endpointId, fromMs, toMs, onlyFailed }: EndpointSpan & { onlyFailed: boolean },
+): Promise<Progress> {
+  const { db, environment } = context;
+  const span = { endpointId, from: new Date(fromMs), to: new Date(toMs) };
+  const found = await findReplayable(db, environment, { ...span, onlyFailed, limit: REPLAYED_MAX + 1 });
+  const eventIds = found.slice(0, REPLAYED_MAX).map(({ id }) => id);
+  if (eventIds.length > 0) await deliver(context, endpointId, eventIds);
+  return { count: eventIds.length, nextFromMs: found[REPLAYED_MAX]?.createdAt.getTime() };
+}
+
+/** Makes a delivery of each event, due at once. Returns their ids. */
+async function deliver(
+  { db, environment, nowMs }: RequestContext,
+  endpointId: string,
+  eventIds: string[],
+): Promise<string[]> {
+  const rows = eventIds.map((eventId) => ({ id: newId('dlv'), eventId }));
+  await insertDueDeliveries(db, environment, { endpointId, createdAt: new Date(nowMs), rows });
+  return rows.map(({ id }) => id);
+}
+
+/** Locked: a rival that sends the same again comes after, and finds it on its way. */
+async function enabledEndpoint(context: RequestContext, id: string): Promise<WebhookEndpointRow> {
+  const row = await lockedEndpoint(context, id);
+  if (row.status === 'enabled') return row;
+  throw new Rejected(
+    'illegal_transition',
+    'The endpoint is disabled, and is sent nothing: enable it first.',
+    {
+      details: { from: row.status, legal: ['enabled'] },
+    },
+  );
+}
+
+async function readDelivery({ db, environment }: RequestContext, id = ''): Promise<WebhookDelivery> {
+  const row = await findDelivery(db, environment, id);
+  if (!row) throw new Defect('a delivery is gone in the transaction that made it');
+  return shownDelivery(row);
+}
+
+function shownDelivery(row: WebhookDeliveryRow): WebhookDelivery {
+  const { id, endpointId, eventId, eventType, status, attemptsMade, createdAt } = row;
+  return {
+    id,
+    endpointId,
+    eventId,
+    eventType,
+    status,
+    attemptsMade,
+    ...(row.lastStatus === null ? {} : { lastStatus: row.lastStatus }),
+    ...(row.lastError === null ? {} : { lastError: row.lastError }),
+    ...shownMoment('lastAttemptAt', row.lastAttemptAt),
+    ...shownMoment('nextAttemptAt', row.nextAttemptAt),
+    createdAt: timestampText(createdAt.getTime()),
+  };
+}
+
+function shownMoment<Name extends string>(name: Name, moment: Date | null): { [N in Name]?: string } {
+  return (moment === null ? {} : { [name]: timestampText(moment.getTime()) }) as { [N in Name]?: string };
+}
+
+function shownAttempt(row: WebhookAttemptRow): WebhookAttempt {
+  const { number, startedAt, durationMs, requestHead } = row;
+  return {
+    number,
+    startedAt: timestampText(startedAt.getTime()),
+    durationMs,
+    ...(row.status === null ? {} : { status: row.status }),
+    ...(row.errorCode === null ? {} : { errorCode: row.errorCode }),
+    requestHead,
+    ...(row.responseHead === null ? {} : { responseHead: row.responseHead }),
+    ...(row.responseBody === null ? {} : { responseBody: row.responseBody }),
+  };
+}
+
+function notFound(id: string): never {
+  throw new Rejected('not_found', `There is no delivery ${id}.`, { param: 'deliveryId' });
+}

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deriveSecrets } from '../../infra/secrets.ts';
+import { openWebhookSecret } from '../../infra/webhook-secrets.ts';
+import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+
+/*
+ * What is done with an endpoint after it was made (contract, §8), over HTTP and a real Postgres.
+ *
+ * Breaks that turn it red: the url of a PATCH not checked; the failures kept when it is enabled; the old
+ * secret kept beyond a rotation without overlap; If-Match not looked at; an audit entry with a secret.
+ */
+const { sealingKey } = deriveSecrets(Buffer.alloc(32, 7));
+const HOOKS = 'https://receiver.example/hooks';
+
+let api: ApiUnderTest;
+let key: string;
+let environment: string;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+beforeEach(async () => {
+  const { workspaceId, live } = await api.addWorkspace();
+  key = live.secret;
+  environment = `${workspaceId}:live`;
+});
+
+async function make(fields: object = {}): Promise<WebhookEndpoint & { secret: string }> {
+  const body = { url: HOOKS, events: ['plan.created'], ...fields };
+  return (await api.ask('createWebhookEndpoint', { key, body })).body;
+}
+
+const of = (endpointId: string) => ({ key, params: { endpointId } });
+const read = (id: string) => api.ask('webhookEndpoints.retrieve', of(id));
+const patch = (id: string, body: object, headers = {}) =>
+  api.ask('webhookEndpoints.update', { ...of(id), body: body as never, headers });
+const rotate = (id: string, body: object = {}) =>
+  api.ask('webhookEndpoints.rotateSecret', { ...of(id), body });
+
+async function stored(id: string): Promise<Record<string, unknown>> {
+  const { rows } = await api.pool.query('SELECT * FROM webhook_endpoints WHERE id = $1', [id]);
+  return rows[0] ?? {};
+}
+
+async function audited(id: string): Promise<Array<{ action: string; before: object; after: object }>> {
+  const sql = 'SELECT action, before, after FROM audit_log WHERE object_id = $1 ORDER BY id';
+  return (await api.pool.query(sql, [id])).rows;
+}
+
+/** As delivery leaves one that failed for days. */
+async function failFor(id: string): Promise<void> {
+  await api.pool.query(
+    `UPDATE webhook_endpoints SET failures = 40, failing_since = now(), circuit_until = now(),
+            circuit_probes = 3, status = 'disabled', disabled_reason = 'failing' WHERE id = $1`,
+    [id],
+  );
+}
+
+const FORGIVEN = { failures: 0, failing_since: null, circuit_until: null, circuit_probes: 0 };
+
+describe('a webhook endpoint that is read', () => {
+  it('is as it was made, without its secret, and carries an ETag', async () => {
+    const { secret, ...made } = await make();
+    const { status, body, headers } = await read(made.id);
+    expect([status, body]).toEqual([200, made]);
+    const again = await api.ask('webhookEndpoints.retrieve', {
+      ...of(made.id),
+      headers: { 'if-none-match': String(headers.etag) },
+    });
+    expect([again.status, again.text.includes(secret)]).toEqual([304, false]);
+  });
+
+  it('says why it was disabled, in lists too', async () => {
+    const { id } = await make();
+    await failFor(id);
+    const expected = { id, status: 'disabled', disabledReason: 'failing' };
+    expect((await read(id)).body).toMatchObject(expected);
+    expect((await api.ask('listWebhookEndpoints', { key })).body.data).toMatchObject([expected]);
+  });
+});
+
+describe('a webhook endpoint that is changed', () => {
+  it('is changed in what is said, once, and the audit log tells of it', async () => {
+    const { secret, ...made } = await make();
+    const url = 'https://receiver.example/other';
+    const first = await patch(made.id, { url, events: ['*', 'plan.created', '*'], status: 'disabled' });
+    const after = { ...made, url, events: ['*', 'plan.created'], status: 'disabled' };
+    expect([first.status, first.body]).toEqual([200, after]);
+    expect((await patch(made.id, { url, status: 'disabled' })).body).toEqual(after);
+    expect((await patch(made.id, {})).body).toEqual(after);
+    expect(await audited(made.id)).toEqual([
+      { action: 'createWebhookEndpoint', before: null, after: made },
+      { action: 'webhookEndpoints.update', before: made, after },
+    ]);
+    expect((await stored(made.id)).status).toBe('disabled');
+  });
+
+  it('forgets its failures when it is enabled, also where it was already', async () => {
+    const { id, ...made } = await make();
+    await failFor(id);
+    expect((await patch(id, { events: ['*'] })).body).toMatchObject({ disabledReason: 'failing' });
+    expect(await stored(id)).toMatchObject({ failures: 40, circuit_probes: 3 });
+    const { body } = await patch(id, { status: 'enabled' });
+    expect(body).toEqual({ id, url: HOOKS, events: ['*'], status: 'enabled', createdAt: made.createdAt });
+    expect(await stored(id)).toMatchObject(FORGIVEN);
+    await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
+      id,
+    ]);
+    await patch(id, { status: 'enabled' });
+    expect(await stored(id)).toMatchObject(FORGIVEN);
+    expect(await audited(id)).toHaveLength(3);
+  });
+
+  it('begins anew at another url, and nowhere else', async () => {
+    const { id } = await make();
+    await api.pool.query('UPDATE webhook_endpoints SET failures = 11, circuit_until = now() WHERE id = $1', [
+      id,
+    ]);
+    await patch(id, { url: HOOKS, events: ['*'] });
+    expect(await stored(id)).toMatchObject({ failures: 11 });
+    await patch(id, { url: `${HOOKS}/new` });
+    expect(await stored(id)).toMatchObject(FORGIVEN);
+  });
+
+  const refused: Array<[what: string, body: object, param: string]> = [
+    ['http', { url: 'http://receiver.example/' }, 'url'],
+    ['credentials', { url: 'https://a:b@receiver.example/' }, 'url'],
+    ['another scheme', { url: 'ftp://receiver.example/' }, 'url'],
+    ['an internal address', { url: 'https://169.254.169.254/' }, 'url'],
+    ['one in decimal', { url: 'https://2130706433/' }, 'url'],
+    ['one in octal', { url: 'https://0177.0.0.1/' }, 'url'],
+    ['one in hex', { url: 'https://0x7f.1/' }, 'url'],
+    ['one that is mapped', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
+    ['one behind NAT64', { url: 'https://[64:ff9b::a00:1]/' }, 'url'],
+    ['one in the oldest form of IPv6', { url: 'https://[::127.0.0.1]/' }, 'url'],
+    ['localhost', { url: 'https://localhost/' }, 'url'],
+    ['no event', { events: [] }, 'events'],
+    ['an unknown event', { events: ['plan.deleted'] }, 'events.0'],
+    ['an unknown status', { status: 'gone' }, 'status'],
+  ];
+  it.each(refused)('is refused with %s, and stays as it is', async (_, body, param) => {
+    const { id } = await make();
+    const before = await stored(id);
+    expectRefusal(await patch(id, { events: ['*'], ...body }), 'invalid_request', param);
+    expect(await stored(id)).toEqual(before);
+  });
+
+  it('is changed only as its caller saw it, where the caller says so', async () => {
+    const { id } = await make();
+    const seen = { 'if-match': String((await read(id)).headers.etag) };
+    expect((await patch(id, { events: ['*'] }, seen)).status).toBe(200);
+    expectRefusal(await patch(id, { events: ['plan.created'] }, seen), 'precondition_failed');
+    const gone = await api.ask('webhookEndpoints.delete', { ...of(id), headers: seen });
+    expectRefusal(gone, 'precondition_failed');
+  });
+});
+
+describe('a signing secret that is replaced', () => {
+  const secretsOf = async (id: string) => {
+    const row = await stored(id);
+    const owner = { environment, endpointId: id };
+    const open = (sealed: unknown) => sealed && openWebhookSecret(sealed as Buffer, owner, sealingKey);
+    return [open(row.secret), open(row.previous_secret)];
+  };
+
+  it('signs beside the new one for a day, or as long as is said', async () => {
+    const { id, secret: first } = await make();
+    const second = await rotate(id);
+    expect(second.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await secretsOf(id)).toEqual([second.body.secret, first]);
+    expectEnd(second.body.previousSecretUntil, 86_400_000);
+    const third = await rotate(id, { overlapSeconds: 604_800 });
+    expect(await secretsOf(id)).toEqual([third.body.secret, second.body.secret]);
+    expectEnd(third.body.previousSecretUntil, 604_800_000);
+    expect(Number((await stored(id)).previous_secret_until)).toBe(
+      Date.parse(third.body.previousSecretUntil ?? ''),
+    );
+  });
+
+  it('is good for nothing at once without an overlap', async () => {
+    const { id } = await make();
+    await rotate(id);
+    const { body } = await rotate(id, { overlapSeconds: 0 });
+    expect(body.previousSecretUntil).toBeUndefined();
+    expect(await secretsOf(id)).toEqual([body.secret, null]);
+    expect((await stored(id)).previous_secret_until).toBeNull();
+  });
+
+  it('is shown again to a repeated request, and never by the audit log', async () => {
+    const { id } = await make();
+    const ask = () =>
+      api.ask('webhookEndpoints.rotateSecret', { ...of(id), headers: { 'idempotency-key': 'r' } });
+    const { body } = await ask();
+    expect((await ask()).body).toEqual(body);
+    const entries = await audited(id);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'createWebhookEndpoint',
+      'webhookEndpoints.rotateSecret',
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('whsec_');
+  });
+
+  it.each([-1, 604_801, 1.5, '60', null])('overlaps for no %j seconds', async (overlapSeconds) => {
+    const { id } = await make();
+    expectRefusal(await rotate(id, { overlapSeconds }), 'invalid_request', 'overlapSeconds');
+  });
+
+  function expectEnd(end: string | undefined, ms: number): void {
+    expect(Math.abs(Date.parse(end ?? '') - Date.now() - ms)).toBeLessThan(10_000);
+  }
+});
+
+describe('a webhook endpoint that is deleted', () => {
+  it('is gone, and the audit log keeps what it was', async () => {
+    const { secret, ...made } = await make();
+    expect((await api.ask('webhookEndpoints.delete', of(made.id))).status).toBe(204);
+    expectRefusal(await read(made.id), 'endpoint_not_found', 'endpointId');
+    expect((await audited(made.id)).at(-1)).toEqual({
+      action: 'webhookEndpoints.delete',
+      before: made,
+      after: null,
+    });
+    expectRefusal(await api.ask('webhookEndpoints.delete', of(made.id)), 'endpoint_not_found', 'endpointId');
+  });
+
+  it('makes room for another', async () => {
+    const made = await Promise.all(Array.from({ length: 100 }, () => make()));
+    expectRefusal(
+      await api.ask('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
+      'invalid_request',
+    );
+    await api.ask('webhookEndpoints.delete', of(made[0]?.id ?? ''));
+    expect((await make()).status).toBe('enabled');
+  });
+});

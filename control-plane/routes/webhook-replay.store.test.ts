@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../schemas/event-types.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
+
+/*
+ * What sends an endpoint the events of a time again, or one that did not happen (contract, §8).
+ *
+ * Breaks that turn it red: one that arrived replayed as a failure; the end of the span part of it; an event
+ * that is on its way doubled; no bound to one call; a test told to everybody.
+ */
+let api: ApiUnderTest;
+let one: EndpointUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+beforeEach(async () => {
+  one = await startEndpoint(api);
+});
+
+const of = (id = one.endpointId) => ({ key: one.key, params: { endpointId: id } });
+const listOf = async (query: Record<string, string | number> = {}, id?: string) =>
+  (await api.ask('webhookDeliveries.list', { ...of(id), query })).body;
+const replayOne = (deliveryId: string) =>
+  api.ask('webhookDeliveries.replay', { key: one.key, params: { deliveryId } });
+const replay = (body: object) => api.ask('webhookEndpoints.replay', { ...of(), body });
+const span = (from: number, to: number) => ({ from: at(from).toISOString(), to: at(to).toISOString() });
+const test = (body: object = {}, id?: string) => api.ask('webhookEndpoints.test', { ...of(id), body });
+
+describe('a time that is replayed', () => {
+  it('is delivered again in its order, from its beginning up to its end', async () => {
+    const events = [];
+    for (const second of [0, 1, 2, 3]) events.push((await one.told(second, 'succeeded')).eventId);
+    expect((await replay(span(1, 3))).body).toEqual({ replayed: 2, hurried: 0 });
+    expect(await one.dueNow()).toEqual(events.slice(1, 3));
+  });
+
+  it('leaves out what arrived where only failures are asked for', async () => {
+    const failed = await one.told(1, 'failed');
+    const held = await one.told(2, 'held');
+    await one.told(3, 'succeeded');
+    const arrived = await one.told(4, 'failed');
+    await one.told(5, 'succeeded', { eventId: arrived.eventId });
+    expect((await replay({ ...span(0, 9), onlyFailed: true })).body).toEqual({ replayed: 2, hurried: 0 });
+    expect(await one.dueNow()).toEqual([failed.eventId, held.eventId]);
+  });
+
+  it('doubles nothing that is on its way, and hurries it', async () => {
+    const waiting = await one.told(1, 'pending');
+    const failed = await one.told(2, 'failed');
+    expect((await replay(span(0, 9))).body).toEqual({ replayed: 1, hurried: 1 });
+    expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
+    expect(await one.dueNow()).toEqual([waiting.eventId, failed.eventId]);
+    expect((await listOf()).total).toBe(3);
+  });
+
+  it('leaves what is being tried just now to its attempt', async () => {
+    const { id } = await one.told(1, 'pending');
+    await api.pool.query(
+      `UPDATE webhook_queue SET owner = 'x', lease_until = now() + interval '30 seconds'
+        WHERE delivery_id = $1`,
+      [id],
+    );
+    expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
+    expect((await replayOne(id)).body.id).toBe(id);
+    expect(await one.dueNow()).toEqual([]);
+  });
+
+  it('is of one endpoint', async () => {
+    const other = await one.newEndpoint();
+    await one.told(1, 'failed', { endpoint: other });
+    await one.told(2, 'pending', { endpoint: other });
+    expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
+  });
+
+  it('of more than 10,000 events goes on where the answer says', async () => {
+    await one.toldMany(10_050, 'failed');
+    const startedMs = performance.now();
+    const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(first).toEqual({ replayed: 10_000, hurried: 0, nextFrom: at(10.001).toISOString() });
+    const rest = (await replay({ ...span(0, 99), from: first.nextFrom, onlyFailed: true })).body;
+    expect(rest).toEqual({ replayed: 50, hurried: 0 });
+    expect((await listOf({ status: 'pending' })).total).toBe(10_050);
+  });
+
+  it('with more than 10,000 on their way is gone through in order, and nothing twice', async () => {
+    await one.toldMany(10_050, 'pending');
+    const early = await one.told(5, 'succeeded');
+    const late = await one.told(60, 'succeeded');
+    const first = (await replay(span(0, 99))).body;
+    expect(first).toEqual({ replayed: 1, hurried: 10_000, nextFrom: at(10).toISOString() });
+    const rest = (await replay({ ...span(0, 99), from: first.nextFrom })).body;
+    expect(rest).toEqual({ replayed: 1, hurried: 50 });
+    const due = await one.dueNow();
+    expect([due.length, due.includes(early.eventId), due.at(-1)]).toEqual([10_052, true, late.eventId]);
+  });
+
+  it('needs an enabled endpoint, and a span', async () => {
+    for (const [body, param] of [
+      [{ from: at(0).toISOString() }, 'to'],
+      [{ to: at(0).toISOString() }, 'from'],
+      [span(2, 1), 'to'],
+      [span(1, 1), 'to'],
+      [{ ...span(0, 1), onlyFailed: 'yes' }, 'onlyFailed'],
+    ] as const) {
+      expectRefusal(await replay(body), 'invalid_request', param);
+    }
+    await one.disable();
+    expectRefusal(await replay(span(0, 1)), 'illegal_transition');
+  });
+});
+
+describe('an endpoint that is tried', () => {
+  it.each(EVENT_TYPES)('with %s is sent an example of it, which did not happen', async (type) => {
+    const other = await one.newEndpoint();
+    const { status, body } = await test({ type });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      endpointId: one.endpointId,
+      eventType: type,
+      status: 'pending',
+      attemptsMade: 0,
+    });
+    expect(body.eventId).toMatch(/^evt_testevent[a-z2-7]{17}$/);
+    const event = await api.ask('webhookEvents.retrieve', {
+      key: one.key,
+      params: { eventId: body.eventId },
+    });
+    expect(event.body).toMatchObject({ id: body.eventId, type, workspace_id: one.environment.split(':')[0] });
+    expect(Object.keys(event.body)).toEqual(['id', 'type', 'workspace_id', 'created_at', 'data']);
+    expect(event.text).toContain('example');
+    expect((await api.ask('webhookEvents.list', { key: one.key })).body.total).toBe(0);
+    const sql = 'SELECT fanned_out FROM webhook_events WHERE id = $1';
+    expect((await api.pool.query(sql, [body.eventId])).rows).toEqual([{ fanned_out: true }]);
+    expect((await listOf({}, other)).total).toBe(0);
+  });
+
+  it('is sent what it selected, unless told', async () => {
+    const typeOf = async (events: string[]) => (await test({}, await one.newEndpoint(events))).body.eventType;
+    expect(await typeOf(['plan.archived', 'plan.created'])).toBe('plan.created');
+    expect(await typeOf(['*'])).toBe('customer.created');
+  });
+
+  it('is not sent its tests again with a time', async () => {
+    await test();
+    await api.pool.query(`UPDATE webhook_deliveries SET state = 'failed' WHERE environment = $1`, [
+      one.environment,
+    ]);
+    await api.pool.query('DELETE FROM webhook_queue WHERE environment = $1', [one.environment]);
+    const all = { from: '2020-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
+    expect((await replay(all)).body).toEqual({ replayed: 0, hurried: 0 });
+    const [tested] = (await listOf()).data;
+    expect((await replayOne(tested?.id ?? '')).body.status).toBe('pending');
+  });
+
+  it('needs to be enabled', async () => {
+    await one.disable();
+    expectRefusal(await test(), 'illegal_transition');
+    expectRefusal(await test({ type: 'plan.deleted' }), 'invalid_request', 'type');
+  });
+});

@@ -1,0 +1,74 @@
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+export interface BudgetRow extends BudgetFields {
+  customerId: string;
+  meterKey: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Decimal texts; at least one of them. */
+export interface BudgetFields {
+  soft: string | null;
+  hard: string | null;
+}
+
+/** Which one: a customer has at most one of a meter. */
+export type BudgetPlace = Pick<BudgetRow, 'customerId' | 'meterKey'>;
+
+const COLUMNS = `customer_id AS "customerId", meter_key AS "meterKey", soft, hard,
+  created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** In place of the one that there is. The customer is locked. */
+export async function putBudget(
+  db: Database,
+  environment: string,
+  { customerId, meterKey, soft, hard, updatedAt }: Omit<BudgetRow, 'createdAt'>,
+): Promise<BudgetRow | undefined> {
+  const { rows } = await db.query<BudgetRow>(
+    `INSERT INTO budgets (environment, customer_id, meter_key, soft, hard, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $6)
+     ON CONFLICT (environment, customer_id, meter_key) DO UPDATE
+        SET soft = excluded.soft, hard = excluded.hard, updated_at = excluded.updated_at
+     RETURNING ${COLUMNS}`,
+    [environment, customerId, meterKey, soft, hard, updatedAt],
+  );
+  return rows[0];
+}
+
+export async function findBudget(
+  db: Database,
+  environment: string,
+  { customerId, meterKey }: BudgetPlace,
+): Promise<BudgetRow | undefined> {
+  const { rows } = await db.query<BudgetRow>(
+    `SELECT ${COLUMNS} FROM budgets WHERE environment = $1 AND customer_id = $2 AND meter_key = $3`,
+    [environment, customerId, meterKey],
+  );
+  return rows[0];
+}
+
+export async function deleteBudget(
+  db: Database,
+  environment: string,
+  { customerId, meterKey }: BudgetPlace,
+): Promise<void> {
+  await db.query('DELETE FROM budgets WHERE environment = $1 AND customer_id = $2 AND meter_key = $3', [
+    environment,
+    customerId,
+    meterKey,
+  ]);
+}
+
+/** Of those of one moment the keys say the order. */
+export function listBudgets(
+  db: Database,
+  environment: string,
+  { customerId, ...page }: PageQuery & { customerId: string },
+) {
+  const from = '(SELECT *, meter_key AS id FROM budgets) AS budgets';
+  const where = 'environment = $1 AND customer_id = $2';
+  return readPage<BudgetRow>(db, { columns: COLUMNS, from, where, values: [environment, customerId] }, page);
+}

@@ -1,0 +1,67 @@
+import type { GrantRow } from '../../infra/store/credit-grants.ts';
+import type { LedgerEntry } from '../../infra/store/credit-ledger.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+/** A customer with one of its open grants; one without any has a row in which what is not there is null. */
+export type CreditsRow = { customerId: string; unpaid: string | null } & (
+  | GrantRow
+  | { [Name in keyof Omit<GrantRow, 'customerId'>]: null }
+);
+
+/** In one statement, so that all of it is of one moment: what has something left, as it is burned. */
+export async function readCredits(
+  db: Database,
+  environment: string,
+  { customer, at }: { customer: string; at: Date },
+): Promise<CreditsRow[]> {
+  const { rows } = await db.query<CreditsRow>(
+    `SELECT c.id AS "customerId", w.unpaid, g.id, g.environment, g.amount, g.remaining, g.reason, g.priority,
+            g.expires_at AS "expiresAt", g.created_at AS "createdAt"
+       FROM customers c
+       LEFT JOIN credit_wallets w ON w.environment = c.environment AND w.customer_id = c.id
+       LEFT JOIN credit_grants g ON g.environment = c.environment AND g.customer_id = c.id
+        AND g.remaining > 0 AND (g.expires_at IS NULL OR g.expires_at > $3)
+      WHERE c.environment = $1 AND (c.id = $2 OR c.external_id = $2)
+      ORDER BY g.priority, g.expires_at NULLS LAST, g.created_at, g.id COLLATE "C"`,
+    [environment, customer, at],
+  );
+  return rows;
+}
+
+/** Of a locked customer; what has expired by now counts no more. */
+export async function countOpenGrants(
+  db: Database,
+  environment: string,
+  { customerId, at }: { customerId: string; at: Date },
+): Promise<number> {
+  const { rows } = await db.query<{ open: number }>(
+    `SELECT count(*) AS open FROM credit_grants
+      WHERE environment = $1 AND customer_id = $2 AND remaining > 0
+        AND (expires_at IS NULL OR expires_at > $3)`,
+    [environment, customerId, at],
+  );
+  return rows[0]?.open ?? 0;
+}
+
+export interface LedgerRow extends Pick<LedgerEntry, 'type' | 'amount' | 'unpaid'> {
+  grantId: string | null;
+  meterKey: string | null;
+  periodStart: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+const LEDGER_COLUMNS = `type, amount, unpaid, grant_id AS "grantId", meter_key AS "meterKey",
+  period_start AS "periodStart", created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+export function listLedger(db: Database, environment: string, query: PageQuery & { customerId: string }) {
+  const list = {
+    columns: LEDGER_COLUMNS,
+    from: 'credit_ledger',
+    where: 'environment = $1 AND customer_id = $2',
+    values: [environment, query.customerId],
+  };
+  return readPage<LedgerRow>(db, list, query);
+}

@@ -1,0 +1,11 @@
+/** By these a memory of what customers hold is checked, should a notification have been lost. */
+import type { Database } from '../request-context.ts';
+
+/** Once for each change of the catalogue, or of the workspace's settings. */
+export async function raiseCatalogueVersion(db: Database, environment: string): Promise<void> {
+  await db.query(
+    `INSERT INTO catalogue_versions AS was (environment, version) VALUES ($1, 1)
+     ON CONFLICT (environment) DO UPDATE SET version = was.version + 1`,
+    [environment],
+  );
+}

@@ -1,0 +1,15 @@
+import type { Database } from '../request-context.ts';
+
+/** Until the transaction ends nobody locks the environment's as below; any number may do this at once. */
+export async function shareEntitlements(db: Database, environment: string): Promise<void> {
+  await db.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [keyOf(environment)]);
+}
+
+/** Waits for the transactions that share them, and keeps others from it until this one ends. */
+export async function lockEntitlements(db: Database, environment: string): Promise<void> {
+  await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(environment)]);
+}
+
+function keyOf(environment: string): string {
+  return `entitlements ${environment}`;
+}

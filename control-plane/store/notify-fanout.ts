@@ -1,0 +1,7 @@
+import { CHANNELS } from '../../schemas/channels.ts';
+import type { Database } from '../request-context.ts';
+
+/** Wakes the entitlement teller when this transaction commits. */
+export async function notifyFanout(db: Database): Promise<void> {
+  await db.query(`SELECT pg_notify($1, '')`, [CHANNELS.fanoutAsked]);
+}

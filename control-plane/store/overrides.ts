@@ -1,0 +1,121 @@
+import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { HeldOverride } from '../../schemas/rules/resolve-entitlements.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+export interface OverrideRow extends OverrideFields {
+  id: string;
+  customerId: string;
+  featureId: string;
+  featureKey: string;
+  type: FeatureType;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface OverrideFields {
+  /** Of a boolean feature, else null. */
+  enabled: boolean | null;
+  /** Decimal text; null is unlimited, but for a boolean feature. */
+  amount: string | null;
+  expiresAt: Date | null;
+  reason: string | null;
+}
+
+/** Which one: a customer has at most one of a feature. */
+export type OverridePlace = Pick<OverrideRow, 'customerId' | 'featureId'>;
+
+const COLUMNS = `id, customer_id AS "customerId", feature_id AS "featureId",
+  (SELECT key FROM features WHERE features.id = feature_id) AS "featureKey",
+  (SELECT type FROM features WHERE features.id = feature_id) AS type,
+  enabled, amount, expires_at AS "expiresAt", reason, created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** In place of the one that there is, which keeps its id. The customer and the feature are locked. */
+export async function putOverride(
+  db: Database,
+  environment: string,
+  row: Omit<OverrideRow, 'featureKey' | 'type' | 'createdAt'>,
+): Promise<OverrideRow | undefined> {
+  const { rows } = await db.query<OverrideRow>(
+    `INSERT INTO overrides (id, environment, customer_id, feature_id, enabled, amount, expires_at, reason,
+                            created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+     ON CONFLICT (customer_id, feature_id) DO UPDATE
+        SET enabled = excluded.enabled, amount = excluded.amount, expires_at = excluded.expires_at,
+            reason = excluded.reason, updated_at = excluded.updated_at
+      WHERE overrides.environment = excluded.environment
+     RETURNING ${COLUMNS}`,
+    [
+      row.id,
+      environment,
+      row.customerId,
+      row.featureId,
+      row.enabled,
+      row.amount,
+      row.expiresAt,
+      row.reason,
+      row.updatedAt,
+    ],
+  );
+  return rows[0];
+}
+
+export async function findOverride(
+  db: Database,
+  environment: string,
+  { customerId, featureId }: OverridePlace,
+): Promise<OverrideRow | undefined> {
+  const { rows } = await db.query<OverrideRow>(
+    `SELECT ${COLUMNS} FROM overrides WHERE environment = $1 AND customer_id = $2 AND feature_id = $3`,
+    [environment, customerId, featureId],
+  );
+  return rows[0];
+}
+
+export async function countOverrides(db: Database, environment: string, customerId: string): Promise<number> {
+  const { rows } = await db.query<{ held: number }>(
+    'SELECT count(*) AS held FROM overrides WHERE environment = $1 AND customer_id = $2',
+    [environment, customerId],
+  );
+  return rows[0]?.held ?? 0;
+}
+
+export async function deleteOverride(
+  db: Database,
+  environment: string,
+  { customerId, featureId }: OverridePlace,
+): Promise<void> {
+  await db.query('DELETE FROM overrides WHERE environment = $1 AND customer_id = $2 AND feature_id = $3', [
+    environment,
+    customerId,
+    featureId,
+  ]);
+}
+
+export function listOverrides(
+  db: Database,
+  environment: string,
+  { customerId, ...page }: PageQuery & { customerId: string },
+) {
+  const values = [environment, customerId];
+  const where = 'environment = $1 AND customer_id = $2';
+  return readPage<OverrideRow>(db, { columns: COLUMNS, from: 'overrides', where, values }, page);
+}
+
+/** All of a customer, as the rules take them. */
+export async function readHeldOverrides(
+  db: Database,
+  environment: string,
+  customerId: string,
+): Promise<HeldOverride[]> {
+  const { rows } = await db.query<HeldOverride>(
+    `SELECT f.key AS "featureKey", f.type, f.meter_key AS "meterKey",
+            CASE f.type WHEN 'boolean' THEN to_json(o.enabled) ELSE to_json(o.amount::text) END AS value,
+            (extract(epoch FROM o.expires_at) * 1000)::bigint AS "expiresAtMs"
+       FROM overrides o JOIN features f ON f.id = o.feature_id
+      WHERE o.environment = $1 AND o.customer_id = $2`,
+    [environment, customerId],
+  );
+  return rows;
+}

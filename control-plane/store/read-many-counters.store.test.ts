@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import { eventLine } from '../../infra/conformance/event-line.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { readCounter } from './read-counter.ts';
+import { readManyCounters } from './read-many-counters.ts';
+
+/*
+ * Many counters in one statement, against the statement of one (which usage/counter.store.test.ts holds
+ * against an oracle). Breaks that turn it red: one customer's bounds for all; an edge's second hour left out;
+ * another environment's or meter's events.
+ */
+const HOUR_MS = 3_600_000;
+const CUSTOMERS = 20;
+const nowMs = Date.now();
+let folder: string;
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log: pino({ level: 'silent' }) });
+  await warehouse.migrate();
+  const lines = Array.from({ length: 6_000 }, (_, at) =>
+    Buffer.from(
+      eventLine({
+        id: `use_${String(at).padStart(26, 'a')}`,
+        environment: at % 17 === 0 ? 'ws_b:live' : 'ws_a:live',
+        customerId: customerOf(at % CUSTOMERS),
+        meterKey: at % 13 === 0 ? 'other' : 'calls',
+        value: `${(at * 7919) % 1000}.${at % 10}1`,
+        uniqueValue: `=${at % 23}`,
+        properties: {},
+        occurredAtMs: nowMs - ((at * 104_729) % (72 * HOUR_MS)),
+        createdAtMs: nowMs,
+      }),
+    ),
+  );
+  await warehouse.insertEvents({ token: 'test', lines: Buffer.concat(lines), timeoutMs: 20_000 });
+});
+
+afterAll(async () => {
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const customerOf = (at: number) => `cus_${String(at).padStart(26, 'b')}`;
+
+/** From spans within an hour, over two hours without a whole one, to days; on bounds of hours and beside. */
+function ownersOf(seed: number) {
+  return Array.from({ length: CUSTOMERS }, (_, at) => {
+    const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS - ((at * 7 + seed * 3) % 60) * HOUR_MS;
+    const fromMs = hour + ([0, 1, 1_800_000, 3_599_999][(at + seed) % 4] ?? 0);
+    const lengths = [600_000, 2_700_000, HOUR_MS, 2 * HOUR_MS + 1, 50 * HOUR_MS, 30 * 24 * HOUR_MS];
+    const toMs = fromMs + (lengths[(at * 5 + seed) % lengths.length] ?? HOUR_MS);
+    return { customerId: customerOf(at), span: { fromMs, toMs } };
+  });
+}
+
+it.each(AGGREGATIONS)('counts %s for each customer over its own span', async (aggregation) => {
+  const meter = { key: 'calls', aggregation } as Parameters<typeof readCounter>[1]['meter'];
+  let counted = 0;
+  for (const seed of [1, 2]) {
+    const owners = ownersOf(seed);
+    const question = { environment: 'ws_a:live', meterKey: 'calls', aggregation, owners };
+    const together = await readManyCounters(warehouse, question);
+    for (const { customerId, span } of owners) {
+      const alone = await readCounter(warehouse, { environment: 'ws_a:live', customerId, meter }, span);
+      expect([customerId, together.get(customerId)]).toEqual([customerId, alone]);
+      counted += alone === '0' ? 0 : 1;
+    }
+  }
+  expect(counted).toBeGreaterThan(25);
+});
+
+it('is 0 for a customer without events', async () => {
+  const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs };
+  const owners = [{ customerId: 'cus_nobody', span }];
+  const question = { environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum' as const, owners };
+  expect([...(await readManyCounters(warehouse, question))]).toEqual([['cus_nobody', '0']]);
+});

@@ -1,0 +1,87 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { AGGREGATE_SQL } from '../../infra/store/aggregate-sql.ts';
+import { type Span, splitByHours } from '../../schemas/rules/calendar.ts';
+import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** One meter of many customers, of each over a span of its own. */
+export interface ManyCounters {
+  environment: string;
+  meterKey: string;
+  aggregation: Aggregation;
+  /** Each customer once, a few hundred at most: the statement grows with them. */
+  owners: ReadonlyArray<{ customerId: string; span: Span }>;
+}
+
+/**
+ * By customer, as canonical decimal text, in one statement: periods begin when a customer came, so that
+ * hardly two have the same bounds. Exact at any millisecond, like store/read-counter.ts: 100 customers take
+ * 70 ms, and 15 ms each one by one. Throws Transient.
+ */
+export async function readManyCounters(
+  warehouse: Warehouse,
+  { environment, meterKey, aggregation, owners }: ManyCounters,
+): Promise<Map<string, string>> {
+  const rows = await warehouse.query<{ customer: string; current: string }>({
+    sql: statementOf(aggregation),
+    params: { environment, meter: meterKey, ...columnsOf(owners) },
+    lane: 'counters',
+    timeoutMs: TIMEOUT_MS,
+  });
+  const counted = rows.map(({ customer, current }) => [customer, unitsText(decimalUnits(current))] as const);
+  return new Map([...owners.map(({ customerId }) => [customerId, '0'] as const), ...counted]);
+}
+
+const BOUNDS = ['headFrom', 'headTo', 'hoursFrom', 'hoursTo', 'tailFrom', 'tailTo'] as const;
+
+/**
+ * Each bound is looked up by the row's customer. The hours of the edges stand in a set beside it: the sort
+ * key finds them, where a comparison of bounds would read every event of these customers. A head without any
+ * whole hour behind it may lie in two.
+ */
+function statementOf(aggregation: Aggregation): string {
+  const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];
+  const bounds = BOUNDS.map((name) => `arrayMap(text -> toInt64(text), {${name}:Array(String)}) AS ${name}`);
+  const ofMeter = `environment = {environment:String} AND meter_key = {meter:String}
+     AND customer_id IN {customers:Array(String)}`;
+  return `WITH {customers:Array(String)} AS customers, ${bounds.join(', ')}
+SELECT customer_id AS customer, toString(${merged}) AS current FROM (
+  SELECT customer_id, ${ofHours} AS state FROM metergate.usage_hourly
+   WHERE ${ofMeter} AND hour >= toDateTime(${own('hoursFrom')}, 'UTC')
+     AND hour < toDateTime(${own('hoursTo')}, 'UTC')
+   GROUP BY customer_id
+  UNION ALL
+  SELECT customer_id, ${ofEvents} AS state FROM metergate.events FINAL
+   WHERE ${ofMeter} AND (customer_id, toStartOfHour(occurred_at)) IN (
+           SELECT edge.1, toStartOfHour(fromUnixTimestamp64Milli(edge.2, 'UTC')) FROM (
+             SELECT arrayJoin(arrayZip(arrayConcat(customers, customers, customers),
+                      arrayConcat(headFrom, arrayMap(ms -> ms - 1, headTo), tailFrom))) AS edge))
+     AND (${within('headFrom', 'headTo')} OR ${within('tailFrom', 'tailTo')})
+   GROUP BY customer_id)
+ GROUP BY customer_id`;
+}
+
+function own(bound: (typeof BOUNDS)[number]): string {
+  return `transform(customer_id, customers, ${bound}, toInt64(0))`;
+}
+
+function within(from: (typeof BOUNDS)[number], to: (typeof BOUNDS)[number]): string {
+  const occurred = 'toUnixTimestamp64Milli(occurred_at)';
+  return `(${occurred} >= ${own(from)} AND ${occurred} < ${own(to)})`;
+}
+
+function columnsOf(owners: ManyCounters['owners']): Record<string, string[]> {
+  const split = owners.map(({ span }) => splitByHours(span));
+  const texts = (moment: (one: (typeof split)[number]) => number) => split.map((one) => String(moment(one)));
+  return {
+    customers: owners.map(({ customerId }) => customerId),
+    headFrom: texts(({ head }) => head.fromMs),
+    headTo: texts(({ head }) => head.toMs),
+    hoursFrom: texts(({ hours }) => hours.fromMs / 1000),
+    hoursTo: texts(({ hours }) => hours.toMs / 1000),
+    tailFrom: texts(({ tail }) => tail.fromMs),
+    tailTo: texts(({ tail }) => tail.toMs),
+  };
+}

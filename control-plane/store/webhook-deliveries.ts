@@ -1,0 +1,191 @@
+import type { EventType } from '../../schemas/event-types.ts';
+import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../../schemas/resources/webhook-deliveries.ts';
+import type { Database } from '../request-context.ts';
+import { readPage } from './read-page.ts';
+
+export interface WebhookDeliveryRow {
+  id: string;
+  endpointId: string;
+  eventId: string;
+  eventType: EventType;
+  status: WebhookDelivery['status'];
+  attemptsMade: number;
+  lastStatus: number | null;
+  lastError: NonNullable<WebhookDelivery['lastError']> | null;
+  lastAttemptAt: Date | null;
+  nextAttemptAt: Date | null;
+  createdAt: Date;
+}
+
+const COLUMNS = `d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state AS status,
+  d.attempts AS "attemptsMade", d.last_status AS "lastStatus", d.last_error AS "lastError",
+  d.last_attempt_at AS "lastAttemptAt", d.created_at AS "createdAt",
+  (SELECT e.type FROM webhook_events e
+    WHERE e.environment = d.environment AND e.id = d.event_id) AS "eventType",
+  (SELECT q.due_at FROM webhook_queue q
+    WHERE q.environment = d.environment AND q.delivery_id = d.id) AS "nextAttemptAt"`;
+
+export interface DeliveryFilter {
+  endpointId: string;
+  status?: WebhookDelivery['status'] | undefined;
+}
+
+export function listDeliveries(
+  db: Database,
+  environment: string,
+  { endpointId, status, ...page }: DeliveryFilter & PageQuery,
+): Promise<{ rows: WebhookDeliveryRow[]; total: number }> {
+  const values: unknown[] = [environment, endpointId];
+  let where = 'd.environment = $1 AND d.endpoint_id = $2';
+  if (status !== undefined) where += ` AND d.state = $${values.push(status)}`;
+  return readPage(db, { columns: COLUMNS, from: 'webhook_deliveries d', where, values }, page);
+}
+
+export async function findDelivery(
+  db: Database,
+  environment: string,
+  id: string,
+): Promise<WebhookDeliveryRow | undefined> {
+  const { rows } = await db.query<WebhookDeliveryRow>(
+    `SELECT ${COLUMNS} FROM webhook_deliveries d WHERE d.environment = $1 AND d.id = $2`,
+    [environment, id],
+  );
+  return rows[0];
+}
+
+export interface WebhookAttemptRow {
+  number: number;
+  startedAt: Date;
+  durationMs: number;
+  status: number | null;
+  errorCode: NonNullable<WebhookAttempt['errorCode']> | null;
+  requestHead: string;
+  responseHead: string | null;
+  responseBody: string | null;
+}
+
+/** In their order. There are ten at most. */
+export async function listAttempts(
+  db: Database,
+  environment: string,
+  { id, createdAt }: Pick<WebhookDeliveryRow, 'id' | 'createdAt'>,
+): Promise<WebhookAttemptRow[]> {
+  const { rows } = await db.query<WebhookAttemptRow>(
+    `SELECT number, started_at AS "startedAt", duration_ms AS "durationMs", status,
+            error_code AS "errorCode", request_head AS "requestHead", response_head AS "responseHead",
+            response_body AS "responseBody"
+       FROM webhook_attempts WHERE environment = $1 AND delivery_id = $2 AND created_at = $3 ORDER BY number`,
+    [environment, id, createdAt],
+  );
+  return rows;
+}
+
+/** A delivery to be made: it is due at once. */
+export interface NewDelivery {
+  id: string;
+  eventId: string;
+}
+
+/** Of whole milliseconds, since attempts are found by the same moment. */
+export async function insertDueDeliveries(
+  db: Database,
+  environment: string,
+  { endpointId, createdAt, rows }: { endpointId: string; createdAt: Date; rows: NewDelivery[] },
+): Promise<void> {
+  await db.query(
+    `WITH new AS (
+       INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, created_at)
+       SELECT id, $1, $2, event_id, 'pending', $3 FROM unnest($4::text[], $5::text[]) AS new (id, event_id)
+       RETURNING *
+     )
+     INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at)
+     SELECT id, created_at, environment, endpoint_id, event_id, created_at FROM new`,
+    [environment, endpointId, createdAt, rows.map(({ id }) => id), rows.map(({ eventId }) => eventId)],
+  );
+}
+
+export interface ReplayFilter {
+  endpointId: string;
+  /** from ≤ time of the event < to. */
+  from: Date;
+  to: Date;
+  /** Those of which no delivery has succeeded. */
+  onlyFailed: boolean;
+  limit: number;
+}
+
+/**
+ * The event with this id as `e`, looked up by it alone: by its time as well, while tables are young, every
+ * event of the span was read for each (10,000 took longer than a statement may).
+ */
+const eventOf = (id: string) => `LATERAL (
+  SELECT created_at, object_id FROM webhook_events WHERE environment = $1 AND id = ${id} OFFSET 0) AS e`;
+
+export interface ReplayableEvent {
+  id: string;
+  createdAt: Date;
+}
+
+/**
+ * Events that the endpoint was to be told, oldest first, but for tests and for those that are on their way. A
+ * delivery is made after its event; by the clock of another host it may be some time before.
+ */
+export async function findReplayable(
+  db: Database,
+  environment: string,
+  { endpointId, from, to, onlyFailed, limit }: ReplayFilter,
+): Promise<ReplayableEvent[]> {
+  const { rows } = await db.query<ReplayableEvent>(
+    `SELECT told.id, e.created_at AS "createdAt"
+       FROM (SELECT event_id AS id FROM webhook_deliveries
+              WHERE environment = $1 AND endpoint_id = $2
+                AND created_at >= $3::timestamptz - interval '1 hour'
+              GROUP BY event_id
+             HAVING NOT bool_or(state = 'pending' OR $5 AND state = 'succeeded')) AS told,
+            ${eventOf('told.id')}
+      WHERE e.created_at >= $3 AND e.created_at < $4 AND e.object_id <> $2
+      ORDER BY e.created_at, told.id LIMIT $6`,
+    [environment, endpointId, from, to, onlyFailed, limit],
+  );
+  return rows;
+}
+
+/** One delivery that waits for its next attempt is due at once; not one that is being tried just now. */
+export async function hurryDelivery(
+  db: Database,
+  environment: string,
+  { endpointId, eventId, now }: Pick<WebhookDeliveryRow, 'endpointId' | 'eventId'> & { now: Date },
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `UPDATE webhook_queue
+        SET due_at = CASE WHEN lease_until > $4 THEN due_at ELSE LEAST(due_at, $4) END
+      WHERE environment = $1 AND endpoint_id = $2 AND event_id = $3 RETURNING delivery_id AS id`,
+    [environment, endpointId, eventId, now],
+  );
+  return rows[0]?.id;
+}
+
+/** The same for an endpoint's whose event lies in a span, oldest first. Returns the times of their events. */
+export async function hurryDeliveries(
+  db: Database,
+  environment: string,
+  { endpointId, from, to, limit, now }: Omit<ReplayFilter, 'onlyFailed'> & { now: Date },
+): Promise<Date[]> {
+  const { rows } = await db.query<{ createdAt: Date }>(
+    `WITH hurried AS (
+       UPDATE webhook_queue q SET due_at = $5
+         FROM (SELECT w.delivery_id, e.created_at FROM webhook_queue w, ${eventOf('w.event_id')}
+                WHERE w.environment = $1 AND w.endpoint_id = $2 AND w.due_at > $5
+                  AND (w.lease_until IS NULL OR w.lease_until <= $5)
+                  AND e.created_at >= $3 AND e.created_at < $4
+                ORDER BY e.created_at, w.delivery_id LIMIT $6) AS due
+        WHERE q.environment = $1 AND q.delivery_id = due.delivery_id
+          AND (q.lease_until IS NULL OR q.lease_until <= $5)
+       RETURNING due.created_at
+     )
+     SELECT created_at AS "createdAt" FROM hurried ORDER BY created_at`,
+    [environment, endpointId, from, to, now, limit],
+  );
+  return rows.map(({ createdAt }) => createdAt);
+}

@@ -1,0 +1,27 @@
+/** How many customers one transaction takes, by how long the ones before took. */
+export interface ChunkSize {
+  size(): number;
+  took(ms: number, customers: number): void;
+  failed(): void;
+}
+
+/** While one is under way a change of one of its customers waits for it. */
+const SLOW_MS = 500;
+const QUICK_MS = 250;
+/** Where fewer take as long it is the machine that is slow: smaller chunks would take longer in all. */
+const WORTHWHILE = 50;
+
+/** Customers may hold a boolean each, or a million grants: only a failure makes it as small as it takes. */
+export function createChunkSize(max: number): ChunkSize {
+  let size = max;
+  return {
+    size: () => size,
+    took(ms, customers) {
+      if (ms > SLOW_MS) size = Math.max(Math.min(size, WORTHWHILE), Math.floor(size / 2));
+      else if (ms < QUICK_MS && customers >= size) size = Math.min(size * 2, max);
+    },
+    failed() {
+      size = Math.max(Math.floor(size / 4), 1);
+    },
+  };
+}

@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
+import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { createTellerMetrics } from '../metrics.ts';
+import type { Database } from '../request-context.ts';
+import { catalogueUnderTest } from '../subscriptions/subscriptions-under-test.ts';
+import { startEntitlementTeller } from './entitlement-teller.ts';
+import { toldUnderTest } from './told-under-test.ts';
+import { touchEntitlements } from './touch-entitlements.ts';
+
+/*
+ * Changes that touch many customers, gone through by tellers that come and go.
+ *
+ * Breaks that turn it red: the job outside the transaction of its change; a chunk's position written before
+ * its events, or in a transaction of its own; what was told not written; a teller that is cut off told from;
+ * a change that comes meanwhile forgotten (`round_to` left as it was), or begun from the start each time.
+ */
+const log = pino({ level: 'silent' });
+
+describe('a plan with many subscribers that changes', () => {
+  it('is told to each of them once, whichever tellers are cut off within it', async () => {
+    const place = await placeUnderTest();
+    const { told } = place;
+    const customers = await place.subscribers(2_000);
+    await place.give({ sso: true, seats: '5' });
+    for (let cuts = 0; cuts < 5; cuts += 1) {
+      const before = await place.eventCount();
+      const teller = place.teller({ leaseMs: 100, chunkMax: 25 });
+      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), { interval: 5 });
+      await teller.cutOff();
+    }
+    // They were cut off within it, not after it.
+    expect(await place.eventCount()).toBeLessThan(2 * customers);
+    place.teller({ leaseMs: 100 });
+    await told.quiet(60_000);
+    expect(await place.eventsOf('sso')).toEqual({ events: customers, customers });
+    expect(await place.eventsOf('seats')).toEqual({ events: customers, customers });
+    expect(await told.untrue()).toEqual([]);
+  }, 60_000);
+
+  it('again and again is told in the end as it is, to all', async () => {
+    const place = await placeUnderTest();
+    await place.subscribers(400);
+    place.teller({ chunkMax: 20 });
+    for (let seats = 1; seats <= 25; seats += 1) {
+      const before = await place.eventCount();
+      await place.give({ seats: String(seats) });
+      // Each change finds the last one under way.
+      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), { interval: 1 });
+    }
+    // Who would begin anew with each change had told nobody at the end of the list until now.
+    expect(await place.customersHeard()).toBeGreaterThan(200);
+    await place.told.quiet();
+    expect(await place.told.untrue()).toEqual([]);
+    expect(await place.customersHeard()).toBe(400);
+  });
+
+  it('once more while nobody tells of it is told to those who were told already, too', async () => {
+    const place = await placeUnderTest();
+    await place.subscribers(200);
+    await place.give({ seats: '1' });
+    const teller = place.teller({ leaseMs: 100, chunkMax: 10 });
+    await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(0), { interval: 1 });
+    await teller.cutOff();
+    expect(await place.eventCount()).toBeLessThan(200);
+    await place.give({ seats: '2' });
+    place.teller();
+    await place.told.quiet();
+    expect(await place.told.untrue()).toEqual([]);
+    expect(await place.customersHeard()).toBe(200);
+  });
+
+  it('to what it was before anybody was told is told to nobody', async () => {
+    const place = await placeUnderTest();
+    await place.subscribers(10);
+    await place.give({ seats: '5' });
+    await place.give({});
+    place.teller();
+    await place.told.quiet();
+    expect(await place.eventCount()).toBe(0);
+  });
+
+  it('is told beside a change of another environment that takes longer', async () => {
+    const place = await placeUnderTest();
+    const other = await placeUnderTest(place.pool);
+    await other.subscribers(500);
+    await place.subscribers(5);
+    await other.give({ seats: '1' });
+    await place.give({ seats: '2' });
+    place.teller({ chunkMax: 20 });
+    await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), { interval: 5 });
+    expect(await other.eventCount()).toBeLessThan(500);
+    await place.told.quiet(20_000);
+    expect(await other.eventCount()).toBe(500);
+  });
+});
+
+it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it as it was', async () => {
+  const place = await placeUnderTest();
+  const customerId = await place.customer();
+  place.teller();
+  const open = await place.pool.connect();
+  onTestFinished(() => open.release());
+  await open.query('BEGIN');
+  await place.subscribe(open);
+  await place.touch(open, customerId);
+  let isAnswered = false;
+  const given = place.give({ seats: '5' }).then(() => {
+    isAnswered = true;
+  });
+  await vi.waitFor(async () => expect(isAnswered || (await place.isAnybodyLockedOut())).toBe(true), {
+    timeout: 5_000,
+  });
+  // Had it not waited, its job would be through by now, and nobody would have found this customer.
+  if (isAnswered) await place.told.quiet();
+  await open.query('COMMIT');
+  await given;
+  await place.told.quiet();
+  expect(await place.told.untrue()).toEqual([]);
+  expect(await place.eventCount()).toBe(1);
+});
+
+it('two tellers at once tell everything once', async () => {
+  const place = await placeUnderTest();
+  await place.subscribers(500);
+  await place.give({ seats: '5' });
+  place.teller({ chunkMax: 50, leaseMs: 60 });
+  place.teller({ chunkMax: 50, leaseMs: 60 });
+  await place.told.quiet(20_000);
+  expect(await place.eventsOf('seats')).toEqual({ events: 500, customers: 500 });
+});
+
+it('a change of the plan and one of a customer at once leave it told of what both have left', async () => {
+  const place = await placeUnderTest();
+  await place.subscribers(40);
+  place.teller({ chunkMax: 5 });
+  for (let round = 1; round <= 8; round += 1) {
+    const single = (await place.customerIds()).map((id, at) =>
+      place.setStatus(id, (at + round) % 3 === 0 ? 'paused' : 'active'),
+    );
+    await Promise.all([place.give({ seats: String(round), sso: round % 2 === 0 }), ...single]);
+  }
+  await place.told.quiet(20_000);
+  expect(await place.told.untrue()).toEqual([]);
+});
+
+type Worth = Record<string, boolean | string>;
+
+/** One environment with a plan, whose entitlements are changed as the API does it, in one transaction. */
+async function placeUnderTest(shared?: Pool) {
+  const pool = shared ?? (await freshPool());
+  const keys = newWorkspaceKeys();
+  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  const environment = `${keys.workspaceId}:live`;
+  const { customer, plan } = catalogueUnderTest(pool, environment);
+  const planId = await plan();
+  await pool.query(
+    `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
+     SELECT $1 || key, $1, key, key, type, now(), now()
+       FROM (VALUES ('sso', 'boolean'), ('seats', 'limit')) AS new (key, type)`,
+    [environment],
+  );
+  const touch = (db: Database, customerId: string) =>
+    touchEntitlements({ ...changeIn(environment), db }, { customerIds: [customerId] });
+
+  return {
+    pool,
+    customer,
+    touch,
+    ...databaseOf(pool, { environment, planId }),
+    told: toldUnderTest(pool, environment),
+    teller: (options: TellerOptions = {}) => tellerUnderTest(pool, options),
+    give: (worth: Worth) =>
+      inTransaction(pool, async (db) => {
+        await db.query('DELETE FROM plan_entitlements WHERE plan_id = $1', [planId]);
+        for (const [key, value] of Object.entries(worth)) {
+          await db.query(
+            `INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount)
+             VALUES ($1, 1, $2, $3, $4)`,
+            [planId, environment + key, ...(typeof value === 'boolean' ? [value, null] : [null, value])],
+          );
+        }
+        await touchEntitlements({ ...changeIn(environment), db }, { planId });
+      }),
+    setStatus: (customerId: string, status: string) =>
+      inTransaction(pool, async (db) => {
+        await db.query('UPDATE subscriptions SET status = $2 WHERE customer_id = $1', [customerId, status]);
+        await touch(db, customerId);
+      }),
+  };
+}
+
+function changeIn(environment: string) {
+  return { environment, actor: 'key', operationId: 'test', nowMs: Date.now() };
+}
+
+function databaseOf(pool: Pool, { environment, planId }: { environment: string; planId: string }) {
+  const ofEvents = `FROM webhook_events WHERE environment = $1 AND type = 'entitlement.changed'`;
+  async function count(sql: string, ...values: unknown[]): Promise<number> {
+    const { rows } = await pool.query<{ n: number }>(sql, [environment, ...values]);
+    return rows[0]?.n ?? 0;
+  }
+  /** Whoever has no subscription. */
+  async function subscribe(db: Database): Promise<void> {
+    await db.query(
+      `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
+         current_period_start, current_period_end, interval_months, created_at, updated_at)
+       SELECT 'sub_' || md5(id), $1, id, $2, 'active', now(), now(), now(), now() + interval '1 month', 1,
+              now(), now()
+         FROM customers WHERE environment = $1
+          AND NOT EXISTS (SELECT FROM subscriptions s WHERE s.customer_id = customers.id)`,
+      [environment, planId],
+    );
+  }
+  return {
+    subscribe,
+    async subscribers(many: number): Promise<number> {
+      await pool.query(
+        `INSERT INTO customers (id, environment, name, email)
+         SELECT 'cus_' || md5($1 || n), $1, 'Ada', 'ada@example.com' FROM generate_series(1, $2::int) AS n`,
+        [environment, many],
+      );
+      await subscribe(pool);
+      return many;
+    },
+    async customerIds(): Promise<string[]> {
+      const { rows } = await pool.query<{ id: string }>('SELECT id FROM customers WHERE environment = $1', [
+        environment,
+      ]);
+      return rows.map(({ id }) => id);
+    },
+    isAnybodyLockedOut: async () =>
+      (await count(`SELECT count(*) AS n FROM pg_locks, (SELECT $1) AS _
+                     WHERE locktype = 'advisory' AND NOT granted
+                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) > 0,
+    eventCount: () => count(`SELECT count(*) AS n ${ofEvents}`),
+    customersHeard: () => count(`SELECT count(DISTINCT object_id) AS n ${ofEvents}`),
+    async eventsOf(featureKey: string) {
+      const named = `AND body::json -> 'data' ->> 'featureKey' = $2`;
+      return {
+        events: await count(`SELECT count(*) AS n ${ofEvents} ${named}`, featureKey),
+        customers: await count(`SELECT count(DISTINCT object_id) AS n ${ofEvents} ${named}`, featureKey),
+      };
+    },
+  };
+}
+
+interface TellerOptions {
+  leaseMs?: number;
+  chunkMax?: number;
+}
+
+/** As in a process of its own, with connections of its own. */
+function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200 }: TellerOptions) {
+  const name = randomUUID();
+  const pool = createPool({ url: String(URLS.get(main)), name, log });
+  const metrics = createTellerMetrics(new Registry(), systemClock.nowMs);
+  const options = { owner: name, leaseMs, chunkMax, everyMs: 20 };
+  const teller = startEntitlementTeller({ pool, clock: systemClock, log, metrics }, options);
+  let ended: Promise<unknown> | undefined;
+  function end(): Promise<unknown> {
+    ended ??= Promise.all([pool.end(), teller.close()]);
+    return ended;
+  }
+  onTestFinished(async () => void (await end()));
+  return {
+    /** In the midst of what it does, and without a word: its lease runs out. */
+    async cutOff(): Promise<void> {
+      // It gets no other connections; how long it takes to see that is not waited for.
+      void end();
+      await main.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+        `metergate-${name}`,
+      ]);
+    },
+  };
+}
+
+const URLS = new WeakMap<Pool, string>();
+
+async function freshPool(): Promise<Pool> {
+  const database = await createTestDatabase();
+  const pool = createPool({ url: database.url, name: 'test', log });
+  URLS.set(pool, database.url);
+  onTestFinished(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  return pool;
+}

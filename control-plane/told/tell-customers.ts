@@ -1,0 +1,48 @@
+import { markFeatures } from '../../infra/store/settlement-marks.ts';
+import { type ToldEvent, tellEvents } from '../../infra/tell-events.ts';
+import { type ToldValues, toldChanges } from '../../schemas/rules/told-entitlements.ts';
+import type { Database } from '../request-context.ts';
+import { type ToldRow, writeTold } from '../store/entitlements-told.ts';
+import { readHeldValues } from '../store/held-values.ts';
+
+/**
+ * Tells customers, whose rows are locked, of each feature whose value is another one than they were told, and
+ * remembers it in the same transaction. Gives how many events that were. What a change did is seen here once
+ * the lock is held: two changes at once are told one after the other, the last one of what both have left.
+ */
+export async function tellCustomers(
+  db: Database,
+  { environment, nowMs }: { environment: string; nowMs: number },
+  rows: readonly ToldRow[],
+): Promise<number> {
+  if (rows.length === 0) return 0;
+  const asked = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
+  const held = new Map((await readHeldValues(db, environment, asked)).map((one) => [one.customerId, one]));
+  const events: ToldEvent[] = [];
+  const changed: Array<{ customerId: string; featureKey: string }> = [];
+  const written: ToldRow[] = [];
+  for (const row of rows) {
+    const { customerId, told, resolvedAt } = row;
+    const { held: now = NOTHING, nextTurn = null } = held.get(customerId) ?? {};
+    const changes = toldChanges(told, now);
+    for (const change of changes) {
+      changed.push({ customerId, featureKey: change.featureKey });
+      events.push({ type: 'entitlement.changed', objectId: customerId, data: { customerId, ...change } });
+    }
+    if (changes.length === 0 && nextTurn?.getTime() === row.nextTurn?.getTime()) continue;
+    written.push({ customerId, told: now, resolvedAt: later(resolvedAt, nowMs), nextTurn });
+  }
+  await tellEvents(db, { environment, nowMs, events });
+  // A limit that is another one has another threshold, and leaves another part of usage to be paid.
+  if (changed.length > 0) await markFeatures(db, environment, { held: changed, from: new Date(nowMs) });
+  if (written.length > 0) await writeTold(db, environment, written);
+  return events.length;
+}
+
+/** Of one that is archived. */
+const NOTHING: ToldValues = {};
+
+/** A clock that is behind that of another process takes nothing back. */
+function later(resolvedAt: Date, nowMs: number): Date {
+  return new Date(Math.max(resolvedAt.getTime(), nowMs));
+}

@@ -1,0 +1,20 @@
+import type { Database } from '../request-context.ts';
+import { lockTold, type TurnedCustomer } from '../store/entitlements-told.ts';
+import type { Told } from './fan-out.ts';
+import { tellCustomers } from './tell-customers.ts';
+
+/** Tells customers of what time has changed: an override has expired, a grace has ended. */
+export async function tellTurned(
+  db: Database,
+  turned: readonly TurnedCustomer[],
+  nowMs: number,
+): Promise<Told> {
+  let events = 0;
+  for (const environment of [...new Set(turned.map((one) => one.environment))].sort()) {
+    const here = turned.filter((one) => one.environment === environment);
+    const customerIds = here.map(({ customerId }) => customerId);
+    const rows = await lockTold(db, environment, customerIds);
+    events += await tellCustomers(db, { environment, nowMs }, rows);
+  }
+  return { customers: turned.length, events };
+}

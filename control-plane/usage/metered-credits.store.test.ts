@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { CHANNELS } from '../../schemas/channels.ts';
+import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
+
+/*
+ * Decisions on a metered feature by counter, override and credits, over HTTP from a real log, Postgres and
+ * ClickHouse. Nothing is settled here: what a check says of credits is what the wallet holds.
+ *
+ * Breaks that turn it red: the rate of another meter; an expired grant counted; an override that leaves the
+ * plan's limit in force; the unpaid rest left out.
+ */
+const log = pino({ level: 'silent' });
+
+let folder: string;
+let warehouse: Warehouse;
+let writer: EventLogWriter;
+let reader: EventLogReader;
+let usage: UsageUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let used: number;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
+  await warehouse.migrate();
+  const directory = join(folder, 'log');
+  writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
+  reader = await openSegmentLogReader({ directory });
+  usage = await startUsage({ warehouse, writer, reader });
+  made = holdersUnderTest(usage.api);
+  await made.feature('counted', 'metered', 'count');
+  await override(null);
+  used = (await check(0)).current ?? 0;
+});
+
+afterAll(async () => {
+  await usage?.api.close();
+  await reader?.close();
+  await writer?.close();
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const check = (requested: number) => made.check(usage.customerId, 'counted', { requested });
+
+async function override(value: number | null): Promise<void> {
+  const params = { customerId: usage.customerId, featureKey: 'counted' };
+  expect((await usage.api.ask('overrides.put', { params, body: { value } })).status).toBe(200);
+}
+
+async function rate(body: object): Promise<void> {
+  const answer = await usage.api.ask('meters.update', { params: { meterId: 'count' }, body });
+  expect(answer.status).toBe(200);
+}
+
+async function grant(amount: number): Promise<string> {
+  const params = { customerId: usage.customerId };
+  const answer = await usage.api.ask('credits.grant', { params, body: { amount, reason: 'a test' } });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+describe('a metered feature beyond its limit', () => {
+  it('is limited by an override also where no subscription meters it, for the calendar month', async () => {
+    expect(used).toBeGreaterThan(10);
+    await override(used + 2);
+    expect(await check(2)).toMatchObject({
+      allowed: true,
+      reasonCode: 'granted_by_override',
+      sources: ['override'],
+      limit: used + 2,
+      current: used,
+      remaining: 2,
+    });
+    expect((await check(3)).reasonCode).toBe('limit_reached');
+    const { body } = await usage.read('count');
+    expect(body).toMatchObject({ current: used, limit: used + 2 });
+  });
+
+  it('is paid by credits where its meter has a rate and they reach', async () => {
+    await rate({ creditRate: 0.5 });
+    expect((await check(2)).reasonCode).toBe('granted_by_override');
+    expect(await check(3)).toMatchObject({ allowed: false, reasonCode: 'insufficient_credit' });
+    await grant(1);
+    expect(await check(4)).toMatchObject({
+      allowed: true,
+      reasonCode: 'granted_by_credit',
+      sources: ['override', 'credit'],
+      reason: expect.stringContaining(': 2 more cost 1 credits, and 1 are left.'),
+    });
+    expect((await check(5)).reasonCode).toBe('insufficient_credit');
+    await grant(0.5);
+    expect((await check(5)).reasonCode).toBe('granted_by_credit');
+    const { body } = await usage.api.ask('entitlements.checkMany', {
+      body: {
+        customerId: usage.customerId,
+        features: [
+          { featureKey: 'counted', requested: 5 },
+          { featureKey: 'counted', requested: 6 },
+        ],
+      },
+    });
+    expect(body.data.map(({ reasonCode }) => reasonCode)).toEqual([
+      'granted_by_credit',
+      'insufficient_credit',
+    ]);
+  });
+
+  it('is reckoned at the dearest rate where all of them go by a property', async () => {
+    const rates = { property: 'region', rates: { eu: 0.1, us: 0.75 } };
+    await rate({ creditRates: rates });
+    expect((await check(5)).reasonCode).toBe('granted_by_credit');
+    await rate({ creditRate: null });
+    expect((await check(4)).reasonCode).toBe('granted_by_credit');
+    expect((await check(5)).reasonCode).toBe('insufficient_credit');
+    await rate({ creditRate: 0, creditRates: null });
+    expect((await check(3)).reasonCode).toBe('limit_reached');
+  });
+
+  it('is not paid by what has expired, nor before an unpaid rest', async () => {
+    await rate({ creditRate: 0.5 });
+    expect((await check(5)).reasonCode).toBe('granted_by_credit');
+    const expired = await grant(10);
+    expect((await check(25)).reasonCode).toBe('granted_by_credit');
+    await usage.api.pool.query(
+      `UPDATE credit_grants SET expires_at = now() - interval '1 ms' WHERE id = $1`,
+      [expired],
+    );
+    await tellOfCredits();
+    await expect.poll(async () => (await check(6)).reasonCode).toBe('insufficient_credit');
+    await usage.api.pool.query('UPDATE credit_grants SET remaining = 0');
+    await usage.api.pool.query('UPDATE credit_wallets SET balance = 0, unpaid = 3');
+    await tellOfCredits();
+    await expect
+      .poll(async () => (await check(3)).reason)
+      .toContain('more cost 0.5 credits, and 3 are unpaid;');
+    expect((await check(3)).reasonCode).toBe('insufficient_credit');
+    expect((await check(2)).reasonCode).toBe('granted_by_override');
+  });
+});
+
+/** What was written past the API is told as the API tells it. */
+async function tellOfCredits(): Promise<void> {
+  const note = JSON.stringify({ customerIds: [usage.customerId] });
+  await usage.api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.credits, note]);
+}

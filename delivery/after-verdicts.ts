@@ -1,0 +1,82 @@
+import type { PoolClient } from 'pg';
+import type { Logger } from 'pino';
+import { insertAuditEntry } from '../infra/store/insert-audit-entry.ts';
+import { afterAttempt, isGivenUp } from './circuit.ts';
+import type { Verdict } from './delivery-verdict.ts';
+import {
+  type CircuitRow,
+  type DisabledReason,
+  disableEndpoint,
+  lockCircuits,
+  writeCircuit,
+} from './store/endpoints.ts';
+
+export interface AfterVerdicts {
+  random: () => number;
+  log: Logger;
+}
+
+/**
+ * What attempts say of their endpoints: circuits open and close, and endpoints that want nothing any more,
+ * or have failed for days, are disabled. Within the transaction that records the attempts. Gives the
+ * endpoints that are not to be sent to for now.
+ */
+export async function afterVerdicts(
+  db: PoolClient,
+  verdicts: readonly Verdict[],
+  { random, log }: AfterVerdicts,
+): Promise<string[]> {
+  const isSuccess = ({ state }: Verdict) => state === 'succeeded';
+  const circuits = await lockCircuits(db, {
+    failed: endpointsOf(verdicts.filter((one) => !isSuccess(one))),
+    succeeded: endpointsOf(verdicts.filter(isSuccess)),
+  });
+  const putOff: string[] = [];
+  for (const before of circuits) {
+    const own = verdicts.filter(({ delivery }) => delivery.endpointId === before.id);
+    let after = before;
+    let reason: DisabledReason | undefined;
+    for (const verdict of own) {
+      const { delivery, endedAtMs } = verdict;
+      const ended = { isSuccess: isSuccess(verdict), isProbe: delivery.isProbe, endedAtMs };
+      after = { ...after, ...afterAttempt(after, ended, random) };
+      if (!ended.isSuccess && isGivenUp(after, endedAtMs)) reason ??= 'failing';
+      if (verdict.attempt.outcome === 'gone') reason = 'gone';
+    }
+    await writeCircuit(db, after);
+    if (reason !== undefined) {
+      await disable(db, after, { reason, now: new Date(own.at(-1)?.endedAtMs ?? 0) });
+      log.warn({ endpoint: after.id, reason }, 'a webhook endpoint was disabled');
+    }
+    if (reason !== undefined || after.untilMs !== undefined) putOff.push(after.id);
+  }
+  return putOff;
+}
+
+function endpointsOf(verdicts: readonly Verdict[]): string[] {
+  return [...new Set(verdicts.map(({ delivery }) => delivery.endpointId))];
+}
+
+/** As the audit log names whoever did it. */
+const ACTOR = 'delivery';
+const ACTION = 'webhookEndpoints.disable';
+
+async function disable(
+  db: PoolClient,
+  endpoint: CircuitRow,
+  { reason, now }: { reason: DisabledReason; now: Date },
+): Promise<void> {
+  const { environment, id: objectId, url, events } = endpoint;
+  await disableEndpoint(db, endpoint, { reason, now });
+  const shown = { id: objectId, url, events };
+  await insertAuditEntry(db, {
+    environment,
+    actor: ACTOR,
+    action: ACTION,
+    objectId,
+    before: JSON.stringify({ ...shown, status: 'enabled' }),
+    after: JSON.stringify({ ...shown, status: 'disabled', disabledReason: reason }),
+    requestId: null,
+    createdAt: now,
+  });
+}

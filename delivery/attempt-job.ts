@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../infra/ports/clock.ts';
+import { type Verdict, verdictOf } from './delivery-verdict.ts';
+import type { DeliveryMetrics } from './metrics.ts';
+import { ATTEMPT_TIMEOUT_MS, type Attempt, type Send } from './send.ts';
+import type { DueDelivery } from './store/take-due.ts';
+import type { Target } from './target.ts';
+
+/** A delivery that was taken, and where it goes. */
+export interface Job {
+  delivery: DueDelivery;
+  target: Target;
+}
+
+export interface AttemptDeps {
+  send: Send;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  metrics: DeliveryMetrics;
+  /** http and addresses that are not public are sent to. */
+  allowPrivate: boolean;
+}
+
+/**
+ * One attempt, under its lease. Undefined where too little of the lease was left for one: another process may
+ * have taken it before this attempt has ended. Never rejects.
+ */
+export async function attemptJob(deps: AttemptDeps, { delivery, target }: Job): Promise<Verdict | undefined> {
+  const { clock, metrics, random } = deps;
+  const startedAtMs = clock.nowMs();
+  if (startedAtMs > delivery.leaseUntil.getTime() - ATTEMPT_TIMEOUT_MS) return undefined;
+  if (delivery.attempts === 0) metrics.firstAttempt(startedAtMs - delivery.eventCreatedAt.getTime());
+  const attempt =
+    target.secrets.length > 0 ? await sendTo(deps, { delivery, target }) : unsigned(deps, delivery);
+  metrics.attempted(attempt.outcome);
+  return verdictOf(delivery, attempt, { startedAtMs, endedAtMs: clock.nowMs(), random });
+}
+
+function sendTo({ send, allowPrivate }: AttemptDeps, { delivery, target }: Job): Promise<Attempt> {
+  const { eventId, body, attempts } = delivery;
+  const { url, secrets } = target;
+  return send.send({ url, eventId, body, secrets, allowPrivate, attemptNumber: attempts + 1 });
+}
+
+function unsigned({ log }: AttemptDeps, { endpointId }: DueDelivery): Attempt {
+  log.error({ endpoint: endpointId }, 'the signing secret of a webhook endpoint does not open');
+  return { outcome: 'failed', durationMs: 0, requestHead: '' };
+}

@@ -1,0 +1,48 @@
+/** What is known of an endpoint from how its last attempts ended. */
+export interface Circuit {
+  /** In a row. */
+  failures: number;
+  /** The first of them ended then. */
+  failingSinceMs: number | undefined;
+  /** Set while the circuit is open: nothing is sent before that moment, and then one delivery, the probe. */
+  untilMs: number | undefined;
+  /** That have failed since it opened. */
+  probes: number;
+}
+
+export interface EndedAttempt {
+  isSuccess: boolean;
+  isProbe: boolean;
+  endedAtMs: number;
+}
+
+export const CLOSED: Circuit = { failures: 0, failingSinceMs: undefined, untilMs: undefined, probes: 0 };
+
+/** In a row, with none that succeeded in between. */
+export const FAILURES_TO_OPEN = 10;
+const PAUSE_MS = { first: 5_000, most: 300_000 };
+/** Endpoints that fell together are not asked together. */
+const JITTER = 0.2;
+const DISABLED_AFTER_MS = 5 * 86_400_000;
+
+/**
+ * A circuit opens after ten failures in a row, so that an endpoint that is down costs a probe now and then
+ * and no delivery loses its attempts to it. The pause doubles with each probe that fails, from 5 s to 5 min;
+ * one success closes it. What was on its way when it opened counts, and puts nothing off any further.
+ */
+export function afterAttempt(circuit: Circuit, ended: EndedAttempt, random: () => number): Circuit {
+  if (ended.isSuccess) return CLOSED;
+  const failures = circuit.failures + 1;
+  const failing = { ...circuit, failures, failingSinceMs: circuit.failingSinceMs ?? ended.endedAtMs };
+  const opens = circuit.untilMs === undefined && failures >= FAILURES_TO_OPEN;
+  if (!opens && !(circuit.untilMs !== undefined && ended.isProbe)) return failing;
+  const probes = opens ? 0 : circuit.probes + 1;
+  const pauseMs = Math.min(PAUSE_MS.first * 2 ** probes, PAUSE_MS.most);
+  const untilMs = Math.round(ended.endedAtMs + pauseMs * (1 - JITTER + 2 * JITTER * random()));
+  return { ...failing, probes, untilMs };
+}
+
+/** Of an attempt that failed: nothing else has happened for five days. */
+export function isGivenUp({ failingSinceMs }: Circuit, endedAtMs: number): boolean {
+  return failingSinceMs !== undefined && endedAtMs - failingSinceMs >= DISABLED_AFTER_MS;
+}

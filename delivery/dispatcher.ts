@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { poll } from '../infra/poll.ts';
+import { createWakeup } from '../infra/wakeup.ts';
+import { type AttemptDeps, attemptJob, type Job } from './attempt-job.ts';
+import { FAILURES_TO_OPEN } from './circuit.ts';
+import type { Verdict } from './delivery-verdict.ts';
+import { type JobOutcome, Lanes } from './lanes.ts';
+import { createRecorder } from './recorder.ts';
+import { repeat } from './repeat.ts';
+import { giveBackAll } from './store/take-due.ts';
+import { release, takeJobs } from './take-jobs.ts';
+
+/** Sends what is due, until it is closed. */
+export interface Dispatcher {
+  /** Something may be due. */
+  wake(): void;
+  /** Takes nothing more. Attempts in flight end within seconds, or are left to their leases. */
+  close(): Promise<void>;
+}
+
+export interface DispatcherDeps extends AttemptDeps {
+  pool: Pool;
+  /** Opens what is sealed for the secrets of endpoints. */
+  sealingKey: Buffer;
+}
+
+export interface DispatcherOptions {
+  owner: string;
+  /** At most so long between two looks. */
+  pollMs: number;
+}
+
+const LIMITS = {
+  /** Of one endpoint at once, in one process. */
+  concurrency: 5,
+  failuresMax: FAILURES_TO_OPEN,
+  /** A hanging attempt is a socket and some kilobytes. */
+  runningMax: 1_000,
+  heldOfOneMax: 100,
+  /** Taken and not yet recorded; an envelope is some kilobytes at most. */
+  heldMax: 2_000,
+};
+/** Beyond it nothing is begun: each would be sent again after a kill. */
+const UNRECORDED_MAX = 500;
+/** Between two takes, so that each finds some. */
+const PAUSE_MS = 5;
+const CLOSE_MS = { attempts: 2_000, records: 1_000 };
+
+export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: DispatcherOptions): Dispatcher {
+  const { pool, clock, log, sealingKey } = deps;
+  const wakeup = createWakeup();
+  const recorder = createRecorder({ ...deps, owner, onRecorded });
+  const lanes = new Lanes<Job>({
+    ...LIMITS,
+    run,
+    mayBegin: () => recorder.pending() < UNRECORDED_MAX,
+    onRoom: wakeup.wake,
+    onShut: (jobs) => void release(taking, jobs),
+  });
+  const taking = { pool, owner, sealingKey, lanes, held: new Set<string>(), heldMax: LIMITS.heldMax };
+  const closing = new AbortController();
+  let isNew = true;
+  let isCutOff = false;
+
+  async function take(): Promise<boolean> {
+    // What a process of this name had taken is nobody's: its attempts ended with it.
+    if (isNew) await giveBackAll(pool, owner);
+    isNew = false;
+    const isMore = await takeJobs(taking, new Date(clock.nowMs()));
+    await delay(PAUSE_MS);
+    return isMore;
+  }
+
+  async function run(job: Job): Promise<JobOutcome> {
+    const verdict = await attemptJob(deps, job);
+    if (!verdict) taking.held.delete(job.delivery.id);
+    else if (!isCutOff) recorder.add(verdict);
+    return verdict?.attempt.outcome ?? 'late';
+  }
+
+  function onRecorded(verdicts: readonly Verdict[], putOff: readonly string[]): void {
+    for (const { delivery } of verdicts) {
+      taking.held.delete(delivery.id);
+      lanes.recorded(delivery.endpointId);
+    }
+    void release(
+      taking,
+      putOff.flatMap((id) => lanes.clear(id)),
+    );
+    lanes.go();
+  }
+
+  const failure = 'due deliveries could not be taken';
+  const keeping = repeat(take, { failure, everyMs: pollMs, wakeup, signal: closing.signal, log });
+  return {
+    wake: wakeup.wake,
+    async close() {
+      closing.abort();
+      await keeping;
+      await release(taking, lanes.close());
+      await poll(() => lanes.running === 0 || undefined, { timeoutMs: CLOSE_MS.attempts, everyMs: 10 });
+      // What is broken off from now on did not fail by its receiver.
+      isCutOff = true;
+      await recorder.close(CLOSE_MS.records);
+    },
+  };
+}

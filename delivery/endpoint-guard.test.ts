@@ -1,0 +1,176 @@
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:https';
+import { isIP } from 'node:net';
+import { pino } from 'pino';
+import { buildConnector } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CERTIFICATE, CERTIFICATE_KEY } from './certificate-under-test.ts';
+import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
+import { listen, type Receiver, startRawReceiver } from './receiver-under-test.ts';
+import { type Attempt, createSend, type Send } from './send.ts';
+
+/*
+ * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below
+ * listens `inside`, and counts. Names are told by a resolver that a stranger has in hand; a connection to a
+ * name would ask it again, as sockets do. Seen red with the breaks address-checked-before-fetched-after,
+ * first-address-checked-alone and names-checked-and-literals-not (bench/torture/breaks/sending-breaks.ts).
+ */
+const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
+const log = pino({ level: 'silent' });
+
+let inside: Receiver;
+let outside: Receiver;
+let answer: RequestListener;
+let sender: Send;
+let reached: string[];
+/** What the resolver tells, one answer after the other; the last stays. */
+let told: string[][];
+
+beforeAll(async () => {
+  inside = await startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (...call) => answer(...call));
+  outside = await listen(server);
+  sender = createSend({ log, resolve, connect: connectThroughTheMap });
+});
+
+afterAll(async () => {
+  await sender?.close();
+  await inside?.close();
+  await outside?.close();
+});
+
+beforeEach(() => {
+  reached = [];
+  answer = (_, response) => response.end('ok');
+});
+
+async function resolve(): Promise<string[]> {
+  return (told.length > 1 ? told.shift() : told[0]) ?? [];
+}
+
+const connectLocally = buildConnector({ ca: CERTIFICATE });
+
+const connectThroughTheMap: buildConnector.connector = (options, callback) => {
+  void addressOf(options.hostname).then((address) => {
+    reached.push(address);
+    const { port } = (PUBLIC as readonly string[]).includes(address) ? outside : inside;
+    connectLocally({ ...options, hostname: '127.0.0.1', port: String(port) }, callback);
+  });
+};
+
+async function addressOf(hostname: string): Promise<string> {
+  return isIP(hostname) === 0 ? ((await resolve())[0] ?? '') : hostname;
+}
+
+function attempt(url: string, allowPrivate = false): Promise<Attempt> {
+  const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
+  return sender.send({ url, eventId: 'evt_1', body: '{}', secrets, allowPrivate, attemptNumber: 1 });
+}
+
+async function expectNothingReached(attempts: Array<Promise<Attempt>>): Promise<void> {
+  for (const one of await Promise.all(attempts)) {
+    expect(one).toMatchObject({ outcome: 'failed', errorCode: expect.stringMatching(/^(address|url)_not_/) });
+  }
+  expect(reached).toEqual([]);
+  expect(inside.connections()).toBe(0);
+}
+
+describe('promise 15: an attempt', () => {
+  it('to 60 and more ways to write an internal address reaches nothing', async () => {
+    expect(new Set(INTERNAL_HOSTS).size).toBeGreaterThanOrEqual(60);
+    const ports = ['', `:${inside.port}`];
+    const urls = INTERNAL_HOSTS.flatMap((host) => ports.map((port) => `https://${host}${port}/hooks`));
+    await expectNothingReached(urls.map((url) => attempt(url)));
+  });
+
+  it.each(INTERNAL_ADDRESSES)('to a name that has the address %s reaches nothing', async (address) => {
+    told = [[address]];
+    await expectNothingReached([attempt('https://receiver.example/')]);
+  });
+
+  it('of a name with one address of the inside among others reaches nothing', async () => {
+    for (const address of INTERNAL_ADDRESSES) {
+      told = [[PUBLIC[0], address, PUBLIC[1]]];
+      await expectNothingReached([attempt('https://receiver.example/')]);
+    }
+  });
+
+  it('of a name that leads elsewhere when it is asked for again reaches nothing', async () => {
+    told = [[PUBLIC[0]], ['127.0.0.1']];
+    expect(await attempt('https://receiver.example/')).toMatchObject({ outcome: 'succeeded' });
+    expect(reached).toEqual([PUBLIC[0]]);
+    reached = [];
+    // The connection to the public address is still there; its name is no longer good.
+    await expectNothingReached([attempt('https://receiver.example/')]);
+  });
+
+  it.each([301, 302, 303, 307, 308])('that is redirected inside with %i follows nothing', async (status) => {
+    told = [[PUBLIC[0]]];
+    for (const location of [inside.url, `https://127.0.0.1:${inside.port}/`, '//169.254.169.254/latest']) {
+      answer = (_, response) => response.writeHead(status, { location }).end();
+      const { outcome, errorCode, responseHead } = await attempt('https://receiver.example/');
+      expect([outcome, errorCode]).toEqual(['failed', 'status_not_2xx']);
+      expect(responseHead).toContain(`location: ${location}`);
+    }
+    expect(inside.connections()).toBe(0);
+  });
+
+  it('to a url that was registered under looser rules reaches nothing', async () => {
+    told = [[PUBLIC[0]]];
+    const urls = [
+      'http://receiver.example/',
+      'https://a:b@receiver.example/',
+      'ftp://receiver.example/',
+      'x',
+    ];
+    await expectNothingReached(urls.map((url) => attempt(url)));
+  });
+});
+
+describe('a connection', () => {
+  it('goes to the address that the name has now, and is kept for the next attempt', async () => {
+    told = [[PUBLIC[1]], [PUBLIC[1]], [PUBLIC[0]]];
+    for (let at = 0; at < 3; at += 1) {
+      expect((await attempt('https://receiver.example:8443/')).status).toBe(200);
+      // It is free again in the next turn of the loop.
+      await new Promise(setImmediate);
+    }
+    expect(reached).toEqual([PUBLIC[1], PUBLIC[0]]);
+  });
+
+  it('tries the next address when one refuses it', async () => {
+    told = [['2606:4700:4700::1001', PUBLIC[0]]];
+    await inside.close();
+    expect(await attempt('https://receiver.example:444/')).toMatchObject({ outcome: 'succeeded' });
+    expect(reached).toEqual(['2606:4700:4700::1001', PUBLIC[0]]);
+  });
+
+  it('is refused to whoever cannot show a certificate for the name', async () => {
+    told = [[PUBLIC[0]]];
+    for (const host of ['other.example', PUBLIC[0], `[${PUBLIC[1]}]`]) {
+      expect(await attempt(`https://${host}/`)).toMatchObject({ outcome: 'failed', errorCode: 'tls_failed' });
+    }
+  });
+
+  it('is refused to a certificate that nobody vouches for', async () => {
+    const plain = createSend({ log });
+    const secrets = ['whsec_AAAA'];
+    const request = { eventId: 'evt_1', body: '{}', secrets, allowPrivate: true, attemptNumber: 1 };
+    const url = `https://127.0.0.1:${outside.port}/`;
+    expect(await plain.send({ ...request, url })).toMatchObject({ errorCode: 'tls_failed' });
+    await plain.close();
+  });
+
+  it('may be private, and without TLS, where that is allowed', async () => {
+    told = [[PUBLIC[0]]];
+    const plain = createSend({ log });
+    const receiver = await startRawReceiver((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+    const request = { eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], attemptNumber: 1 };
+    for (const host of ['127.0.0.1', 'localhost', '2130706433']) {
+      const url = `http://${host}:${receiver.port}/`;
+      expect((await plain.send({ ...request, url, allowPrivate: true })).outcome).toBe('succeeded');
+    }
+    await plain.close();
+    await receiver.close();
+  });
+});

@@ -1,0 +1,112 @@
+import { type Dispatcher, errors } from 'undici';
+import type { AttemptError } from '../schemas/webhook-attempt.ts';
+import { AttemptFailed } from './attempt-failed.ts';
+import { storableText } from './storable-text.ts';
+
+export interface Exchange {
+  /** Undefined where no answer came. */
+  answer?: Answer;
+  /** It did not come whole. `connect_…` and `tls_failed` are from before any byte was sent. */
+  failure?: AttemptError;
+}
+
+export interface Answer {
+  status: number;
+  head: string;
+  /** Its beginning. */
+  body: string;
+  retryAfter?: string | undefined;
+}
+
+export interface Post {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+const READ_BYTES_MAX = 65_536;
+const KEPT_BYTES_MAX = 4_096;
+const HEAD_CHARS_MAX = 4_096;
+
+/** Interim answers (1xx) before the answer; a receiver could send them for ever. */
+const INTERIM_MAX = 8;
+
+/**
+ * Sends one request and reads what comes back, as far as that is bounded: of an answer that is longer its
+ * connection is ended. Resolves always, at the latest when the signal aborts; nothing is sent after that.
+ */
+export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let answer: Omit<Answer, 'body'> | undefined;
+    let interim = 0;
+    let readBytes = 0;
+    let keptBytes = 0;
+    const kept: Buffer[] = [];
+
+    const abort = () => {
+      controller?.abort(new AttemptFailed('timeout'));
+      settle('timeout');
+    };
+    signal.addEventListener('abort', abort, { once: true });
+
+    function settle(failure?: AttemptError): void {
+      signal.removeEventListener('abort', abort);
+      resolve({
+        ...(answer ? { answer: { ...answer, body: storableText(Buffer.concat(kept)) } } : {}),
+        ...(failure ? { failure } : {}),
+      });
+    }
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        // It waited for a connection until now.
+        if (signal.aborted) started.abort(new AttemptFailed('timeout'));
+        else controller = started;
+      },
+      onResponseStart(started, status, headers, message = '') {
+        interim += 1;
+        if (status >= 200) answer = answerOf(status, headers, message);
+        else if (interim > INTERIM_MAX) started.abort(new AttemptFailed('response_invalid'));
+      },
+      onResponseData(started, chunk) {
+        readBytes += chunk.length;
+        if (keptBytes < KEPT_BYTES_MAX) {
+          // A copy: the chunk is a view of the parser's memory.
+          const part = Buffer.from(chunk.subarray(0, KEPT_BYTES_MAX - keptBytes));
+          keptBytes += part.length;
+          kept.push(part);
+        }
+        if (readBytes > READ_BYTES_MAX) started.abort(new AttemptFailed('response_too_large'));
+      },
+      onResponseEnd: () => settle(),
+      onResponseError: (_, error) => settle(failureOf(error, controller !== undefined)),
+    };
+    dispatcher.dispatch({ method: 'POST', ...post }, handler);
+  });
+}
+
+function answerOf(status: number, headers: Headers, message: string): Omit<Answer, 'body'> {
+  const lines = Object.entries(headers).flatMap(([name, value = '']) =>
+    [value].flat().map((one) => `${name}: ${one}`),
+  );
+  const head = storableText(Buffer.from([`HTTP/1.1 ${status} ${message}`, ...lines].join('\n')));
+  const retryAfter = [headers['retry-after']].flat()[0];
+  return { status, head: head.slice(0, HEAD_CHARS_MAX), retryAfter };
+}
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** Decided by codes of node, OpenSSL and undici; what has none is a connection that ended. */
+function failureOf(error: Error & { code?: string }, isBegun: boolean): AttemptError {
+  if (error instanceof AttemptFailed) return error.code;
+  const { code = '' } = error;
+  if (error instanceof errors.HTTPParserError || BAD_ANSWER.test(code)) return 'response_invalid';
+  if (isBegun) return 'connection_lost';
+  if (TIMED_OUT.has(code)) return 'connect_timeout';
+  return BAD_TLS.test(code) ? 'tls_failed' : 'connect_failed';
+}
+
+const BAD_ANSWER = /^UND_ERR_(HEADERS_OVERFLOW$|RES_)/;
+const TIMED_OUT: ReadonlySet<string> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+const BAD_TLS = /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|HOSTNAME_)|SELF_SIGNED|_CA$/;

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { type JobOutcome, Lanes } from './lanes.ts';
+
+/** Jobs that run until they are ended. */
+function lanesUnderTest({ runningMax = 100 } = {}) {
+  const begun: string[] = [];
+  const ends = new Map<string, (outcome: JobOutcome) => void>();
+  const shut: string[] = [];
+  const state = { mayBegin: true, rooms: 0 };
+  const lanes = new Lanes<string>({
+    run: (name) => {
+      begun.push(name);
+      return new Promise((resolve) => ends.set(name, resolve));
+    },
+    ...{ concurrency: 2, failuresMax: 3, runningMax, heldOfOneMax: 8, heldMax: 40 },
+    mayBegin: () => state.mayBegin,
+    onRoom: () => {
+      state.rooms += 1;
+    },
+    onShut: (jobs) => shut.push(...jobs),
+  });
+  const end = async (name: string, outcome: JobOutcome = 'succeeded') => {
+    ends.get(name)?.(outcome);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { lanes, begun, shut, state, end };
+}
+
+const WELL = { failures: 0, isCutOff: false };
+
+describe('lanes', () => {
+  it('begin so many of each endpoint, and the next one when one has ended', async () => {
+    const { lanes, begun, end } = lanesUnderTest();
+    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
+    expect(begun).toEqual(['a1', 'a2']);
+    await end('a1');
+    expect(begun).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  /** Red when a lane goes on for as long as it has something. */
+  it('take turns when not all can run', async () => {
+    const { lanes, begun, end } = lanesUnderTest({ runningMax: 2 });
+    lanes.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
+    lanes.add('b', ['b1', 'b2'], WELL);
+    for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name);
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
+  });
+
+  it('have room for one more of each that has ended, and for more of one that runs dry', async () => {
+    const { lanes, end } = lanesUnderTest();
+    lanes.add('a', ['a1', 'a2'], { failures: 0, isCutOff: true });
+    expect(lanes.rooms()).toEqual(new Map([['a', 2]]));
+    lanes.add('a', ['a3', 'a4'], WELL);
+    expect(lanes.rooms()).toEqual(new Map([['a', 0]]));
+    for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
+    expect(lanes.rooms()).toEqual(new Map([['a', 4]]));
+  });
+
+  it('forget an endpoint of which nothing is held or to be recorded', async () => {
+    const { lanes, end } = lanesUnderTest();
+    lanes.add('a', ['a1'], WELL);
+    await end('a1');
+    expect([...lanes.rooms().keys()]).toEqual(['a']);
+    lanes.recorded('a');
+    expect([...lanes.rooms().keys()]).toEqual([]);
+  });
+
+  /** Red when it may go on before its failures are written down: the circuit would open too late. */
+  it('shut an endpoint after too many failures in a row until all of them are recorded', async () => {
+    const { lanes, begun, shut, end } = lanesUnderTest();
+    lanes.add('a', ['a1', 'a2', 'a3', 'a4', 'a5'], WELL);
+    for (const name of ['a1', 'a2', 'a3']) await end(name, 'failed');
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'a4']);
+    expect(shut).toEqual(['a5']);
+    expect(lanes.rooms().get('a')).toBe(0);
+    lanes.recorded('a');
+    lanes.recorded('a');
+    expect(lanes.rooms().get('a')).toBe(0);
+    lanes.recorded('a');
+    expect(lanes.rooms().get('a')).toBe(1);
+  });
+
+  it('shut one that wants nothing any more at once', async () => {
+    const { lanes, shut, end } = lanesUnderTest();
+    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
+    await end('a1', 'gone');
+    expect(shut).toEqual(['a3']);
+  });
+
+  it('begin nothing while they may not, and then all', () => {
+    const { lanes, begun, state } = lanesUnderTest();
+    state.mayBegin = false;
+    lanes.add('a', ['a1'], WELL);
+    lanes.add('b', ['b1'], WELL);
+    expect(begun).toEqual([]);
+    state.mayBegin = true;
+    lanes.go();
+    expect(begun).toEqual(['a1', 'b1']);
+  });
+
+  /** Red without the bound: endpoints that hang would take every place. */
+  it('give each endpoint one place when half of all are taken', async () => {
+    const { lanes, begun, end } = lanesUnderTest({ runningMax: 4 });
+    expect(lanes.limit).toBe(2);
+    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
+    lanes.add('b', ['b1', 'b2'], WELL);
+    expect(lanes.limit).toBe(1);
+    lanes.add('c', ['c1'], WELL);
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'c1']);
+    await end('b1');
+    expect(begun.at(-1)).toBe('b2');
+  });
+
+  it('that are closed give back what waits', () => {
+    const { lanes, begun } = lanesUnderTest();
+    lanes.add('a', ['a1', 'a2', 'a3'], WELL);
+    expect(lanes.close()).toEqual(['a3']);
+    lanes.add('b', ['b1'], WELL);
+    expect(begun).toEqual(['a1', 'a2']);
+  });
+});

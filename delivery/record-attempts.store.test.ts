@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryUnderTest, latch, soon } from './delivery-under-test.ts';
+import type { Attempt } from './send.ts';
+import { LEASE_MS } from './take-jobs.ts';
+
+const FAILED: Partial<Attempt> = { outcome: 'failed', status: 500, errorCode: 'status_not_2xx' };
+
+describe('what came of attempts', () => {
+  /** Red without the bound: each of them would be sent again after a kill. */
+  it('waits while it cannot be recorded, with not many more begun, and nothing is sent twice', async () => {
+    const { pool, endpoint, event, sent, deliveries, run } = await deliveryUnderTest();
+    for (const name of ['a', 'b', 'c']) await endpoint({ name });
+    await pool.query('ALTER TABLE webhook_attempts ADD CONSTRAINT refused CHECK (false)');
+    run();
+    await event({ count: 400 });
+    await soon(() => expect(sent.length).toBeGreaterThanOrEqual(500));
+    expect((await deliveries()).every(({ state }) => state === 'pending')).toBe(true);
+    expect(sent.length).toBeLessThanOrEqual(515);
+    await pool.query('ALTER TABLE webhook_attempts DROP CONSTRAINT refused');
+    await soon(async () => {
+      const states = (await deliveries()).map(({ state }) => state);
+      expect(states).toEqual(Array(1_200).fill('succeeded'));
+    });
+    expect(sent).toHaveLength(1_200);
+  });
+
+  /** Red when a batch fails for one of it: nothing would be recorded any more. */
+  it('is recorded also where one of them holds what no text can hold, without it', async () => {
+    const { pool, endpoint, event, deliveries, sent, run } = await deliveryUnderTest(() => {
+      return { responseBody: sent.length === 2 ? 'a\u0000b' : 'whole' };
+    });
+    await endpoint();
+    run();
+    await event({ count: 3 });
+    await soon(async () => {
+      expect((await deliveries()).map(({ state }) => state)).toEqual(Array(3).fill('succeeded'));
+    });
+    const { rows } = await pool.query('SELECT response_body AS body FROM webhook_attempts ORDER BY 1');
+    expect(rows).toEqual([{ body: 'whole' }, { body: 'whole' }, { body: null }]);
+  });
+
+  /** Red when a process that has lost the lease writes a failure over what the next one has done. */
+  it('counts of a process that was too slow only where it succeeded', async () => {
+    const hangs = [latch<Partial<Attempt>>(), latch<Partial<Attempt>>()];
+    const scripts = [() => hangs[0]?.opened, () => FAILED, () => hangs[1]?.opened, () => ({})];
+    let at = 0;
+    const world = await deliveryUnderTest(async () => {
+      at += 1;
+      return (await scripts[at - 1]?.()) ?? {};
+    });
+    await world.endpoint();
+    const slow = async (outcome: Partial<Attempt>, hang: number) => {
+      const begun = world.sent.length;
+      const [eventId] = await world.event();
+      const first = world.run();
+      await soon(() => expect(world.sent).toHaveLength(begun + 1));
+      world.clock.ms += LEASE_MS;
+      const second = world.run();
+      await soon(() => expect(world.sent).toHaveLength(begun + 2));
+      await second.close();
+      hangs[hang]?.open(outcome);
+      await first.close();
+      return (await world.deliveries()).find((one) => one.eventId === eventId);
+    };
+    expect(await slow({}, 0)).toMatchObject({ state: 'succeeded', dueAtMs: null });
+    expect(await slow(FAILED, 1)).toMatchObject({ state: 'succeeded', dueAtMs: null });
+  });
+});

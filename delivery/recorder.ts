@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import type { Logger } from 'pino';
+import { inTransaction } from '../infra/postgres/pool.ts';
+import { createWakeup } from '../infra/wakeup.ts';
+import { afterVerdicts } from './after-verdicts.ts';
+import type { Verdict } from './delivery-verdict.ts';
+import type { DeliveryMetrics } from './metrics.ts';
+import { recordAttempts } from './store/record-attempts.ts';
+
+/** Writes down what came of attempts, many at a time. */
+export interface Recorder {
+  add(verdict: Verdict): void;
+  /** Not written yet. */
+  pending(): number;
+  /** Tries to write what is left, for so long. */
+  close(patienceMs: number): Promise<void>;
+}
+
+export interface RecorderDeps {
+  pool: Pool;
+  log: Logger;
+  metrics: DeliveryMetrics;
+  random: () => number;
+  owner: string;
+  /** They are written; `putOff`: endpoints that are not to be sent to any more for now. */
+  onRecorded: (verdicts: readonly Verdict[], putOff: readonly string[]) => void;
+}
+
+const BATCH = 250;
+/** 50 commits a second at most: what ends in between is written together. */
+const PAUSE_MS = 20;
+const RETRY_MS = 500;
+
+/**
+ * One batch after the other. While Postgres is away what was not written waits here, and the dispatch begins
+ * nothing more when it is too much; nothing is given up but with the process: then it is sent again.
+ */
+export function createRecorder(deps: RecorderDeps): Recorder {
+  const { log, onRecorded } = deps;
+  const waiting: Verdict[] = [];
+  const wakeup = createWakeup();
+  let giveUpAtMs = Number.POSITIVE_INFINITY;
+  let isClosing = false;
+  const isOver = () => isClosing && (waiting.length === 0 || performance.now() > giveUpAtMs);
+
+  async function keepRecording(): Promise<void> {
+    while (!isOver()) {
+      if (waiting.length === 0) await wakeup.wait(IDLE_MS);
+      else await recordNext();
+    }
+  }
+
+  async function recordNext(): Promise<void> {
+    const batch = waiting.slice(0, BATCH);
+    try {
+      const putOff = await record(deps, batch);
+      waiting.splice(0, batch.length);
+      onRecorded(batch, putOff);
+      if (waiting.length < BATCH && !isClosing) await delay(PAUSE_MS);
+    } catch (err) {
+      log.warn({ err }, 'attempts could not be recorded');
+      await delay(RETRY_MS);
+    }
+  }
+
+  const recording = keepRecording();
+  return {
+    add(verdict) {
+      waiting.push(verdict);
+      wakeup.wake();
+    },
+    pending: () => waiting.length,
+    async close(patienceMs) {
+      giveUpAtMs = performance.now() + patienceMs;
+      isClosing = true;
+      wakeup.wake();
+      await recording;
+    },
+  };
+}
+
+const IDLE_MS = 60_000;
+
+/**
+ * One that Postgres cannot store must not keep back the others: then each by itself, and that one without
+ * texts.
+ */
+async function record(deps: RecorderDeps, batch: readonly Verdict[]): Promise<string[]> {
+  try {
+    return await inTransaction(deps.pool, (db) => recordAll(db, deps, batch));
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    if (batch.length === 1) return await inTransaction(deps.pool, (db) => recordAll(db, deps, bare(batch)));
+  }
+  deps.log.error({ count: batch.length }, 'an attempt cannot be stored as it is');
+  const putOff: string[] = [];
+  for (const one of batch) putOff.push(...(await record(deps, [one])));
+  return putOff;
+}
+
+async function recordAll(db: PoolClient, deps: RecorderDeps, batch: readonly Verdict[]): Promise<string[]> {
+  const putOff = await afterVerdicts(db, batch, deps);
+  await recordAttempts(db, deps.owner, batch);
+  return putOff;
+}
+
+/** SQLSTATE class 22: data exception, such as a character that no text of Postgres can hold. */
+function isUnstorable(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code ?? '').startsWith('22');
+}
+
+function bare(batch: readonly Verdict[]): Verdict[] {
+  return batch.map((verdict) => {
+    const { responseHead, responseBody, ...attempt } = verdict.attempt;
+    return { ...verdict, attempt };
+  });
+}

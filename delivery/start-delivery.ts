@@ -1,0 +1,96 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Clock } from '../infra/ports/clock.ts';
+import { createWakeup } from '../infra/wakeup.ts';
+import { CHANNELS } from '../schemas/channels.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { EVENTS_AT_ONCE, fanOut } from './fan-out.ts';
+import { holdDisabled } from './hold-disabled.ts';
+import { createDeliveryMetrics } from './metrics.ts';
+import { repeat } from './repeat.ts';
+import { turnPartitions } from './retention.ts';
+import type { Send } from './send.ts';
+import { readBacklog } from './store/backlog.ts';
+
+export interface DeliveryDeps {
+  /** Of its own: whoever holds all connections of another one must not hold up delivery. */
+  pool: Pool;
+  send: Send;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  metrics: Registry;
+  /** Opens what is sealed for the secrets of endpoints. */
+  sealingKey: Buffer;
+  /** http and addresses that are not public are sent to. */
+  allowPrivate: boolean;
+}
+
+export interface DeliveryOptions {
+  /** One process's own at any time: what it had taken when it was killed is sent again at once. */
+  owner: string;
+  /** How often it looks without being woken. Default 1,000. */
+  pollMs?: number;
+}
+
+export interface Delivery {
+  /** For the listener: what to do on which channel. */
+  readonly channels: Record<(typeof DELIVERY_CHANNELS)[number], () => void>;
+  /** Looks at once for what may have been missed while nothing was heard. */
+  look(): void;
+  /** Takes nothing more; attempts in flight end within seconds, or are left to their leases. */
+  close(): Promise<void>;
+}
+
+/** What it has to hear. */
+export const DELIVERY_CHANNELS = [CHANNELS.outbox] as const;
+
+const POLL_MS = 1_000;
+const BACKLOG_EVERY_MS = 5_000;
+const PARTITIONS_EVERY_MS = 3_600_000;
+
+/** Makes deliveries of the events of the outbox, sends them, and forgets them when they are old. */
+export function startDelivery(deps: DeliveryDeps, { owner, pollMs = POLL_MS }: DeliveryOptions): Delivery {
+  const { pool, clock, log } = deps;
+  const metrics = createDeliveryMetrics(deps.metrics, clock.nowMs);
+  const closing = new AbortController();
+  const outbox = createWakeup();
+  const now = () => new Date(clock.nowMs());
+  const keep = (failure: string, everyMs: number, act: () => Promise<boolean>, wakeup = createWakeup()) =>
+    repeat(act, { failure, everyMs, wakeup, signal: closing.signal, log });
+
+  async function makeDeliveries(): Promise<boolean> {
+    const events = await fanOut(pool, now());
+    if (events > 0) dispatcher.wake();
+    return events >= EVENTS_AT_ONCE;
+  }
+
+  async function tellBacklog(): Promise<boolean> {
+    metrics.backlog(await readBacklog(pool, now()));
+    return false;
+  }
+
+  const dispatcher = createDispatcher({ ...deps, metrics }, { owner, pollMs });
+  const kept = [
+    keep('deliveries could not be made', pollMs, makeDeliveries, outbox),
+    keep('deliveries could not be held', pollMs, async () => (await holdDisabled(pool, now())) > 0),
+    keep('partitions of deliveries could not be turned', PARTITIONS_EVERY_MS, () =>
+      turnPartitions(pool, now()),
+    ),
+    keep('the backlog of deliveries could not be read', BACKLOG_EVERY_MS, tellBacklog),
+  ];
+  const look = () => {
+    outbox.wake();
+    dispatcher.wake();
+  };
+  return {
+    channels: { [CHANNELS.outbox]: look },
+    look,
+    async close() {
+      closing.abort();
+      await dispatcher.close();
+      await Promise.all(kept);
+    },
+  };
+}

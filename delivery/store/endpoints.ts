@@ -1,0 +1,84 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Circuit } from '../circuit.ts';
+
+type Database = Pool | PoolClient;
+
+/** Where to send, and by which secrets; sealed. */
+export interface EndpointRow {
+  id: string;
+  environment: string;
+  url: string;
+  secret: Buffer;
+  /** While it still signs beside the other. */
+  previousSecret: Buffer | null;
+  /** In a row. */
+  failures: number;
+}
+
+/** As they are now, of all environments; those that are gone or disabled are left out. */
+export async function readEndpoints(db: Database, ids: string[], now: Date): Promise<EndpointRow[]> {
+  const { rows } = await db.query<EndpointRow>(
+    `SELECT id, environment, url, secret, failures,
+            CASE WHEN previous_secret_until > $2 THEN previous_secret END AS "previousSecret"
+       FROM webhook_endpoints WHERE id = ANY ($1) AND status = 'enabled'`,
+    [ids, now],
+  );
+  return rows;
+}
+
+export type CircuitRow = Circuit & { id: string; environment: string; url: string; events: string[] };
+
+/**
+ * Those whose circuit may change, locked, in one order for all processes: where an attempt has failed, and
+ * where one has succeeded after failures.
+ */
+export async function lockCircuits(
+  db: Database,
+  { failed, succeeded }: { failed: string[]; succeeded: string[] },
+): Promise<CircuitRow[]> {
+  const { rows } = await db.query<Record<keyof CircuitRow, never>>(
+    `SELECT id, environment, url, events, failures, circuit_probes AS probes,
+            (extract(epoch FROM failing_since) * 1000)::bigint AS "failingSinceMs",
+            (extract(epoch FROM circuit_until) * 1000)::bigint AS "untilMs"
+       FROM webhook_endpoints
+      WHERE status = 'enabled' AND (id = ANY ($1) OR id = ANY ($2) AND failures > 0)
+      ORDER BY id FOR NO KEY UPDATE`,
+    [failed, succeeded],
+  );
+  return rows.map((row) => ({
+    ...row,
+    failingSinceMs: row.failingSinceMs ?? undefined,
+    untilMs: row.untilMs ?? undefined,
+  }));
+}
+
+export async function writeCircuit(
+  db: Database,
+  { id, environment, failures, failingSinceMs, untilMs, probes }: CircuitRow,
+): Promise<void> {
+  await db.query(
+    `UPDATE webhook_endpoints
+        SET failures = $3, failing_since = $4, circuit_until = $5, circuit_probes = $6
+      WHERE environment = $1 AND id = $2`,
+    [environment, id, failures, momentOf(failingSinceMs), momentOf(untilMs), probes],
+  );
+}
+
+function momentOf(ms: number | undefined): Date | null {
+  return ms === undefined ? null : new Date(ms);
+}
+
+/** `gone`: the receiver wants nothing any more. `failing`: for days, and nothing else. */
+export type DisabledReason = 'gone' | 'failing';
+
+export async function disableEndpoint(
+  db: Database,
+  { environment, id }: Pick<CircuitRow, 'environment' | 'id'>,
+  { reason, now }: { reason: DisabledReason; now: Date },
+): Promise<void> {
+  await db.query(
+    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, updated_at = $4
+      WHERE environment = $1 AND id = $2`,
+    [environment, id, reason, now],
+  );
+}

@@ -1,0 +1,25 @@
+import { openWebhookSecret } from '../infra/webhook-secrets.ts';
+import type { EndpointRow } from './store/endpoints.ts';
+
+/** Where a delivery goes, and what signs it. */
+export interface Target {
+  url: string;
+  /** Newest first. None: they do not open, and nothing is sent unsigned. */
+  secrets: string[];
+  /** In a row. */
+  failures: number;
+}
+
+/** Opens what is sealed. Secrets that were sealed under another key, or are damaged, are left out. */
+export function targetOf(row: EndpointRow, sealingKey: Buffer): Target {
+  const { environment, id: endpointId, url, secret, previousSecret, failures } = row;
+  const sealed = previousSecret === null ? [secret] : [secret, previousSecret];
+  const secrets = sealed.flatMap((one) => {
+    try {
+      return [openWebhookSecret(one, { environment, endpointId }, sealingKey)];
+    } catch {
+      return [];
+    }
+  });
+  return { url, secrets, failures };
+}

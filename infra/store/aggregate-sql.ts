@@ -1,0 +1,53 @@
+/** Pieces of the statements on usage. Nothing in them comes from a client: values are always parameters. */
+import { TAG_LENGTH } from '../../schemas/event-row.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
+
+/** How a meter's aggregate is made: states, so that hours, edges and groups can be merged to one value. */
+export interface AggregateSql {
+  /** State over rows of `events`. */
+  ofEvents: string;
+  /** The same over rows of `usage_hourly`. */
+  ofHours: string;
+  /** The value of a column `state` of such states; 0 of none. */
+  merged: string;
+}
+
+export const AGGREGATE_SQL: Record<Aggregation, AggregateSql> = {
+  sum: {
+    ofEvents: 'sumState(value)',
+    ofHours: 'sumState(CAST(total AS Decimal(38, 12)))',
+    merged: 'sumMerge(state)',
+  },
+  count: {
+    ofEvents: 'sumState(toUInt64(1))',
+    ofHours: 'sumState(CAST(events AS UInt64))',
+    merged: 'sumMerge(state)',
+  },
+  max: {
+    ofEvents: 'maxState(value)',
+    ofHours: 'maxState(CAST(largest AS Decimal(38, 12)))',
+    merged: 'maxMerge(state)',
+  },
+  latest: {
+    ofEvents: 'argMaxState(value, (occurred_at, created_at, id))',
+    ofHours: 'argMaxMergeState(latest)',
+    merged: 'argMaxMerge(state)',
+  },
+  unique: {
+    ofEvents: `uniqExactStateIf(unique_value, unique_value != '')`,
+    ofHours: 'uniqExactMergeState(uniques)',
+    merged: 'uniqExactMerge(state)',
+  },
+};
+
+/** occurred_at within [from, to), whose values are parameters of these names, in milliseconds. */
+export function occurredWithin(from: string, to: string): string {
+  return `occurred_at >= fromUnixTimestamp64Milli({${from}:Int64}, 'UTC')
+    AND occurred_at < fromUnixTimestamp64Milli({${to}:Int64}, 'UTC')`;
+}
+
+/** A property's text without the tag of its kind (schemas/event-row.ts); '' when the event has none. */
+export function labelOf(property: string): string {
+  const text = `properties[${property}]`;
+  return `if(startsWith(${text}, char(0)), substring(${text}, ${TAG_LENGTH + 1}), ${text})`;
+}

@@ -1,0 +1,138 @@
+import type { Pool, PoolClient } from 'pg';
+import type { WalletPlace } from './credit-wallets.ts';
+
+/** Amounts are decimal text. */
+export interface GrantRow extends WalletPlace {
+  id: string;
+  amount: string;
+  remaining: string;
+  reason: string;
+  /** The lower is burned first. */
+  priority: number;
+  expiresAt: Date | null;
+  createdAt: Date;
+}
+
+const COLUMNS = `id, environment, customer_id AS "customerId", amount, remaining, reason, priority,
+  expires_at AS "expiresAt", created_at AS "createdAt"`;
+
+export async function insertGrant(db: Pool | PoolClient, row: GrantRow): Promise<void> {
+  await db.query(
+    `INSERT INTO credit_grants
+       (id, environment, customer_id, amount, remaining, reason, priority, expires_at, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      row.id,
+      row.environment,
+      row.customerId,
+      row.amount,
+      row.remaining,
+      row.reason,
+      row.priority,
+      row.expiresAt,
+      row.createdAt,
+    ],
+  );
+}
+
+/** Of locked wallets: what has expired by now has nothing left. Gives them as they were. */
+export async function emptyExpired(
+  db: Pool | PoolClient,
+  places: readonly WalletPlace[],
+  now: Date,
+): Promise<GrantRow[]> {
+  const { rows } = await db.query<GrantRow>(
+    `WITH expired AS (
+       SELECT * FROM credit_grants
+        WHERE (environment, customer_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+          AND remaining > 0 AND expires_at <= $3
+     ), emptied AS (
+       UPDATE credit_grants AS granted SET remaining = 0 FROM expired
+        WHERE granted.environment = expired.environment AND granted.id = expired.id
+     )
+     SELECT ${COLUMNS} FROM expired ORDER BY expires_at, id`,
+    [places.map(({ environment }) => environment), places.map(({ customerId }) => customerId), now],
+  );
+  return rows;
+}
+
+/** How much is to be burned: decimal text. */
+export interface Due extends WalletPlace {
+  amount: string;
+}
+
+/** Of locked wallets: the first grants in the order of burning that together cover it, or all. */
+export async function findBurnable(
+  db: Pool | PoolClient,
+  dues: readonly Due[],
+  now: Date,
+): Promise<GrantRow[]> {
+  const { rows } = await db.query<GrantRow>(
+    `SELECT ${COLUMNS} FROM (
+       SELECT granted.*, due.amount AS due, sum(remaining) OVER (
+                PARTITION BY customer_id
+                ORDER BY priority, expires_at NULLS LAST, created_at, id COLLATE "C"
+              ) - remaining AS before
+         FROM unnest($1::text[], $2::text[], $3::numeric[]) AS due (environment, customer_id, amount)
+         JOIN credit_grants AS granted USING (environment, customer_id)
+        WHERE remaining > 0 AND (expires_at IS NULL OR expires_at > $4)
+     ) AS held
+     WHERE before < due`,
+    [
+      dues.map(({ environment }) => environment),
+      dues.map(({ customerId }) => customerId),
+      dues.map(({ amount }) => amount),
+      now,
+    ],
+  );
+  return rows;
+}
+
+export type RemainingRow = Pick<GrantRow, 'environment' | 'id' | 'remaining'>;
+
+export async function updateRemaining(db: Pool | PoolClient, rows: readonly RemainingRow[]): Promise<void> {
+  await db.query(
+    `UPDATE credit_grants AS granted SET remaining = new.remaining
+       FROM unnest($1::text[], $2::text[], $3::numeric[]) AS new (environment, id, remaining)
+      WHERE granted.environment = new.environment AND granted.id = new.id`,
+    [
+      rows.map(({ environment }) => environment),
+      rows.map(({ id }) => id),
+      rows.map(({ remaining }) => remaining),
+    ],
+  );
+}
+
+/** Which wallets. */
+export interface ExpiredQuestion {
+  now: Date;
+  /** Not of these customers. */
+  except: readonly string[];
+  /** Of grants. */
+  limit: number;
+}
+
+/** Of all environments: wallets with something in them that has expired, the longest first. */
+export async function findExpiredWallets(
+  db: Pool | PoolClient,
+  { now, except, limit }: ExpiredQuestion,
+): Promise<WalletPlace[]> {
+  const { rows } = await db.query<WalletPlace>(
+    `SELECT DISTINCT environment, customer_id AS "customerId" FROM (
+       SELECT environment, customer_id FROM credit_grants
+        WHERE remaining > 0 AND expires_at <= $1 AND customer_id <> ALL ($2)
+        ORDER BY expires_at, id LIMIT $3
+     ) AS expired`,
+    [now, except, limit],
+  );
+  return rows;
+}
+
+/** When the next grant expires, in any environment. */
+export async function nextExpiryAt(db: Pool | PoolClient): Promise<Date | undefined> {
+  const { rows } = await db.query<{ expiresAt: Date | null }>(
+    `SELECT min(expires_at) AS "expiresAt" FROM credit_grants
+      WHERE remaining > 0 AND expires_at IS NOT NULL`,
+  );
+  return rows[0]?.expiresAt ?? undefined;
+}

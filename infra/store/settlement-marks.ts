@@ -1,0 +1,37 @@
+import type { Pool, PoolClient } from 'pg';
+
+/** Usage that is to be settled anew, since what it is settled by has changed. */
+export interface SettlementMark {
+  /** Left out: everybody who used the meter from then on. */
+  customerId?: string;
+  meterKey: string;
+  /** The period of this moment, and those after it. */
+  from: Date;
+}
+
+/** In the transaction of the change: who settles then sees both. */
+export async function markForSettlement(
+  db: Pool | PoolClient,
+  environment: string,
+  { customerId = null, meterKey, from }: Omit<SettlementMark, 'customerId'> & { customerId?: string | null },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO settlement_marks (environment, customer_id, meter_key, from_at) VALUES ($1, $2, $3, $4)`,
+    [environment, customerId, meterKey, from],
+  );
+}
+
+/** The same for customers whose limits have changed, by the keys of the features; some are of no meter. */
+export async function markFeatures(
+  db: Pool | PoolClient,
+  environment: string,
+  { held, from }: { held: ReadonlyArray<{ customerId: string; featureKey: string }>; from: Date },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO settlement_marks (environment, customer_id, meter_key, from_at)
+     SELECT DISTINCT $1, held.customer_id, f.meter_key, $4::timestamptz
+       FROM unnest($2::text[], $3::text[]) AS held (customer_id, feature_key)
+       JOIN features f ON f.environment = $1 AND f.key = held.feature_key AND f.meter_key IS NOT NULL`,
+    [environment, held.map(({ customerId }) => customerId), held.map(({ featureKey }) => featureKey), from],
+  );
+}

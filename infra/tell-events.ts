@@ -1,0 +1,49 @@
+import type { Pool, PoolClient } from 'pg';
+import { splitEnvironment } from '../schemas/environment.ts';
+import type { ChangeEvent } from '../schemas/event-types.ts';
+import { newId } from '../schemas/ids.ts';
+import { exactJson } from '../schemas/rules/exact-json.ts';
+import { timestampText } from '../schemas/rules/timestamp.ts';
+import { insertEvents } from './store/insert-events.ts';
+
+/** One event, and the object that it reports. */
+export type ToldEvent = ChangeEvent & { objectId: string };
+
+/** Of one environment. */
+export interface Telling {
+  environment: string;
+  /** Their `created_at`. */
+  nowMs: number;
+  events: readonly ToldEvent[];
+}
+
+/** Puts events into the outbox, in the transaction of what they report; in one statement, however many. */
+export async function tellEvents(
+  db: Pool | PoolClient,
+  { environment, nowMs, events }: Telling,
+): Promise<void> {
+  await tellEverywhere(
+    db,
+    nowMs,
+    events.map((event) => ({ environment, ...event })),
+  );
+}
+
+/** The same for events of several environments. */
+export async function tellEverywhere(
+  db: Pool | PoolClient,
+  nowMs: number,
+  events: ReadonlyArray<ToldEvent & { environment: string }>,
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map((event) => ({ ...event, ...envelopeOf(event, nowMs) }));
+  await insertEvents(db, { createdAt: new Date(nowMs), rows });
+}
+
+/** The envelope of the specification. Its bytes are made here, once: what is signed is what is stored. */
+function envelopeOf({ environment, type, data }: ToldEvent & { environment: string }, nowMs: number) {
+  const id = newId('evt');
+  const { workspaceId } = splitEnvironment(environment);
+  const envelope = { id, type, workspace_id: workspaceId, created_at: timestampText(nowMs), data };
+  return { id, body: exactJson(envelope) };
+}

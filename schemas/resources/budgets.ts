@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox';
+import { API_BASE, defineRoute } from '../route.ts';
+import { CustomerParams } from './customers.ts';
+import { Decimal, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
+
+const Threshold = Type.Unsafe<Static<typeof Decimal>>({
+  ...Decimal,
+  minimum: 0,
+  description: 'Usage of one billing period. Reaching it is told by `usage.threshold`, once in the period.',
+});
+
+const thresholds = { soft: Type.Optional(Threshold), hard: Type.Optional(Threshold) };
+
+const Budget = Type.Object({
+  customerId: Type.String(),
+  meterId: Type.String({ description: "The meter's key." }),
+  ...thresholds,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Budget = Static<typeof Budget>;
+
+const NewBudget = Type.Object(thresholds);
+
+const BudgetParams = Type.Object({
+  ...CustomerParams.properties,
+  meterKey: Type.String({ ...NamedId, description: "The meter's key or id." }),
+});
+
+const PATH = `${API_BASE}/customers/{customerId}/budgets` as const;
+
+const place = {
+  path: `${PATH}/{meterKey}`,
+  plane: 'control',
+  params: BudgetParams,
+  query: Nothing,
+} as const;
+const one = { ...place, status: 200, response: Budget, etag: true } as const;
+
+export const budgetRoutes = {
+  'budgets.list': defineRoute({
+    method: 'GET',
+    path: PATH,
+    plane: 'control',
+    access: 'entitlements:read',
+    summary: "List a customer's budgets, newest first",
+    params: CustomerParams,
+    query: PageQuery,
+    status: 200,
+    response: pageOf(Budget),
+    errors: ['customer_not_found'],
+  }),
+  'budgets.retrieve': defineRoute({
+    ...one,
+    method: 'GET',
+    access: 'entitlements:read',
+    summary: 'Read a budget',
+    errors: ['customer_not_found', 'meter_not_found', 'not_found'],
+  }),
+  'budgets.put': defineRoute({
+    ...one,
+    method: 'PUT',
+    access: 'subscriptions:write',
+    summary: "Watch a customer's usage of a meter",
+    description:
+      'Usage is told of and not refused: for that there are limits, which are watched by themselves, ' +
+      'at the limit and at 80 % of it. At least one of the two; `soft` is at most `hard`. What is left ' +
+      'out is not set: the whole budget is replaced. Usage of the running period that is there already ' +
+      'counts.',
+    body: NewBudget,
+    example: { soft: 800, hard: 1000 },
+    errors: [
+      'customer_not_found',
+      'customer_archived',
+      'meter_not_found',
+      'precondition_failed',
+      'value_invalid',
+    ],
+  }),
+  'budgets.delete': defineRoute({
+    ...place,
+    method: 'DELETE',
+    access: 'subscriptions:write',
+    summary: 'Remove a budget',
+    status: 204,
+    response: Nothing,
+    errors: ['customer_not_found', 'meter_not_found', 'not_found', 'precondition_failed'],
+  }),
+};
