@@ -36,7 +36,7 @@ const PRUNE = { rowsMax: 1_000, batchesMax: 10 };
 /**
  * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given
  * up with it: the next run begins with what is written in Postgres. `onHealthy` comes once the log can be
- * read on.
+ * read on, and what the run has found unsettled is settled.
  */
 export async function runLoadLoop(
   deps: LoadLoopDeps,
@@ -69,7 +69,8 @@ async function loadOn(
   const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
   await gatherer.extend();
   state.standing = { lease, position: from };
-  await onHealthy();
+  // Not before: a settlement that fails each time would look healthy between two of its failures.
+  settler.onceSettled(onHealthy);
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
   while (await isDue(deps, options, { gatherer, state, loadedAtMs, settler })) {

@@ -4,11 +4,12 @@ import { type RatedMeter, readRatedMeters } from '../../infra/store/meter-rates.
 import type { TouchedPair } from '../../schemas/frame.ts';
 import { type BilledPeriod, type BilledQuestion, billedPeriods } from '../../schemas/rules/billed-periods.ts';
 import { burnCells, burnStretch, type CellPeriod, type StoredBurn } from '../../schemas/rules/burn-cells.ts';
+import { HOUR_MS } from '../../schemas/rules/calendar.ts';
 import { creditUnits } from '../../schemas/rules/credit-units.ts';
 import type { Holdings } from '../../schemas/rules/resolve-entitlements.ts';
 import { type UsageBudget, usageThresholds } from '../../schemas/rules/usage-thresholds.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import { type BurnRow, lockBurns } from '../store/credit-burns.ts';
+import { type BurnRow, readBurns } from '../store/credit-burns.ts';
 import { readBudgets } from '../store/read-budgets.ts';
 import { readCrossings } from '../store/usage-crossings.ts';
 
@@ -32,20 +33,27 @@ export interface WatchedPeriod {
 
 export interface FactsOfPairs {
   facts: PairFacts[];
-  /** Pairs with the moments that are left: they belong to more periods than are settled at once. */
+  /** Pairs with the moments that are left: of more periods or hours than are settled at once. */
   rest: TouchedPair[];
 }
 
-/** Of those pairs of which anything may follow. Their burns stay locked for the transaction. */
+/**
+ * Hours of which a cell each is read and settled at once, in one transaction: of the pairs whose rates go by a
+ * property. One pair alone may have more.
+ */
+const HOURS_MAX = 20_000;
+
+/** Of those pairs of which anything may follow. In a transaction that holds the settlement. */
 export async function readPairFacts(
   db: PoolClient,
   pairs: readonly TouchedPair[],
   nowMs: number,
 ): Promise<FactsOfPairs> {
-  const held = await heldPairs(db, pairs, nowMs);
-  const rest = held.flatMap(({ pair, restMs }) =>
+  const { held, left } = firstHours(await heldPairs(db, pairs, nowMs));
+  const later = held.flatMap(({ pair, restMs }) =>
     restMs === undefined ? [] : [{ ...pair, occurredFromMs: restMs }],
   );
+  const rest = [...later, ...left];
   const burns = await readStored(db, held);
   const crossed = await readCrossed(db, held);
   const facts = held.map(({ pair, meter, holdings, periods, question, isRated }): PairFacts => {
@@ -135,6 +143,23 @@ async function readHoldings(db: PoolClient, pairs: readonly TouchedPair[]): Prom
   return found;
 }
 
+/** The pairs that are settled now, the first of them whatever it takes, and those that are left. */
+function firstHours(all: HeldPair[]): { held: HeldPair[]; left: TouchedPair[] } {
+  let hours = 0;
+  const end = all.findIndex((one, at) => {
+    hours += hoursOf(one);
+    return at > 0 && hours > HOURS_MAX;
+  });
+  if (end < 0) return { held: all, left: [] };
+  return { held: all.slice(0, end), left: all.slice(end).map(({ pair }) => pair) };
+}
+
+function hoursOf({ meter: { versions }, periods, question }: HeldPair): number {
+  if (!versions.some(({ rates }) => rates?.property)) return 0;
+  const { fromMs, toMs } = burnStretch(periods, versions, question);
+  return (toMs - fromMs) / HOUR_MS;
+}
+
 async function readStored(db: PoolClient, held: readonly HeldPair[]): Promise<Map<string, StoredBurn[]>> {
   const stretches = held
     .filter(({ isRated }) => isRated)
@@ -144,9 +169,11 @@ async function readStored(db: PoolClient, held: readonly HeldPair[]): Promise<Ma
     });
   const stored = new Map<string, StoredBurn[]>();
   if (stretches.length === 0) return stored;
-  for (const row of await lockBurns(db, stretches)) {
+  for (const row of await readBurns(db, stretches)) {
     const name = nameOf(row);
-    stored.set(name, [...(stored.get(name) ?? []), storedBurn(row)]);
+    const known = stored.get(name);
+    if (known) known.push(storedBurn(row));
+    else stored.set(name, [storedBurn(row)]);
   }
   return stored;
 }

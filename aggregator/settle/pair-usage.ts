@@ -19,7 +19,10 @@ export interface PairUsage {
 const QUESTIONS_MAX = 400;
 
 /** In a few statements, however many pairs there are. Throws Transient. */
-export async function readPairUsage(warehouse: Warehouse, all: readonly PairFacts[]): Promise<PairUsage> {
+export async function readPairUsage(
+  warehouse: Pick<Warehouse, 'query'>,
+  all: readonly PairFacts[],
+): Promise<PairUsage> {
   const totals = new Map<string, UsageQuestion>();
   const labels = new Map<string, LabelQuestion>();
   for (const facts of all) {
@@ -31,7 +34,7 @@ export async function readPairUsage(warehouse: Warehouse, all: readonly PairFact
       else if (isRead(cell)) totals.set(nameOf(facts, cell), question);
     }
   }
-  const total = await answers(totals, (asked) => readUsage(warehouse, asked));
+  const total = await answersInParts(totals, (asked) => readUsage(warehouse, asked));
   const labelled = new Map<string, LabelledUsage[]>();
   for (const group of alike(labels)) {
     for (const [name, usage] of await answers(group, (asked) => readLabelledUsage(warehouse, asked))) {
@@ -60,20 +63,29 @@ function nameOf({ pair }: PairFacts, { fromMs, toMs }: Span): string {
   return `${fromMs} ${toMs} ${pair.customerId} ${pair.meterKey}`;
 }
 
+async function answersInParts(
+  questions: ReadonlyMap<string, UsageQuestion>,
+  read: (asked: UsageQuestion[]) => Promise<bigint[]>,
+): Promise<Map<string, bigint>> {
+  const entries = [...questions];
+  const found = new Map<string, bigint>();
+  for (let at = 0; at < entries.length; at += QUESTIONS_MAX) {
+    const part = new Map(entries.slice(at, at + QUESTIONS_MAX));
+    for (const [name, answer] of await answers(part, read)) found.set(name, answer);
+  }
+  return found;
+}
+
 async function answers<Question, Answer>(
   questions: ReadonlyMap<string, Question>,
   read: (asked: Question[]) => Promise<Answer[]>,
 ): Promise<Map<string, Answer>> {
-  const entries = [...questions];
+  const answered = await read([...questions.values()]);
   const found = new Map<string, Answer>();
-  for (let at = 0; at < entries.length; at += QUESTIONS_MAX) {
-    const part = entries.slice(at, at + QUESTIONS_MAX);
-    const answered = await read(part.map(([, question]) => question));
-    part.forEach(([name], place) => {
-      const answer = answered[place];
-      if (answer !== undefined) found.set(name, answer);
-    });
-  }
+  [...questions.keys()].forEach((name, place) => {
+    const answer = answered[place];
+    if (answer !== undefined) found.set(name, answer);
+  });
   return found;
 }
 

@@ -11,6 +11,7 @@ import { exactNumber } from '../../schemas/rules/exact-json.ts';
 import { reachedThresholds } from '../../schemas/rules/usage-thresholds.ts';
 import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
 import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
+import { boundedWarehouse } from './bounded-warehouse.ts';
 import { type PairFacts, readPairFacts } from './pair-facts.ts';
 import { type PairUsage, readPairUsage } from './pair-usage.ts';
 
@@ -18,10 +19,13 @@ import { type PairUsage, readPairUsage } from './pair-usage.ts';
 export interface Settled {
   /** Those of which anything may follow. */
   watched: TouchedPair[];
-  /** What is left of pairs whose moments belong to more periods than are settled at once. */
+  /** What is left of pairs with more periods or hours than are settled at once. */
   rest: TouchedPair[];
   crossings: number;
 }
+
+/** Of all statements together: the transaction waits, and its lock with it. */
+const READING_MS = 30_000;
 
 /**
  * Burns what usage of these pairs costs by now and was not burned before, and tells which thresholds it has
@@ -35,8 +39,8 @@ export async function settlePairs(
 ): Promise<Settled> {
   const { facts, rest } = await readPairFacts(db, pairs, nowMs);
   if (facts.length === 0) return { watched: [], rest, crossings: 0 };
-  // Behind the locks: what is read is never older than what whoever held them before has written.
-  const usage = await readPairUsage(warehouse, facts);
+  // Behind the lock: what is read is never older than what whoever held it before has settled.
+  const usage = await readPairUsage(boundedWarehouse(warehouse, READING_MS), facts);
   await burn(db, facts, { usage, nowMs });
   const crossings = await tellCrossings(db, facts, { usage, nowMs });
   return { watched: facts.map(({ pair }) => pair), rest, crossings };

@@ -15,9 +15,11 @@ import { mergePair, watchedPairs } from './touched-pairs.ts';
  */
 export interface Settler {
   /**
-   * A loaded range with what its frames have touched. Waits while too many are before it. Throws as `check`.
+   * A loaded range with what its frames have touched. Waits while too much is before it. Throws as `check`.
    */
   add(range: Range, touched: TouchedPair[][]): Promise<void>;
+  /** Does this once, as soon as all that was added before is settled. What it throws, `check` throws. */
+  onceSettled(work: () => Promise<void>): void;
   /** Throws what settling has failed with: nothing more is settled, and the ranges stay loaded. */
   check(): void;
   /** Ends after the batch that is under way. */
@@ -29,8 +31,11 @@ export interface SettlerDeps extends BatchDeps {
   metrics: AggregatorMetrics;
 }
 
-/** Loaded and not settled; beyond it the load waits. Each holds the pairs of its frames, not the events. */
-const RANGES_MAX = 64;
+/**
+ * Loaded and not settled; beyond it the load waits. A range holds the pairs that its frames have touched, not
+ * the events: as many as there are events where each is of another customer. One range may have more alone.
+ */
+const WAITING_MAX = { ranges: 64, pairs: 500_000 };
 /** How often marks are looked for while nothing is loaded. */
 const IDLE_MS = 500;
 /** Settling takes a third of the time, unless a single settlement takes long. */
@@ -39,22 +44,33 @@ const PAUSE = { times: 2, msMax: 1_500 };
 interface LoadedRange {
   range: Range;
   touched: TouchedPair[][];
+  pairs: number;
 }
 
 export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
-  const { clock, metrics } = deps;
+  const { clock, metrics, log } = deps;
   const recent = createRecentPairs();
   const [work, room, end] = [createWakeup(), createWakeup(), createWakeup()];
   let waiting: LoadedRange[] = [];
   let isClosing = false;
   let failure: { error: unknown } | undefined;
+  let whenSettled: (() => Promise<void>) | undefined;
+
+  const isFull = (more: number) => {
+    const pairs = waiting.reduce((sum, one) => sum + one.pairs, more);
+    return waiting.length > 0 && (waiting.length >= WAITING_MAX.ranges || pairs > WAITING_MAX.pairs);
+  };
 
   async function settleWaiting(): Promise<void> {
     // A copy: more is added while this is settled.
     const loaded = [...waiting];
+    const then = whenSettled;
     await settleLoaded(deps, lease, { loaded, recent });
     waiting = waiting.slice(loaded.length);
     room.wake();
+    if (!then) return;
+    whenSettled = undefined;
+    await then();
   }
 
   async function keepSettling(): Promise<void> {
@@ -74,14 +90,20 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
 
   const running = keepSettling().catch((error: unknown) => {
     failure = { error };
+    log.warn({ err: error, waiting: waiting.length }, 'settling has failed: it begins anew with the load');
     room.wake();
   });
   return {
     check,
     async add(range, touched) {
-      while (waiting.length >= RANGES_MAX && !failure && !isClosing) await room.wait(IDLE_MS);
+      const pairs = touched.reduce((sum, one) => sum + one.length, 0);
+      while (isFull(pairs) && !failure && !isClosing) await room.wait(IDLE_MS);
       check();
-      waiting.push({ range, touched });
+      waiting.push({ range, touched, pairs });
+      work.wake();
+    },
+    onceSettled(then) {
+      whenSettled = then;
       work.wake();
     },
     async close() {

@@ -11,8 +11,11 @@ export interface BurnRow extends PairPlace {
   burned: string;
 }
 
-/** Of each pair the spans that meet its own stretch of time; locked. */
-export async function lockBurns(
+/**
+ * Of each pair the spans that meet its own stretch of time. Without locks on them, of which a month by the
+ * hour would write thousands: one settlement at a time is what the settlement's own lock is for.
+ */
+export async function readBurns(
   db: Queryable,
   pairs: ReadonlyArray<PairPlace & { from: Date; to: Date }>,
 ): Promise<BurnRow[]> {
@@ -22,8 +25,7 @@ export async function lockBurns(
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
               AS asked (environment, customer_id, meter_key, begins, ends)
        JOIN credit_burns b USING (environment, customer_id, meter_key)
-      WHERE b.span_from < asked.ends AND asked.begins < b.span_to
-        FOR UPDATE OF b`,
+      WHERE b.span_from < asked.ends AND asked.begins < b.span_to`,
     [
       pairs.map(({ environment }) => environment),
       pairs.map(({ customerId }) => customerId),

@@ -4,6 +4,7 @@ import type { LabelledUsage } from '../../schemas/rules/burn-dues.ts';
 import { type CreditRates, labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';
 import { decimalUnits } from '../../schemas/rules/decimal.ts';
 import { askedParams, askedTable, isOfAsked } from './asked-spans.ts';
+import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
 import type { UsageQuestion } from './read-usage.ts';
 
 /** Usage by the values that have rates. */
@@ -11,45 +12,66 @@ export interface LabelQuestion extends UsageQuestion {
   property: NonNullable<CreditRates['property']>;
 }
 
-const TIMEOUT_MS = 8_000;
+/** All events of an hour of a busy customer, on a busy machine. */
+const TIMEOUT_MS = 20_000;
 
 /**
  * Of each the sums by label, all from the events. All are of one aggregation, one property and the same
- * values. Throws Transient.
+ * values; spans of one pair do not meet. Throws Transient.
  */
 export async function readLabelledUsage(
-  warehouse: Warehouse,
+  warehouse: Pick<Warehouse, 'query'>,
   questions: readonly LabelQuestion[],
 ): Promise<LabelledUsage[][]> {
-  const answers: LabelledUsage[][] = questions.map(() => []);
+  const sums = questions.map(() => new Map<string, bigint>());
   const [first] = questions;
-  if (!first) return answers;
-  const rows = await warehouse.query<{ place: string; isRated: number; rated: string; amount: string }>({
-    sql: labelSql(first),
+  if (!first) return [];
+  for (const group of readTogether(stretchesOf(questions))) {
+    const takers = new Map(group.map((stretch) => [stretch.place, stretch.takers]));
+    for (const row of await readStretches(warehouse, first, group)) {
+      const taker = takers.get(Number(row.place));
+      const question = typeof taker === 'number' ? taker : taker?.get(Number(row.hourMs));
+      const sum = question === undefined ? undefined : sums[question];
+      const label = Number(row.isRated) === 1 ? labelOfValue(row.rated) : UNRATED;
+      sum?.set(label, (sum.get(label) ?? 0n) + decimalUnits(row.amount));
+    }
+  }
+  return sums.map((sum) => [...sum].map(([label, units]) => ({ label, units })));
+}
+
+interface StretchRow {
+  place: string;
+  hourMs: string;
+  isRated: number;
+  rated: string;
+  amount: string;
+}
+
+function readStretches(
+  warehouse: Pick<Warehouse, 'query'>,
+  { aggregation, property }: LabelQuestion,
+  group: readonly Stretch[],
+): Promise<StretchRow[]> {
+  return warehouse.query<StretchRow>({
+    sql: labelSql(aggregation),
     params: {
-      ...askedParams(
-        'event',
-        questions.map(({ span, ...question }, place) => ({ ...question, ...span, place })),
-      ),
-      from: Math.min(...questions.map(({ span }) => span.fromMs)),
-      to: Math.max(...questions.map(({ span }) => span.toMs)),
-      property: first.property.name,
-      values: Object.keys(first.property.rates),
+      ...askedParams('event', group),
+      from: group.reduce((first, { fromMs }) => Math.min(first, fromMs), Number.MAX_SAFE_INTEGER),
+      to: group.reduce((last, { toMs }) => Math.max(last, toMs), 0),
+      property: property.name,
+      values: Object.keys(property.rates),
     },
     lane: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
-  for (const { place, isRated, rated, amount } of rows) {
-    const label = Number(isRated) === 1 ? labelOfValue(rated) : UNRATED;
-    answers[Number(place)]?.push({ label, units: decimalUnits(amount) });
-  }
-  return answers;
 }
 
-function labelSql({ aggregation }: LabelQuestion): string {
+/** By hour: of a stretch that is asked for by hours each is an answer of its own. */
+function labelSql(aggregation: LabelQuestion['aggregation']): string {
   const amount = aggregation === 'count' ? 'count()' : 'sum(value)';
   return `
-SELECT place, has({values:Array(String)}, label) AS isRated, if(isRated, label, '') AS rated,
+SELECT place, toInt64(toUnixTimestamp(toStartOfHour(occurred_at))) * 1000 AS hourMs,
+       has({values:Array(String)}, label) AS isRated, if(isRated, label, '') AS rated,
        toString(${amount}) AS amount
   FROM (SELECT environment, customer_id, meter_key, ${labelOf('{property:String}')} AS label,
                value, occurred_at
@@ -59,5 +81,5 @@ SELECT place, has({values:Array(String)}, label) AS isRated, if(isRated, label, 
            AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')) AS told
  INNER JOIN ${askedTable('event')} AS asked USING (environment, customer_id, meter_key)
  WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
- GROUP BY place, isRated, rated`;
+ GROUP BY place, hourMs, isRated, rated`;
 }

@@ -22,7 +22,7 @@ const COMMON_MIN = 8;
  * statements, however many questions there are. Throws Transient.
  */
 export async function readUsage(
-  warehouse: Warehouse,
+  warehouse: Pick<Warehouse, 'query'>,
   questions: readonly UsageQuestion[],
 ): Promise<bigint[]> {
   const answers = new Map<UsageQuestion, bigint>();
@@ -59,7 +59,11 @@ function isOfWholeHours({ span }: UsageQuestion): boolean {
 type Answers = Map<UsageQuestion, bigint>;
 
 /** Of one environment, aggregation and span, as of calendar months. */
-async function readCommon(warehouse: Warehouse, group: UsageQuestion[], answers: Answers): Promise<void> {
+async function readCommon(
+  warehouse: Pick<Warehouse, 'query'>,
+  group: UsageQuestion[],
+  answers: Answers,
+): Promise<void> {
   const [first] = group;
   if (!first) return;
   const { ofHours, merged } = AGGREGATE_SQL[first.aggregation];
@@ -90,7 +94,11 @@ GROUP BY customer, meter`,
 }
 
 /** Of one aggregation, each with a span of its own. */
-async function readJoined(warehouse: Warehouse, group: UsageQuestion[], answers: Answers): Promise<void> {
+async function readJoined(
+  warehouse: Pick<Warehouse, 'query'>,
+  group: UsageQuestion[],
+  answers: Answers,
+): Promise<void> {
   const hours = group.flatMap(({ span, ...question }, place) => {
     const { fromMs, toMs } = splitByHours(span).hours;
     return fromMs < toMs ? [{ ...question, place, fromMs, toMs }] : [];

@@ -60,7 +60,7 @@ async function killRound(
   const random = createRandom(roundSeed(seed, number));
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const since = new Date();
-  const planner = planChanges(random, `r${seed}-${number}-${since.getTime()}`);
+  const planner = planChanges(random, `r${seed}-${number}-${since.getTime()}`, taken);
   const storm = startChangeStorm({ api, planner, random, lanes: LANES });
   await untilAnswered(storm, ANSWERS_BEFORE.least + random.below(ANSWERS_BEFORE.most));
   await instance.kill(victim);
@@ -68,7 +68,6 @@ async function killRound(
   if (victim === 'supervisor') await instance.start();
   await untilAnswered(storm, before + ANSWERS_AFTER);
   const { outcomes, problems, repeated } = await storm.stop();
-  for (const { change, answer } of outcomes) if (answer.status < 300) taken.add(change.operationId);
   const environment = `${instance.keys().workspaceId}:live`;
   const stored = await readStoredChanges(instance.dataDir, { environment, since });
   const changesTaken = outcomes.filter(({ answer }) => answer.status < 300).length;

@@ -80,7 +80,7 @@ export function startChangeStorm({ api, planner, random, lanes }: StormDeps): Ch
     const [answer] = answers as [ApiAnswer];
     storm.problems.push(...faultsOf(change, answers));
     storm.outcomes.push({ change, requestIds, answer });
-    if (answer.status < 300) planner.made(change.operationId, (answer.body ?? {}) as object);
+    if (answer.status < 300) planner.taken(change, (answer.body ?? {}) as object);
   }
 
   const lane = async () => {

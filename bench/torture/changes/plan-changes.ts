@@ -18,12 +18,18 @@ export interface PlannedChange {
 /** Draws changes of every kind that the route table has, of objects that it was told of. */
 export interface ChangePlanner {
   next(): PlannedChange;
-  /** What a create was answered with: other changes are about it from now on. */
-  made(operationId: string, answer: { id?: unknown; key?: unknown }): void;
+  /** It was taken. What it has made, by its answer, is what other changes are about from now on. */
+  taken(change: PlannedChange, answer: { id?: unknown; key?: unknown }): void;
 }
 
-/** `run` distinguishes the names of several planners against one store. */
-export function planChanges(random: Random, run: string): ChangePlanner {
+/**
+ * `run` distinguishes the names of several planners against one store. Every other change is of a kind that
+ * is not `taken` yet, in the order of a shuffled deck: by chance alone a rare one would now and then be left
+ * out.
+ */
+export function planChanges(random: Random, run: string, taken: Set<string>): ChangePlanner {
+  const deck = shuffled(CHANGES, random);
+  const put = new Map<string, string[]>();
   const known = new Map(Object.keys(NAMES).map((name) => [name, [] as string[]]));
   let drawn = 0;
 
@@ -41,9 +47,24 @@ export function planChanges(random: Random, run: string): ChangePlanner {
     return name === 'at' ? random.pick(['now', 'period_end']) : example;
   }
 
+  /** What is taken away was mostly put there before: two names drawn by themselves rarely meet. */
+  function pathOf({ method, path }: Route): string {
+    const there = put.get(path);
+    if (method === 'DELETE' && there?.length && random.chance(PUT_BEFORE_SHARE)) return random.pick(there);
+    return path.replace(/\{(\w+)\}/g, (_, name: string) => String(filled(name, '')));
+  }
+
+  /** The next of the deck that is possible and not taken yet; it goes to the end: it may be refused. */
+  function dealt(possible: readonly Change[]): Change | undefined {
+    const at = deck.findIndex((one) => !taken.has(one[0]) && possible.includes(one));
+    const [change] = at < 0 ? [] : deck.splice(at, 1);
+    if (change) deck.push(change);
+    return change;
+  }
+
   function plan([operationId, route]: Change): PlannedChange {
     drawn += 1;
-    const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => String(filled(name, '')));
+    const path = pathOf(route);
     return {
       operationId,
       method: route.method as PlannedChange['method'],
@@ -57,13 +78,17 @@ export function planChanges(random: Random, run: string): ChangePlanner {
   return {
     next() {
       const possible = CHANGES.filter((one) => needs(one).every((name) => known.get(name)?.length));
-      return plan(random.pick(possible.flatMap((one) => Array<Change>(weightOf(one)).fill(one))));
+      const untried = drawn % 2 === 0 ? dealt(possible) : undefined;
+      return plan(untried ?? random.pick(possible.flatMap((one) => Array<Change>(weightOf(one)).fill(one))));
     },
-    made(operationId, answer) {
+    taken({ operationId, method, path }, answer) {
+      taken.add(operationId);
+      const template = ROUTE_PATHS.get(operationId);
+      if (method === 'PUT' && template !== undefined)
+        remember(put, template, `/api/v1${path}`, KNOWN_MAX_ELSE);
       for (const [name, [maker, field]] of Object.entries(NAMES)) {
         if (maker !== operationId) continue;
-        const values = known.get(name) ?? [];
-        if (values.push(String(answer[field])) > (KNOWN_MAX[name] ?? KNOWN_MAX_ELSE)) values.shift();
+        remember(known, name, String(answer[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
       }
     },
   };
@@ -78,6 +103,20 @@ const NO_CHANGES = ['entitlements.checkMany', 'processor.receiveEvent', 'funnel.
 export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter(([operationId, route]) => {
   return route.plane === 'control' && route.method !== 'GET' && !NO_CHANGES.includes(operationId);
 });
+
+const ROUTE_PATHS = new Map(CHANGES.map(([operationId, { path }]) => [operationId, path]));
+
+function shuffled<T>(list: readonly T[], random: Random): T[] {
+  const left = [...list];
+  return list.flatMap(() => left.splice(random.below(left.length), 1));
+}
+
+/** The latest of each name. */
+function remember(all: Map<string, string[]>, name: string, value: string, most: number): void {
+  const values = all.get(name) ?? [];
+  if (values.push(value) > most) values.shift();
+  all.set(name, values);
+}
 
 /** Names of objects in paths and bodies: which operation makes one, and what of its answer is the name. */
 const NAMES: Record<string, [maker: string, field: 'id' | 'key']> = {
@@ -95,6 +134,7 @@ const NAMES: Record<string, [maker: string, field: 'id' | 'key']> = {
 /** Few, so that changes of one object meet, and an add-on that is taken away has been attached. */
 const KNOWN_MAX: Record<string, number> = { addonId: 2, subscriptionId: 4 };
 const KNOWN_MAX_ELSE = 8;
+const PUT_BEFORE_SHARE = 0.75;
 const UNIQUE = new Set(['key', 'name', 'externalId', 'processorSubscriptionId', 'secret']);
 const VARIED = new Set(['value', 'quantity', 'pastDueGraceDays']);
 

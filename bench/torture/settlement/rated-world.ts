@@ -64,16 +64,34 @@ export async function changeTokenRate(api: Api, { tokenRates }: RatedWorld): Pro
   tokenRates.push({ sinceMs: Date.parse(String(updatedAt)), rate: RATES.tokensLater });
 }
 
+/** Less than {@link SPENT_FIRST} costs. */
+const GRANTED_FIRST = '1.5';
+/** With this each run begins, for the first customer: whatever the seed, one wallet is depleted. */
+export const SPENT_FIRST = { meterId: 'calls', properties: { region: 'us' } };
+
+/** Before anything is used. */
+export async function grantFirst(api: Api, { customers }: RatedWorld): Promise<void> {
+  const [first] = customers;
+  if (first) await grant(api, first, { amount: GRANTED_FIRST, priority: 0 });
+}
+
 /** Some of them get something, from next to nothing to more than they can use. */
 export async function grantSome(api: Api, { customers }: RatedWorld, random: Random): Promise<void> {
   for (const customer of customers) {
     if (random.chance(0.5)) continue;
     const amount = random.pick(['0.000000000001', '12.5', '90', '400', '5000']);
-    const priority = random.below(3);
-    const grant = { amount: Number(amount), reason: 'for the test', priority };
-    await make(api, `/customers/${customer.id}/credits`, grant);
-    customer.grants.push(amount);
+    await grant(api, customer, { amount, priority: random.below(3) });
   }
+}
+
+async function grant(
+  api: Api,
+  customer: RatedCustomer,
+  { amount, priority }: { amount: string; priority: number },
+): Promise<void> {
+  const body = { amount: Number(amount), reason: 'for the test', priority };
+  await make(api, `/customers/${customer.id}/credits`, body);
+  customer.grants.push(amount);
 }
 
 type Made = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { createRandom } from '../../random.ts';
 import { during } from '../during.ts';
 import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
-import { changeTokenRate, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
+import { changeTokenRate, grantFirst, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
 import { startUsageStorm, type UsedEvent } from './usage-storm.ts';
 
 /**
@@ -66,7 +66,9 @@ async function killRound(
   const random = createRandom(roundSeed(seed, number));
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const before = { used: used.length, depletions: judge.depletions() };
-  await grantSome(api, world, random);
+  // The first customer has so little in the first round that what is used first depletes it.
+  if (number === 0) await grantFirst(api, world);
+  await grantSome(api, number === 0 ? { ...world, customers: world.customers.slice(1) } : world, random);
   const storm = startUsageStorm({ api, world, random, run: `r${seed}-${number}-${Date.now()}`, used });
   const { summary } = await during(storm, async () => {
     await pass(UNTIL_KILL_MS.least + random.below(UNTIL_KILL_MS.most));

@@ -2,7 +2,7 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiAnswer } from '../../api.ts';
 import type { Random } from '../../random.ts';
 import type { Beside } from '../during.ts';
-import type { RatedWorld } from './rated-world.ts';
+import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 
 /** An event that was acknowledged, as its answer showed it. */
 export interface UsedEvent {
@@ -39,6 +39,7 @@ export function startUsageStorm(options: UsageStormOptions): Beside<{ requests: 
       const items = Array.from({ length: ITEMS }, (_, at) =>
         plannedItem(options, `${options.run}-${name}-${summary.requests}-${at}`),
       );
+      if (summary.requests === 0) items.push(firstItem(options));
       summary.requests += 1;
       summary.repeated += await sendUntilAnswered(options, items);
       await pass(PAUSE_MS);
@@ -64,6 +65,11 @@ interface Item {
   value: number;
   occurredAt?: string;
   properties?: { region: string };
+}
+
+function firstItem({ world, run }: UsageStormOptions): Item {
+  const customerId = world.customers[0]?.id ?? '';
+  return { idempotencyKey: `${run}-first`, customerId, value: 1, ...SPENT_FIRST };
 }
 
 const DAY_MS = 86_400_000;

@@ -1,0 +1,16 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+
+type Queries = Pick<Warehouse, 'query'>;
+
+/** Whose statements take no longer than this together, counted from now. The one that is late is cut off. */
+export function boundedWarehouse(warehouse: Queries, totalMs: number): Queries {
+  const endMs = performance.now() + totalMs;
+  return {
+    query(statement) {
+      const leftMs = Math.floor(endMs - performance.now());
+      if (leftMs < 1) throw new Transient('warehouse_unavailable', 'Reading usage has taken too long.');
+      return warehouse.query({ ...statement, timeoutMs: Math.min(statement.timeoutMs, leftMs) });
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import { alarms, createEnd, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
+import type { Lease } from '../lease.ts';
+import { createAggregatorMetrics } from '../metrics.ts';
+import { acquireLease, type Place } from '../store/leases.ts';
+import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
+import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
+import { startSettler } from './settler.ts';
+
+// Break it catches: healthy as soon as the log can be read, whatever became of the settlement before.
+it('a settlement that fails each time is told of until it succeeds, and then burns all of it', async () => {
+  const stores = await openLoadStores();
+  const tenant = await createTenant(stores);
+  await tenant.rate(1, 0, '2');
+  await tenant.grant('100');
+  let isBroken = true;
+  let tries = 0;
+  const query = async <Row>(statement: Statement): Promise<Row[]> => {
+    if (statement.lane === 'settlement' && isBroken) {
+      tries += 1;
+      throw new Transient('warehouse_unavailable', 'broken by the test');
+    }
+    return stores.warehouse.query<Row>(statement);
+  };
+  const metrics = new Registry();
+  start(stores, { warehouse: { ...stores.warehouse, query } as Warehouse, metrics }, { lingerMs: 0 });
+  const end = await stores.append([{ id: 'a', value: '3' }]);
+  await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['warehouse_unavailable']), WAIT);
+  const before = tries;
+  for (const seen = new Set<number>(); seen.size < 3; ) {
+    seen.add(tries);
+    expect(await alarms(stores)).toEqual(['warehouse_unavailable']);
+  }
+  expect(tries).toBeGreaterThan(before);
+  expect(await metrics.metrics()).toMatch(
+    /metergate_load_failures_total\{code="warehouse_unavailable"\} [2-9]/,
+  );
+  isBroken = false;
+  await settledUpTo(stores, end);
+  expect(await tenant.wallet()).toMatchObject({ balance: '94' });
+  await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
+});
+
+it('takes no more pairs than fit, and more once these are settled', async () => {
+  const stores = await openLoadStores();
+  await createTenant(stores);
+  const place: Place = { logId: 'aa', partition: 0 };
+  await acquireLease(stores.pool, place, 'a', 60_000);
+  const [first, second] = [await loaded(stores.pool, place, 0), await loaded(stores.pool, place, 10)];
+  const held = createEnd();
+  const pool = {
+    connect: () => stores.pool.connect(),
+    query: async (sql: string, values?: unknown[]) => {
+      if (sql.includes('meter_rates')) await held.here();
+      return stores.pool.query(sql, values);
+    },
+  } as unknown as Pool;
+  const deps = { ...stores, pool, clock: systemClock, log: pino({ level: 'silent' }) };
+  const metrics = createAggregatorMetrics(new Registry());
+  const settler = startSettler({ ...deps, metrics }, { ...place, epoch: 1 } as Lease);
+  onTestFinished(() => settler.close());
+  const pair: TouchedPair = {
+    ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
+    ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
+  };
+  // The first has more than may wait: alone it is taken all the same.
+  await settler.add(first, [Array<TouchedPair>(600_000).fill(pair)]);
+  await held.reached;
+  const added = vi.fn();
+  const adding = settler.add(second, [[pair]]).then(added);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(added).not.toHaveBeenCalled();
+  held.release();
+  await adding;
+});
+
+async function loaded(pool: Pool, place: Place, lo: number): Promise<Range> {
+  const counts = { eventCount: 1, dropped: [], checksum: 1, throughMs: 1 };
+  const range: Range = { ...place, lo, hi: lo + 10, epoch: 1, ...counts };
+  await freezeRange(pool, range);
+  await markLoaded(pool, range);
+  return range;
+}

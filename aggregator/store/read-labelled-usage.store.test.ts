@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
+import { eventLines } from '../../infra/conformance/event-line.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
+import { labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';
+import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
+
+/*
+ * Breaks that turn it red: an hour's sum given to the one before; a span that is no hour answered by its last
+ * hour alone; a moment at a bound counted on both sides.
+ */
+const REGIONS = ['eu', 'us', 'ap', undefined];
+const CUSTOMERS = ['cus_a', 'cus_b', 'cus_c'];
+const FIRST_MS = Date.UTC(2026, 9, 25, 3);
+const HOURS = 400;
+
+const used = CUSTOMERS.flatMap((customerId, customer) =>
+  Array.from({ length: 2_000 }, (_, at) => ({
+    customerId,
+    region: REGIONS[(at + customer) % 4],
+    value: at + 1,
+    // At bounds of hours too.
+    occurredAtMs: FIRST_MS + ((at * 977) % (HOURS * 6)) * (HOUR_MS / 6),
+  })),
+);
+
+let warehouse: Warehouse;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: folder, log: pino({ level: 'silent' }) });
+  await warehouse.migrate();
+  const lines = eventLines(
+    used.map(({ region, value, ...one }, at) => ({
+      ...{ ...one, id: `use_${at}`, value: String(value) },
+      ...(region ? { properties: { region } } : {}),
+    })),
+  );
+  await warehouse.insertEvents({ token: 'all', lines, timeoutMs: 30_000 });
+});
+
+afterAll(async () => {
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it.each(['sum', 'count'] as const)('is exact by the label for a %s, hour by hour', async (aggregation) => {
+  const cutMs = FIRST_MS + 200 * HOUR_MS + 1_200_000;
+  const spans: Span[] = [
+    ...Array.from({ length: 200 }, (_, hour) => hourAt(hour)),
+    { fromMs: FIRST_MS + 200 * HOUR_MS, toMs: cutMs },
+    { fromMs: cutMs, toMs: FIRST_MS + 300 * HOUR_MS },
+    ...Array.from({ length: 50 }, (_, hour) => hourAt(300 + 2 * hour)),
+  ];
+  const property = { name: 'region', rates: { eu: '2', us: '3' } };
+  const questions = CUSTOMERS.flatMap((customerId) =>
+    spans.map((span): LabelQuestion => {
+      const pair = { environment: 'ws_a:live', customerId, meterKey: 'calls' };
+      return { ...pair, aggregation, property, span };
+    }),
+  );
+  const query = vi.fn(warehouse.query);
+  const answers = await readLabelledUsage({ query: query as Warehouse['query'] }, questions);
+  expect(answers.map((answer) => new Map(answer.map(({ label, units }) => [label, units])))).toEqual(
+    questions.map(expected),
+  );
+  expect(query).toHaveBeenCalledTimes(1);
+});
+
+function hourAt(hour: number): Span {
+  return { fromMs: FIRST_MS + hour * HOUR_MS, toMs: FIRST_MS + (hour + 1) * HOUR_MS };
+}
+
+function expected({ customerId, span, aggregation }: LabelQuestion): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const one of used) {
+    if (one.customerId !== customerId || one.occurredAtMs < span.fromMs || one.occurredAtMs >= span.toMs) {
+      continue;
+    }
+    const label = one.region === 'eu' || one.region === 'us' ? labelOfValue(one.region) : UNRATED;
+    const amount = aggregation === 'count' ? 1n : BigInt(one.value);
+    sums.set(label, (sums.get(label) ?? 0n) + amount * 10n ** 12n);
+  }
+  return sums;
+}
