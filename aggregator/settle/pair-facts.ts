@@ -38,7 +38,7 @@ export interface FactsOfPairs {
 }
 
 /**
- * Hours of which a cell each is read and settled at once, in one transaction: of the pairs whose rates go by a
+ * Hours of which a cell each is read and settled at once, in one transaction: of pairs whose rates go by a
  * property. One pair alone may have more.
  */
 const HOURS_MAX = 20_000;

@@ -56,11 +56,6 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   let failure: { error: unknown } | undefined;
   let whenSettled: (() => Promise<void>) | undefined;
 
-  const isFull = (more: number) => {
-    const pairs = waiting.reduce((sum, one) => sum + one.pairs, more);
-    return waiting.length > 0 && (waiting.length >= WAITING_MAX.ranges || pairs > WAITING_MAX.pairs);
-  };
-
   async function settleWaiting(): Promise<void> {
     // A copy: more is added while this is settled.
     const loaded = [...waiting];
@@ -97,14 +92,13 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
     check,
     async add(range, touched) {
       const pairs = touched.reduce((sum, one) => sum + one.length, 0);
-      while (isFull(pairs) && !failure && !isClosing) await room.wait(IDLE_MS);
+      while (isFull(waiting, pairs) && !failure && !isClosing) await room.wait(IDLE_MS);
       check();
       waiting.push({ range, touched, pairs });
       work.wake();
     },
     onceSettled(then) {
       whenSettled = then;
-      work.wake();
     },
     async close() {
       isClosing = true;
@@ -112,6 +106,11 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
       await running;
     },
   };
+}
+
+function isFull(waiting: readonly LoadedRange[], more: number): boolean {
+  const pairs = waiting.reduce((sum, one) => sum + one.pairs, more);
+  return waiting.length > 0 && (waiting.length >= WAITING_MAX.ranges || pairs > WAITING_MAX.pairs);
 }
 
 async function settleLoaded(

@@ -1,6 +1,6 @@
-import { HOUR_MS } from '../../schemas/rules/calendar.ts';
+import { HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
 import type { AskedSpan } from './asked-spans.ts';
-import type { LabelQuestion } from './read-labelled-usage.ts';
+import type { UsageQuestion } from './read-usage.ts';
 
 /** A span that is read at once, for one question, or for each of its hours for another one. */
 export interface Stretch extends AskedSpan {
@@ -14,15 +14,15 @@ const STRETCHES_MAX = 400;
 const IDLE_HOURS_MAX = 500;
 
 /** Hours that follow each other are one stretch: a month of them is one row of the statement and not 700. */
-export function stretchesOf(questions: readonly LabelQuestion[]): Stretch[] {
+export function stretchesOf(questions: readonly UsageQuestion[]): Stretch[] {
   const stretches: Stretch[] = [];
   const open = new Map<string, { stretch: Stretch; takers: Map<number, number> }>();
   const places = questions
     .map((_, place) => place)
     .sort((a, b) => fromOf(questions, a) - fromOf(questions, b));
   for (const question of places) {
-    const { span, environment, customerId, meterKey } = questions[question] as LabelQuestion;
-    const name = `${environment} ${customerId} ${meterKey}`;
+    const { span, environment, customerId, meterKey } = questions[question] as UsageQuestion;
+    const name = pairName(questions[question] as UsageQuestion);
     const before = open.get(name);
     if (!isHour(span)) {
       stretches.push({
@@ -51,31 +51,51 @@ export function stretchesOf(questions: readonly LabelQuestion[]): Stretch[] {
  * now are not read as far back as one that is late, the two are asked for apart.
  */
 export function readTogether(stretches: readonly Stretch[]): Stretch[][] {
-  const groups: Stretch[][] = [];
-  let own = 0;
-  let toMs = 0;
+  const groups: Group[] = [];
   for (const stretch of [...stretches].sort((a, b) => a.fromMs - b.fromMs)) {
-    const group = groups.at(-1) ?? [];
-    const hours = (stretch.toMs - stretch.fromMs) / HOUR_MS;
-    const lastMs = Math.max(toMs, stretch.toMs);
-    const read = ((lastMs - (group[0]?.fromMs ?? stretch.fromMs)) / HOUR_MS) * (group.length + 1);
-    if (group.length === 0 || group.length === STRETCHES_MAX || read - own - hours > IDLE_HOURS_MAX) {
-      groups.push([stretch]);
-      own = hours;
-      toMs = stretch.toMs;
+    const last = groups.at(-1);
+    const grown = last && withStretch(last, stretch);
+    if (grown && grown.stretches.length <= STRETCHES_MAX && idleHours(grown) <= IDLE_HOURS_MAX) {
+      groups[groups.length - 1] = grown;
     } else {
-      group.push(stretch);
-      own += hours;
-      toMs = lastMs;
+      groups.push(withStretch({ stretches: [], pairs: new Set(), askedMs: 0, ...spanOf(stretch) }, stretch));
     }
   }
-  return groups;
+  return groups.map((group) => group.stretches);
 }
 
-function fromOf(questions: readonly LabelQuestion[], place: number): number {
+interface Group extends Span {
+  stretches: Stretch[];
+  pairs: Set<string>;
+  askedMs: number;
+}
+
+function withStretch(group: Group, stretch: Stretch): Group {
+  return {
+    stretches: [...group.stretches, stretch],
+    pairs: new Set(group.pairs).add(pairName(stretch)),
+    askedMs: group.askedMs + stretch.toMs - stretch.fromMs,
+    fromMs: group.fromMs,
+    toMs: Math.max(group.toMs, stretch.toMs),
+  };
+}
+
+function idleHours({ pairs, askedMs, fromMs, toMs }: Group): number {
+  return ((toMs - fromMs) * pairs.size - askedMs) / HOUR_MS;
+}
+
+function spanOf({ fromMs, toMs }: Span): Span {
+  return { fromMs, toMs };
+}
+
+function pairName({ environment, customerId, meterKey }: Stretch | UsageQuestion): string {
+  return `${environment} ${customerId} ${meterKey}`;
+}
+
+function fromOf(questions: readonly UsageQuestion[], place: number): number {
   return questions[place]?.span.fromMs ?? 0;
 }
 
-function isHour({ fromMs, toMs }: LabelQuestion['span']): boolean {
+function isHour({ fromMs, toMs }: Span): boolean {
   return fromMs % HOUR_MS === 0 && toMs - fromMs === HOUR_MS;
 }

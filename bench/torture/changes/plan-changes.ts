@@ -28,7 +28,7 @@ export interface ChangePlanner {
  * out.
  */
 export function planChanges(random: Random, run: string, taken: Set<string>): ChangePlanner {
-  const deck = shuffled(CHANGES, random);
+  const dealt = createDeck(random, taken);
   const put = new Map<string, string[]>();
   const known = new Map(Object.keys(NAMES).map((name) => [name, [] as string[]]));
   let drawn = 0;
@@ -52,14 +52,6 @@ export function planChanges(random: Random, run: string, taken: Set<string>): Ch
     const there = put.get(path);
     if (method === 'DELETE' && there?.length && random.chance(PUT_BEFORE_SHARE)) return random.pick(there);
     return path.replace(/\{(\w+)\}/g, (_, name: string) => String(filled(name, '')));
-  }
-
-  /** The next of the deck that is possible and not taken yet; it goes to the end: it may be refused. */
-  function dealt(possible: readonly Change[]): Change | undefined {
-    const at = deck.findIndex((one) => !taken.has(one[0]) && possible.includes(one));
-    const [change] = at < 0 ? [] : deck.splice(at, 1);
-    if (change) deck.push(change);
-    return change;
   }
 
   function plan([operationId, route]: Change): PlannedChange {
@@ -105,6 +97,17 @@ export const CHANGES: readonly Change[] = Object.entries<Route>(ROUTES).filter((
 });
 
 const ROUTE_PATHS = new Map(CHANGES.map(([operationId, { path }]) => [operationId, path]));
+
+/** The next that is possible and not taken yet. It goes to the end of the deck: it may be refused. */
+function createDeck(random: Random, taken: ReadonlySet<string>) {
+  const deck = shuffled(CHANGES, random);
+  return (possible: readonly Change[]): Change | undefined => {
+    const at = deck.findIndex((one) => !taken.has(one[0]) && possible.includes(one));
+    const [change] = at < 0 ? [] : deck.splice(at, 1);
+    if (change) deck.push(change);
+    return change;
+  };
+}
 
 function shuffled<T>(list: readonly T[], random: Random): T[] {
   const left = [...list];
