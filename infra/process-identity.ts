@@ -26,7 +26,7 @@ export function isLiving(identity: ProcessIdentity): boolean {
 
 export function isAlive(pid: number): boolean {
   if (!isPid(pid)) return false;
-  // Looked at before it is asked for: a zombie that is reaped between the two has no state to be seen any more.
+  // Looked at before it is asked for: a zombie that is reaped between the two has no state to see.
   const state = onLinux ? statFields(pid)[0] : undefined;
   if (state !== undefined && DEAD_STATES.includes(state)) return false;
   try {

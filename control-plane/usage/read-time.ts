@@ -5,7 +5,7 @@ import type { Consistency } from '../../schemas/resources/usage.ts';
 export interface ReadTime {
   /** Whole milliseconds, one at least. */
   leftMs(): number;
-  /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on by itself. */
+  /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on. */
   within<T>(begun: Promise<T>): Promise<T>;
 }
 
