@@ -137,6 +137,20 @@ describe('the ledger', () => {
     ledger.answered(request, { ...createHonestAnswers()(request), ...later });
     expect(ledger.problems().join('\n')).toContain('created again');
   });
+
+  // Red when an event is believed to be as late as the copy whose answer was heard first.
+  it('takes a copy that was sent later and heard before the request that made the event', () => {
+    const ledger = createLedger(world);
+    const answer = createHonestAnswers();
+    const requests = [...planRequests({ seed: 3, items: 3_000, run: 'a', nowMs: NOW_MS, world })];
+    const request = requests.find(({ includeEvents }) => includeEvents);
+    if (!request) throw new Error('nothing planned');
+    const made = answer(request);
+    const laterMs = NOW_MS + 1_000;
+    ledger.answered(request, { ...answer(request), askedAtMs: laterMs, answeredAtMs: laterMs });
+    ledger.answered(request, { ...made, answeredAtMs: laterMs });
+    expect(ledger.problems()).toEqual([]);
+  });
 });
 
 /** 5 and 5.0 are one value, but a replay is answered with the bytes of the first answer. */

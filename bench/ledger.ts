@@ -176,7 +176,11 @@ function keep(
     faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
   if (entry.id !== told.id) faults.add(`${event.key}: id ${told.id}, before ${entry.id}`);
-  if (told.created) entry.created++;
+  if (told.created) {
+    entry.created++;
+    // A copy that was sent later may be answered, or heard, before the request that made the event.
+    entry.askedAtMs = Math.min(entry.askedAtMs, askedAtMs);
+  }
   if (told.shown === undefined) return;
   const fault = shownFault(entry, told.shown, world);
   if (fault !== undefined) faults.add(`${event.key}: ${fault}`);

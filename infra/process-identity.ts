@@ -12,6 +12,8 @@ export interface ProcessIdentity {
 }
 
 const onLinux = process.platform === 'linux';
+/** A zombie, and one that is being reaped (proc(5)). */
+const DEAD_STATES = ['Z', 'X'];
 
 export function identityOf(pid: number): ProcessIdentity {
   return { pid, start: startOf(pid) };
@@ -24,12 +26,15 @@ export function isLiving(identity: ProcessIdentity): boolean {
 
 export function isAlive(pid: number): boolean {
   if (!isPid(pid)) return false;
+  // Looked at before it is asked for: a zombie that is reaped between the two has no state to see.
+  const state = onLinux ? statFields(pid)[0] : undefined;
+  if (state !== undefined && DEAD_STATES.includes(state)) return false;
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return !onLinux || statFields(pid)[0] !== 'Z';
 }
 
 /** The folder a process works in; undefined where the machine does not tell. */

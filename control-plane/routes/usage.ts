@@ -17,6 +17,7 @@ import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
 import { type Metering, meteringOf } from '../usage/metering.ts';
 import { findMeteredPair, findPair, meteredHolder, type Pair } from '../usage/pair.ts';
+import { beginReadTime } from '../usage/read-time.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
 
 export interface UsageDeps {
@@ -34,21 +35,25 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
     'usage.list': createUsageList({ warehouse, freshness, holdingReads }),
 
     'usage.retrieve': async (context, { params, query }) => {
+      const time = beginReadTime(query.consistency);
       const named = { ...params, atMs: momentOf(query.at, context.nowMs) };
-      const { pair, metering } = await findMeteredPair(context, holdingReads, named);
-      const asOfMs = await awaitConsistency(freshness, query.consistency);
-      const current = await readCounter(warehouse, pair, metering.periodOf(pair.meter.key));
+      const { pair, metering } = await time.within(findMeteredPair(context, holdingReads, named));
+      const asOfMs = await awaitConsistency(freshness, query.consistency, time);
+      const span = metering.periodOf(pair.meter.key);
+      const current = await readCounter(warehouse, pair, span, time.leftMs());
       return shownCounter(pair, { metering, current, asOfMs });
     },
 
     'usage.breakdown': async (context, { params, query }) => {
+      const time = beginReadTime(query.consistency);
       const atMs = momentOf(query.at, context.nowMs);
       const { window, span: asked } = breakdownSpan(query, atMs);
-      const { pair, metering } = await findMeteredPair(context, holdingReads, { ...params, atMs });
+      const named = { ...params, atMs };
+      const { pair, metering } = await time.within(findMeteredPair(context, holdingReads, named));
       const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : asked;
-      const asOfMs = await awaitConsistency(freshness, query.consistency);
+      const versions = await time.within(ratesOf(context, pair));
+      const asOfMs = await awaitConsistency(freshness, query.consistency, time);
       const { dimension, limit } = query;
-      const versions = await ratesOf(context, pair);
       const question = { pair, dimension, span, versions, limit };
       const answer = await longReads(() => readBreakdown(warehouse, question));
       return {
@@ -64,10 +69,11 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
     },
 
     'usage.events': async (context, { params, query }) => {
+      const time = beginReadTime(query.consistency);
       const span = openSpan(query);
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
-      const pair = await findPair(context, params);
-      const asOfMs = await awaitConsistency(freshness, query.consistency);
+      const pair = await time.within(findPair(context, params));
+      const asOfMs = await awaitConsistency(freshness, query.consistency, time);
       const { limit } = query;
       const events = await longReads(() =>
         readUsageEvents(warehouse, { pair, span, after, limit: limit + 1 }),
@@ -80,15 +86,16 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
 function createUsageList({ warehouse, freshness, holdingReads }: UsageDeps): UsageHandlers['usage.list'] {
   return async (context, { params, query }) => {
     const { db, environment, nowMs } = context;
+    const time = beginReadTime(query.consistency);
     const atMs = momentOf(query.at, nowMs);
-    const { rows, total } = await listMeters(db, environment, query);
+    const { rows, total } = await time.within(listMeters(db, environment, query));
     const meterKeys = rows.map(({ key }) => key);
     const question = { customer: params.customerId, atMs, meterKeys };
-    const holder = await meteredHolder(context, holdingReads, question);
+    const holder = await time.within(meteredHolder(context, holdingReads, question));
     const metering = meteringOf(holder, { atMs, nowMs });
-    const asOfMs = await awaitConsistency(freshness, query.consistency);
+    const asOfMs = await awaitConsistency(freshness, query.consistency, time);
     const owner = { environment, customerId: holder.customerId };
-    const counters = await readCounters(warehouse, owner, questionsOf(rows, metering));
+    const counters = await readCounters(warehouse, owner, questionsOf(rows, metering), time.leftMs());
     const shown = rows.map((meter) => {
       const current = counters.get(meter.key) ?? '0';
       return shownCounter({ ...owner, meter }, { metering, current, asOfMs });

@@ -5,15 +5,21 @@ import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Pair } from '../usage/pair.ts';
 
+/** Of who brings no time of its own. */
 const TIMEOUT_MS = 5_000;
 
 /**
  * A meter's aggregate over a span, as canonical decimal text: whole hours from the rollup, the edges from the
  * events. Exact at any millisecond. Throws Transient.
  */
-export async function readCounter(warehouse: Warehouse, pair: Pair, span: Span): Promise<string> {
+export async function readCounter(
+  warehouse: Warehouse,
+  pair: Pair,
+  span: Span,
+  timeoutMs?: number,
+): Promise<string> {
   const { key, aggregation } = pair.meter;
-  const counters = await readCounters(warehouse, pair, [{ meterKey: key, aggregation, span }]);
+  const counters = await readCounters(warehouse, pair, [{ meterKey: key, aggregation, span }], timeoutMs);
   return counters.get(key) ?? '0';
 }
 
@@ -32,6 +38,7 @@ export async function readCounters(
   warehouse: Warehouse,
   { environment, customerId }: Pick<Pair, 'environment' | 'customerId'>,
   questions: readonly CounterQuestion[],
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Map<string, string>> {
   const groups = groupsOf(questions);
   if (groups.length === 0) return new Map();
@@ -40,7 +47,7 @@ export async function readCounters(
     sql: groups.map(groupSql).join('\nUNION ALL\n'),
     params: Object.assign({ environment, customer: customerId }, ...params),
     lane: 'counters',
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
   });
   const counted = rows.map(({ meter, current }) => [meter, unitsText(decimalUnits(current))] as const);
   return new Map([...questions.map(({ meterKey }) => [meterKey, '0'] as const), ...counted]);

@@ -1,15 +1,43 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { isAlive, parentOf, signal, workingDirectoryOf } from '../process-identity.ts';
 import { testFolder } from '../test-folder.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 
 const log = pino({ level: 'silent' });
+
+/** A cluster that was started and stopped, to be copied: one is made in a second. */
+let made: string;
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  made = join(folder, 'postgres');
+  await (await startEmbeddedPostgres({ directory: made, log })).stop();
+});
+
+afterAll(() => rmSync(join(made, '..'), { recursive: true, force: true }));
+
+/** With its owner, as only cp keeps it. */
+function clusterOfTest(): string {
+  const directory = join(testFolder(), 'postgres');
+  execFileSync('cp', ['-a', made, directory]);
+  return directory;
+}
 
 async function start(directory: string): Promise<EmbeddedPostgres> {
   const server = await startEmbeddedPostgres({ directory, log });
@@ -27,7 +55,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 
 /** Red when adoption is left out: the second start is refused by the lock file of the first server. */
 test('a server that outlived the process that started it is adopted, with what it holds', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   const first = await start(directory);
   await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
   const second = await start(directory);
@@ -39,7 +67,7 @@ test('a server that outlived the process that started it is adopted, with what i
 
 /** Red when the leftovers are not cleared: a stopped backend holds the shared memory, no start succeeds. */
 test('after kill -9 of the postmaster, with a backend that hangs, what was committed is there', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   const first = await start(directory);
   await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
   const exited = vi.fn();
@@ -55,7 +83,7 @@ test('after kill -9 of the postmaster, with a backend that hangs, what was commi
 
 /** Red when a postmaster that does not answer is adopted or trusted for ever. */
 test('a server that is on its way out is waited for and a new one is started', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   const first = await start(directory);
   const client = new Client({ connectionString: first.url });
   client.on('error', () => undefined);
@@ -82,7 +110,7 @@ test('a first start that was cut off while it made the cluster does not spoil th
 
 /** Red when the stale file is believed: this very process would be signalled, or the start refused. */
 test('a postmaster.pid that names a process of somebody else is not believed', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   await (await start(directory)).stop();
   writeFileSync(join(directory, 'postmaster.pid'), `${process.pid}\n${directory}\n0\n5432\n`);
   await stopEmbeddedPostgres(directory);
@@ -95,7 +123,7 @@ test('a postmaster.pid that names a process of somebody else is not believed', a
  * Red when the lock file of a dead postmaster is left to Postgres: it sees the zombie and refuses to start.
  */
 test('a postmaster that is dead and not yet reaped does not stand in the way', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   await (await start(directory)).stop();
   const zombie = await makeZombie(statSync(directory));
   writeFileSync(join(directory, 'postmaster.pid'), `${zombie}\n${directory}\n0\n5432\n`);
@@ -103,7 +131,7 @@ test('a postmaster that is dead and not yet reaped does not stand in the way', a
 });
 
 test('commits are durable, other passwords are refused, and a stop leaves no process behind', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   const server = await start(directory);
   expect(await query(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
   expect(await query(server.url, 'SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
@@ -118,7 +146,7 @@ test('commits are durable, other passwords are refused, and a stop leaves no pro
 
 /** Red with the default verbosity: the DETAIL of a violation shows the row. */
 test('its log names what went wrong and not the data it went wrong with', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   const client = new Client({ connectionString: (await start(directory)).url });
   await client.connect();
   onTestFinished(() => client.end());
@@ -135,7 +163,7 @@ test('its log names what went wrong and not the data it went wrong with', async 
 
 /** Red when only the postmaster is ended by force: backends that hang hold the cluster's memory for ever. */
 test('a server that hangs is ended in the time given, with all its processes', async () => {
-  const directory = join(testFolder(), 'postgres');
+  const directory = clusterOfTest();
   const { pid, url } = await start(directory);
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);

@@ -9,7 +9,7 @@ import { poll } from '../poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from '../process-identity.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { prepareCluster, SERVER_USER } from './cluster.ts';
-import { clearLeftovers, findPostmaster, stopPostmaster } from './postmaster.ts';
+import { clearLeftovers, findPostmaster, processesIn, stopPostmaster } from './postmaster.ts';
 import { chooseServerAccount, launchAs, type ServerAccount } from './server-account.ts';
 
 export interface EmbeddedPostgres {
@@ -97,8 +97,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 export async function stopEmbeddedPostgres(directory: string, timeoutMs?: number): Promise<void> {
   const postmaster = findPostmaster(directory);
   if (!postmaster) return;
+  const family = processesIn(directory);
   await stopPostmaster(postmaster, timeoutMs);
-  if (existsSync(join(directory, 'postmaster.pid'))) await clearLeftovers(directory);
+  if (existsSync(join(directory, 'postmaster.pid'))) await clearLeftovers(directory, family);
 }
 
 interface RunningServer {

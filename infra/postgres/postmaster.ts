@@ -57,13 +57,17 @@ export async function stopPostmaster(
  * they hold the shared memory. Asks them to go, then makes them: without a postmaster they can save
  * nothing. When nobody is left the lock file goes too: Postgres takes a zombie for a living postmaster, and
  * where the first process of the machine reaps late or never (many containers) it would refuse for as long.
+ *
+ * `family` are those known to be of that server: one that is dying lets go of its folder some time before
+ * it is dead, and is then found by nobody else.
  */
-export async function clearLeftovers(directory: string): Promise<void> {
+export async function clearLeftovers(directory: string, family: ProcessIdentity[] = []): Promise<void> {
   if (process.platform !== 'linux') return;
+  const known = [...family];
   for (const name of ['SIGQUIT', 'SIGKILL'] as const) {
-    const leftovers = processesIn(directory);
-    for (const pid of leftovers) signal(pid, name);
-    const gone = () => (processesIn(directory).length === 0 ? true : undefined);
+    known.push(...processesIn(directory));
+    for (const one of known.filter(isLiving)) signal(one.pid, name);
+    const gone = () => (known.some(isLiving) || processesIn(directory).length > 0 ? undefined : true);
     if (await poll(gone, { timeoutMs: 1_000, everyMs: 20 })) {
       rmSync(join(directory, 'postmaster.pid'), { force: true });
       return;
@@ -75,9 +79,12 @@ function hasEnded(process: ProcessIdentity, timeoutMs: number): Promise<true | u
   return poll(() => (isLiving(process) ? undefined : true), { timeoutMs, everyMs: 20 });
 }
 
-/** Every server process works in its cluster's folder. Needs /proc. */
-function processesIn(directory: string): number[] {
+/** Every server process works in its cluster's folder. None where there is no /proc to tell. */
+export function processesIn(directory: string): ProcessIdentity[] {
+  if (process.platform !== 'linux') return [];
   const cluster = realpathSync(directory);
   const pids = readdirSync('/proc').map(Number).filter(Boolean);
-  return pids.filter((pid) => pid !== process.pid && workingDirectoryOf(pid) === cluster && isAlive(pid));
+  return pids
+    .filter((pid) => pid !== process.pid && workingDirectoryOf(pid) === cluster && isAlive(pid))
+    .map(identityOf);
 }

@@ -39,7 +39,7 @@ export const AWAY_BREAKS: readonly Break[] = [
     promises: [8],
     why: 'the processes of a Postgres that hangs outlive its stop, and its memory with them',
     module: 'infra/postgres/embedded',
-    find: "if (existsSync(join(directory, 'postmaster.pid'))) await clearLeftovers(directory);",
+    find: "if (existsSync(join(directory, 'postmaster.pid'))) await clearLeftovers(directory, family);",
     replace: '',
     provedBy: [
       {

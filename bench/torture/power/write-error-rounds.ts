@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../compare.ts';
+import { seenInTime } from '../../in-time.ts';
 import { createRandom } from '../../random.ts';
 import { during } from '../during.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
@@ -36,19 +37,25 @@ interface Failure {
   /** Within the data folder. */
   file: (dataDir: string) => string;
   calls: string;
-  /** The nth of these calls fails, and every later one. */
+  /**
+   * The nth of these calls fails, and every later one. The tracer counts those of each thread apart, and four
+   * take turns writing: the eighth of one thread is the 29th of all at the latest. Keys are written 4,096 at
+   * a time, which a busy machine takes seconds to acknowledge.
+   */
   afterMax: number;
 }
 
 const WRITES = 'write,pwrite64,writev,pwritev';
 const FAILURES: readonly Failure[] = [
-  { file: newestSegment, calls: WRITES, afterMax: 30 },
-  { file: (dataDir) => join(dataDir, 'keys', 'records'), calls: WRITES, afterMax: 2 },
-  { file: newestSegment, calls: WRITES, afterMax: 3 },
+  { file: newestSegment, calls: WRITES, afterMax: 8 },
+  { file: (dataDir) => join(dataDir, 'keys', 'records'), calls: WRITES, afterMax: 1 },
+  { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
 /** A process that dies sooner after its start is made to wait by its supervisor. */
 const WELL_AFTER_MS = 1_100;
-const ENDED_MS_MAX = 30_000;
+/** For the write that is to fail, and from there for the end of the process. */
+const FAILED = { timeoutMs: 30_000 };
+const ENDED = { timeoutMs: 30_000 };
 
 async function failOnce(scene: JudgedInstance, number: number, seed: number): Promise<RoundReport> {
   const { instance, judged } = scene;
@@ -76,14 +83,25 @@ async function failUntilItEnds(
   { file, calls }: Failure,
   nth: number,
 ): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-tracer-'));
+  const output = join(folder, 'calls');
   const inject = `inject=${calls}:error=EIO:when=${nth}+`;
   const args = ['-f', '-p', String(pid), '-P', file(instance.dataDir), '-e', `trace=${calls}`, '-e', inject];
-  const tracer = spawn('strace', ['-q', '-o', '/dev/null', ...args], { stdio: 'ignore' });
-  const late = AbortSignal.timeout(ENDED_MS_MAX);
-  await once(tracer, 'exit', { signal: late }).catch(() => {
+  const tracer = spawn('strace', ['-q', '-o', output, ...args], { stdio: 'ignore' });
+  const hasEnded = () => tracer.exitCode !== null || tracer.signalCode !== null || undefined;
+  const hasFailed = () => hasEnded() ?? (readText(output).includes('(INJECTED)') || undefined);
+  try {
+    await seenInTime(hasFailed, FAILED, `a write of ${file(instance.dataDir)} that can be made to fail`);
+    await seenInTime(hasEnded, ENDED, 'the end of a data plane whose disk has failed');
+  } finally {
     tracer.kill('SIGKILL');
-    throw new Error(`the data plane lived on for ${ENDED_MS_MAX} ms after its disk failed`);
-  });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** '' before there is such a file. */
+function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 function newestSegment(dataDir: string): string {

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRefusal, startApi } from '../api-under-test.ts';
+
+/*
+ * Red when a wait for Postgres is left to its connection (10 s here, 12 s where the server hangs as a whole),
+ * or when what it took is not taken off the warehouse's time.
+ */
+const READ_MS = 5_000;
+const SLACK_MS = 1_500;
+
+const asked: number[] = [];
+const warehouse: Warehouse = {
+  ...AWAY,
+  query: async ({ timeoutMs }: Statement) => {
+    asked.push(timeoutMs);
+    return [];
+  },
+};
+
+let api: ApiUnderTest;
+let usage: string;
+
+beforeAll(async () => {
+  api = await startApi({ warehouse, logReader: EMPTY_LOG });
+  await api.call('POST', '/api/v1/meters', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  const customer = { name: 'Ada', email: 'ada@example.com' };
+  usage = `/api/v1/usage/${(await api.call('POST', '/api/v1/customers', { body: customer })).body.id}`;
+});
+
+afterAll(() => api?.close());
+
+/** Every look-up of a meter waits until it is released. */
+async function lockOut(): Promise<() => Promise<void>> {
+  const rival = await api.pool.connect();
+  await rival.query('BEGIN');
+  await rival.query('LOCK TABLE meters IN ACCESS EXCLUSIVE MODE');
+  return async () => {
+    await rival.query('ROLLBACK');
+    rival.release();
+  };
+}
+
+it('every read of usage is refused within five seconds while Postgres hangs', async () => {
+  const release = await lockOut();
+  const startedMs = performance.now();
+  try {
+    const paths = ['', '/calls', '/calls/breakdown', '/calls/events'];
+    const reads = paths.flatMap((path) => {
+      return ['eventual', 'strong'].map((consistency) => {
+        return api.call('GET', `${usage}${path}?consistency=${consistency}&dimension=user`);
+      });
+    });
+    for (const answer of await Promise.all(reads)) expectRefusal(answer, 'unavailable');
+    expect(performance.now() - startedMs).toBeLessThan(READ_MS + SLACK_MS);
+  } finally {
+    await release();
+  }
+});
+
+it('what the look-ups took is taken off the time of the warehouse', async () => {
+  const release = await lockOut();
+  const read = api.call('GET', `${usage}/calls?consistency=eventual`);
+  const waiting = async () => {
+    const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+       AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '1 second'`;
+    return (await api.pool.query(sql)).rowCount;
+  };
+  await expect.poll(waiting, { interval: 50, timeout: 4_000 }).toBeGreaterThan(0).finally(release);
+  expect((await read).status).toBe(200);
+  expect(asked.at(-1)).toBeLessThanOrEqual(READ_MS - 1_000);
+});

@@ -1,0 +1,25 @@
+import { inTime } from '../../infra/look-ups.ts';
+import type { Consistency } from '../../schemas/resources/usage.ts';
+
+/** What one read of usage may still take, whichever store it waits for. */
+export interface ReadTime {
+  /** Whole milliseconds, one at least. */
+  leftMs(): number;
+  /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on. */
+  within<T>(begun: Promise<T>): Promise<T>;
+}
+
+/**
+ * For all waits of a read together: one after the other, a Postgres that hangs costs the 12 s of its
+ * connection, and then the warehouse may hang too.
+ */
+const READ_MS = 5_000;
+/** For what was acknowledged before the read, unless it says how consistent it is to be. */
+export const USUAL_WAIT_MS = 1_000;
+
+/** Begins now. */
+export function beginReadTime(consistency: Consistency): ReadTime {
+  const endsAt = performance.now() + READ_MS + (consistency === undefined ? USUAL_WAIT_MS : 0);
+  const leftMs = () => Math.max(1, Math.round(endsAt - performance.now()));
+  return { leftMs, within: (begun) => inTime(begun, leftMs()) };
+}
