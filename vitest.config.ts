@@ -6,7 +6,8 @@ import { testsNotRunHere } from './bench/torture/machine-means.ts';
 
 /** One more than cores: many tests wait for a clock. */
 const WORKERS = availableParallelism() + 1;
-const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
+/** Proofs that tests can fail have a config of their own: bench/torture/breaks. */
+const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**', '**/*.proof.test.ts'];
 
 /**
  * Tests of whole processes that judge how long something takes: each runs alone. Of the others two run at
@@ -48,7 +49,6 @@ const LONG = [
   'engine/fast-engine.test.ts',
   'http/uws-front.test.ts',
   'delivery/signatures.test.ts',
-  'breaks/breaks.store.test.ts',
   'audit/audit.store.test.ts',
   'upgrade/view-change.store.test.ts',
   'clickhouse/clickhouse-http.store.test.ts',

@@ -54,7 +54,7 @@ describe('the list of breaks', () => {
   it('names proofs that are there', () => {
     const proofs = BREAKS.flatMap(({ provedBy }) => provedBy);
     const lost = proofs.filter((proof) => {
-      // Those of modules are run by breaks.store.test.ts; the others wait for the long form.
+      // Those of modules are run by `npm run breaks`; the others wait for the long form.
       if (kindOf(proof) === 'modules') return !existsSync(proof.test);
       return !readFileSync(proof.test, 'utf8').includes(proof.title);
     });
