@@ -37,7 +37,8 @@ const LIMITS = {
   failuresMax: FAILURES_TO_OPEN,
   /** A hanging attempt is a socket and some kilobytes. */
   runningMax: 1_000,
-  heldOfOneMax: 100,
+  /** Of one that is quick: some tenths of a second of its work, so that it does not wait for a take. */
+  heldOfOneMax: 400,
   /** Taken and not yet recorded; an envelope is some kilobytes at most. */
   heldMax: 2_000,
 };
