@@ -6,6 +6,7 @@ import { type AttemptDeps, attemptJob, type Job } from './attempt-job.ts';
 import { FAILURES_TO_OPEN } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';
 import { type JobOutcome, Lanes } from './lanes.ts';
+import { recallJobs } from './recall-jobs.ts';
 import { createRecorder } from './recorder.ts';
 import { repeat } from './repeat.ts';
 import { giveBackAll } from './store/take-due.ts';
@@ -92,13 +93,22 @@ export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: Dispat
     lanes.go();
   }
 
-  const failure = 'due deliveries could not be taken';
-  const keeping = repeat(take, { failure, everyMs: pollMs, wakeup, signal: closing.signal, log });
+  async function recall(): Promise<boolean> {
+    if (await recallJobs(taking)) wakeup.wake();
+    return false;
+  }
+
+  const keep = (failure: string, act: () => Promise<boolean>, own = createWakeup()) =>
+    repeat(act, { failure, everyMs: pollMs, wakeup: own, signal: closing.signal, log });
+  const kept = [
+    keep('due deliveries could not be taken', take, wakeup),
+    keep('what was taken could not be recalled', recall),
+  ];
   return {
     wake: wakeup.wake,
     async close() {
       closing.abort();
-      await keeping;
+      await Promise.all(kept);
       await release(taking, lanes.close());
       await poll(() => lanes.running === 0 || undefined, { timeoutMs: CLOSE_MS.attempts, everyMs: 10 });
       // What is broken off from now on did not fail by its receiver.
