@@ -57,7 +57,9 @@ describe('the url of a webhook endpoint', () => {
   ])('is %s only where private addresses are allowed', (url) => {
     expect([isTaken(url, false), isTaken(url, true)]).toEqual([false, true]);
   });
+});
 
+describe('what is no such url', () => {
   it.each([
     'example.com/hooks',
     '//example.com',
@@ -87,7 +89,7 @@ describe('the url of a webhook endpoint', () => {
     'https://:@example.com/',
     'https://example.com:0/',
     'https://256.256.256.256/',
-  ])('is never %j', (url) => {
+  ])('is refused: %j', (url) => {
     expect([isTaken(url, false), isTaken(url, true)]).toEqual([false, false]);
   });
 });
