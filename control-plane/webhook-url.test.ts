@@ -57,7 +57,9 @@ describe('the url of a webhook endpoint', () => {
   ])('is %s only where private addresses are allowed', (url) => {
     expect([isTaken(url, false), isTaken(url, true)]).toEqual([false, true]);
   });
+});
 
+describe('what is no such url', () => {
   it.each([
     'example.com/hooks',
     '//example.com',
@@ -77,8 +79,17 @@ describe('the url of a webhook endpoint', () => {
     'ht\ttps://example.com/',
     'https://example.com:99999/',
     'https://[::1/',
+    'https://[fe80::1%25eth0]/',
+    'https:example.com',
+    'https:/example.com',
+    'https:///example.com',
+    'https:\\\\example.com',
+    'https://example.com\\@127.0.0.1/',
+    'https://@example.com/',
+    'https://:@example.com/',
+    'https://example.com:0/',
     'https://256.256.256.256/',
-  ])('is never %j', (url) => {
+  ])('is refused: %j', (url) => {
     expect([isTaken(url, false), isTaken(url, true)]).toEqual([false, false]);
   });
 });

@@ -11,12 +11,19 @@ export function checkWebhookUrl(text: string, { allowPrivate }: { allowPrivate: 
   const url = new URL(text);
   const isHttp = url.protocol === 'http:' && allowPrivate;
   if (!isHttp && url.protocol !== 'https:') throw refused('must begin with https://');
-  if (url.username !== '' || url.password !== '') throw refused('must not carry credentials');
+  if (CREDENTIALS.test(text)) throw refused('must not carry credentials');
+  if (url.port === '0') throw refused('must have a port that can be connected to');
   if (!allowPrivate && isPrivate(url.hostname)) throw refused('must lead to a public address');
 }
 
-/** The parser would drop blanks and control characters without a word. */
-const PLAIN = /^[^\s\p{Cc}]+$/u;
+/**
+ * The parser would drop blanks and control characters without a word, and reads other slashes, fewer or more
+ * of them, as the two that it wants: what other parsers read otherwise has no place in a registration.
+ */
+const PLAIN = /^[a-z]+:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
+
+/** Also empty ones, of which the parser tells nothing. */
+const CREDENTIALS = /^[a-z]+:\/\/[^/?#]*@/i;
 
 function isPrivate(hostname: string): boolean {
   const literal = hostname.replace(/^\[|\]$/g, '');

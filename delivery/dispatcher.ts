@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 import { poll } from '../infra/poll.ts';
-import { createWakeup } from '../infra/wakeup.ts';
+import type { Clock } from '../infra/ports/clock.ts';
+import { createWakeup, type Wakeup } from '../infra/wakeup.ts';
 import { type AttemptDeps, attemptJob, type Job } from './attempt-job.ts';
 import { FAILURES_TO_OPEN } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';
 import { type JobOutcome, Lanes } from './lanes.ts';
+import { recallJobs } from './recall-jobs.ts';
 import { createRecorder } from './recorder.ts';
 import { repeat } from './repeat.ts';
 import { giveBackAll } from './store/take-due.ts';
-import { release, takeJobs } from './take-jobs.ts';
+import { release, type Taking, takeJobs } from './take-jobs.ts';
 
 /** Sends what is due, until it is closed. */
 export interface Dispatcher {
@@ -37,7 +40,8 @@ const LIMITS = {
   failuresMax: FAILURES_TO_OPEN,
   /** A hanging attempt is a socket and some kilobytes. */
   runningMax: 1_000,
-  heldOfOneMax: 100,
+  /** Of one that is quick: some tenths of a second of its work, so that it does not wait for a take. */
+  heldOfOneMax: 400,
   /** Taken and not yet recorded; an envelope is some kilobytes at most. */
   heldMax: 2_000,
 };
@@ -60,17 +64,7 @@ export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: Dispat
   });
   const taking = { pool, owner, sealingKey, lanes, held: new Set<string>(), heldMax: LIMITS.heldMax };
   const closing = new AbortController();
-  let isNew = true;
   let isCutOff = false;
-
-  async function take(): Promise<boolean> {
-    // What a process of this name had taken is nobody's: its attempts ended with it.
-    if (isNew) await giveBackAll(pool, owner);
-    isNew = false;
-    const isMore = await takeJobs(taking, new Date(clock.nowMs()));
-    await delay(PAUSE_MS);
-    return isMore;
-  }
 
   async function run(job: Job): Promise<JobOutcome> {
     const verdict = await attemptJob(deps, job);
@@ -91,13 +85,12 @@ export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: Dispat
     lanes.go();
   }
 
-  const failure = 'due deliveries could not be taken';
-  const keeping = repeat(take, { failure, everyMs: pollMs, wakeup, signal: closing.signal, log });
+  const kept = keepTaking(taking, { clock, wakeup, pollMs, signal: closing.signal, log });
   return {
     wake: wakeup.wake,
     async close() {
       closing.abort();
-      await keeping;
+      await kept;
       await release(taking, lanes.close());
       await poll(() => lanes.running === 0 || undefined, { timeoutMs: CLOSE_MS.attempts, everyMs: 10 });
       // What is broken off from now on did not fail by its receiver.
@@ -105,4 +98,39 @@ export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: Dispat
       await recorder.close(CLOSE_MS.records);
     },
   };
+}
+
+interface TakingLoop {
+  clock: Clock;
+  wakeup: Wakeup;
+  pollMs: number;
+  signal: AbortSignal;
+  log: Logger;
+}
+
+/** Takes what is due, and recalls what changed, until the signal aborts. Never rejects. */
+async function keepTaking(taking: Taking, { clock, wakeup, pollMs, signal, log }: TakingLoop): Promise<void> {
+  const { pool, owner } = taking;
+  let isNew = true;
+
+  async function take(): Promise<boolean> {
+    // What a process of this name had taken is nobody's: its attempts ended with it.
+    if (isNew) await giveBackAll(pool, owner);
+    isNew = false;
+    const isMore = await takeJobs(taking, new Date(clock.nowMs()));
+    await delay(PAUSE_MS);
+    return isMore;
+  }
+
+  async function recall(): Promise<boolean> {
+    if (await recallJobs(taking)) wakeup.wake();
+    return false;
+  }
+
+  const keep = (failure: string, act: () => Promise<boolean>, own = createWakeup()) =>
+    repeat(act, { failure, everyMs: pollMs, wakeup: own, signal, log });
+  await Promise.all([
+    keep('due deliveries could not be taken', take, wakeup),
+    keep('what was taken could not be recalled', recall),
+  ]);
 }

@@ -56,6 +56,20 @@ describe('an event', () => {
     expect(new Set(made.map(({ eventId, endpointId }) => `${eventId} ${endpointId}`)).size).toBe(3_000);
   });
 
+  /** Red when an event is marked of which some endpoints were cut off. */
+  it('of many endpoints is told to all of them, however few events that makes at once', async () => {
+    const { pool, endpoint, event, deliveries } = await deliveryUnderTest();
+    for (let n = 0; n < 60; n += 1) await endpoint({ name: String(n) });
+    const ids = await event({ count: 90 });
+    // 83 times 60 are the last before 5,000.
+    expect(await fanOut(pool, NOW)).toBe(83);
+    expect(await fanOut(pool, NOW)).toBe(7);
+    expect(await fanOut(pool, NOW)).toBe(0);
+    const made = await deliveries();
+    expect(new Set(made.map(({ eventId }) => eventId))).toEqual(new Set(ids));
+    expect(new Set(made.map(({ eventId, endpointId }) => `${eventId} ${endpointId}`)).size).toBe(5_400);
+  });
+
   it('whose deliveries cannot be made waits, and is told later', async () => {
     const { pool, endpoint, event, deliveries, sent, run } = await deliveryUnderTest();
     await endpoint();

@@ -1,29 +1,57 @@
 import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { newId } from '../schemas/ids.ts';
-import { findRecipients, insertDeliveries, lockUntold, markFannedOut } from './store/fan-out.ts';
+import {
+  findRecipients,
+  insertDeliveries,
+  lockUntold,
+  markFannedOut,
+  type Recipient,
+  type UntoldEvent,
+} from './store/fan-out.ts';
 
-/** Of one transaction: with a hundred endpoints to be told, the most there can be, 20,000 deliveries. */
-export const EVENTS_AT_ONCE = 200;
+/** Of one transaction: many, since each of them costs as much as a hundred deliveries. */
+const EVENTS_AT_ONCE = 1_000;
+/** Fewer events where many endpoints are to be told of each; there are a hundred of one event at most. */
+const DELIVERIES_AT_ONCE = 5_000;
 
 /**
  * Makes deliveries of events of the outbox, one for each endpoint that has selected the type. Marks and
  * deliveries are one transaction: an event is told to all of them or still waits. Several processes may do it
- * at once. Gives how many events it was; as many as there may be: there are more.
+ * at once. Gives how many events it was; none: there are no more.
  */
 export function fanOut(pool: Pool, now: Date): Promise<number> {
   return inTransaction(pool, (db) => fanOutBatch(db, now));
 }
 
 async function fanOutBatch(db: Pool | PoolClient, now: Date): Promise<number> {
-  const events = await lockUntold(db, EVENTS_AT_ONCE);
-  if (events.length === 0) return 0;
+  const untold = await lockUntold(db, EVENTS_AT_ONCE);
+  if (untold.length === 0) return 0;
+  const { events, recipients } = wholeEvents(
+    untold,
+    await findRecipients(db, untold, DELIVERIES_AT_ONCE + 1),
+  );
   await markFannedOut(
     db,
     events.map(({ id }) => id),
   );
-  const recipients = await findRecipients(db, events);
   const deliveries = recipients.map((recipient) => ({ ...recipient, id: newId('dlv') }));
   if (deliveries.length > 0) await insertDeliveries(db, now, deliveries);
   return events.length;
+}
+
+/** Without those of which not all recipients are among so many. */
+function wholeEvents(events: UntoldEvent[], recipients: Recipient[]) {
+  const cutOff = recipients[DELIVERIES_AT_ONCE]?.eventId;
+  if (cutOff === undefined) return { events, recipients };
+  return {
+    events: events.slice(
+      0,
+      events.findIndex(({ id }) => id === cutOff),
+    ),
+    recipients: recipients.slice(
+      0,
+      recipients.findIndex(({ eventId }) => eventId === cutOff),
+    ),
+  };
 }

@@ -57,6 +57,15 @@ describe('lanes', () => {
     expect(lanes.rooms()).toEqual(new Map([['a', 4]]));
   });
 
+  it('tell what is next of each endpoint for which anything waits', () => {
+    const { lanes } = lanesUnderTest();
+    lanes.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
+    lanes.add('b', ['b1'], WELL);
+    expect(lanes.next()).toEqual(new Map([['a', 'a3']]));
+    expect(lanes.clear('a')).toEqual(['a3', 'a4']);
+    expect(lanes.next()).toEqual(new Map());
+  });
+
   it('forget an endpoint of which nothing is held or to be recorded', async () => {
     const { lanes, end } = lanesUnderTest();
     lanes.add('a', ['a1'], WELL);

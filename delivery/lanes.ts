@@ -113,6 +113,19 @@ export class Lanes<Job> {
     if (lane.unrecorded === 0) lane.isShut = false;
   }
 
+  /** What is to be begun next of each endpoint for which anything waits. */
+  next(): Map<string, Job> {
+    const waiting = [...this.#lanes].flatMap(
+      ([
+        id,
+        {
+          waiting: [first],
+        },
+      ]): Array<[string, Job]> => (first === undefined ? [] : [[id, first]]),
+    );
+    return new Map(waiting);
+  }
+
   /** Gives what waits for one endpoint: it is not to be begun. */
   clear(endpointId: string): Job[] {
     return this.#lanes.get(endpointId)?.waiting.splice(0) ?? [];

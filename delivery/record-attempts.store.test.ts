@@ -65,4 +65,23 @@ describe('what came of attempts', () => {
     expect(await slow({}, 0)).toMatchObject({ state: 'succeeded', dueAtMs: null });
     expect(await slow(FAILED, 1)).toMatchObject({ state: 'succeeded', dueAtMs: null });
   });
+
+  /** Red when what an older attempt says stands over what came after it. */
+  it('takes back none of the attempts that were made meanwhile', async () => {
+    const hang = latch<Partial<Attempt>>();
+    const world = await deliveryUnderTest(() => (world.sent.length === 1 ? hang.opened : FAILED));
+    await world.endpoint();
+    await world.event();
+    // It looks once, and takes nothing again.
+    const slow = world.run({ pollMs: 60_000 });
+    await soon(() => expect(world.sent).toHaveLength(1));
+    world.clock.ms += LEASE_MS;
+    world.run();
+    await soon(async () => expect(await world.deliveries()).toMatchObject([{ attempts: 1, owner: null }]));
+    world.clock.ms += 5_000;
+    await soon(async () => expect(await world.deliveries()).toMatchObject([{ attempts: 2, owner: null }]));
+    hang.open({ status: 200 });
+    await slow.close();
+    expect(await world.deliveries()).toMatchObject([{ state: 'succeeded', attempts: 2, dueAtMs: null }]);
+  });
 });

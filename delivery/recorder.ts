@@ -28,8 +28,8 @@ export interface RecorderDeps {
 }
 
 const BATCH = 250;
-/** 50 commits a second at most: what ends in between is written together. */
-const PAUSE_MS = 20;
+/** 20 commits a second at most: what ends in between is written together, and sent again after a kill. */
+const PAUSE_MS = 50;
 const RETRY_MS = 500;
 
 /**

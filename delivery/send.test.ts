@@ -104,7 +104,10 @@ describe('an attempt', () => {
     expect(inAMinute).toBeGreaterThan(55_000);
     expect(inAMinute).toBeLessThanOrEqual(60_000);
     expect(await of('Fri, 01 Jan 2021 00:00:00 GMT')).toBe(0);
-    for (const value of ['-1', '1.5', 'soon', '1e9', '99999999999', '2026-01-01']) {
+    // The schedule bounds it, however absurd it is.
+    expect(await of('99999999999')).toBe(99_999_999_999_000);
+    expect(await of('9'.repeat(400))).toBe(Number.POSITIVE_INFINITY);
+    for (const value of ['-1', '1.5', 'soon', '1e9', '2026-01-01']) {
       expect(await of(value)).toBeUndefined();
     }
   });

@@ -5,7 +5,7 @@ import type { Clock } from '../infra/ports/clock.ts';
 import { createWakeup } from '../infra/wakeup.ts';
 import { CHANNELS } from '../schemas/channels.ts';
 import { createDispatcher } from './dispatcher.ts';
-import { EVENTS_AT_ONCE, fanOut } from './fan-out.ts';
+import { fanOut } from './fan-out.ts';
 import { holdDisabled } from './hold-disabled.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import { repeat } from './repeat.ts';
@@ -63,7 +63,7 @@ export function startDelivery(deps: DeliveryDeps, { owner, pollMs = POLL_MS }: D
   async function makeDeliveries(): Promise<boolean> {
     const events = await fanOut(pool, now());
     if (events > 0) dispatcher.wake();
-    return events >= EVENTS_AT_ONCE;
+    return events > 0;
   }
 
   async function tellBacklog(): Promise<boolean> {

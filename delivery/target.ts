@@ -8,11 +8,13 @@ export interface Target {
   secrets: string[];
   /** In a row. */
   failures: number;
+  /** It is this of the endpoint as it was then. */
+  updatedAt: Date;
 }
 
 /** Opens what is sealed. Secrets that were sealed under another key, or are damaged, are left out. */
 export function targetOf(row: EndpointRow, sealingKey: Buffer): Target {
-  const { environment, id: endpointId, url, secret, previousSecret, failures } = row;
+  const { environment, id: endpointId, url, secret, previousSecret, failures, updatedAt } = row;
   const sealed = previousSecret === null ? [secret] : [secret, previousSecret];
   const secrets = sealed.flatMap((one) => {
     try {
@@ -21,5 +23,5 @@ export function targetOf(row: EndpointRow, sealingKey: Buffer): Target {
       return [];
     }
   });
-  return { url, secrets, failures };
+  return { url, secrets, failures, updatedAt };
 }

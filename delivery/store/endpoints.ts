@@ -13,17 +13,35 @@ export interface EndpointRow {
   previousSecret: Buffer | null;
   /** In a row. */
   failures: number;
+  updatedAt: Date;
 }
 
 /** As they are now, of all environments; those that are gone or disabled are left out. */
 export async function readEndpoints(db: Database, ids: string[], now: Date): Promise<EndpointRow[]> {
   const { rows } = await db.query<EndpointRow>(
-    `SELECT id, environment, url, secret, failures,
+    `SELECT id, environment, url, secret, failures, updated_at AS "updatedAt",
             CASE WHEN previous_secret_until > $2 THEN previous_secret END AS "previousSecret"
        FROM webhook_endpoints WHERE id = ANY ($1) AND status = 'enabled'`,
     [ids, now],
   );
   return rows;
+}
+
+/** Of endpoints as they were read, those that are no longer so, or are gone or disabled. */
+export async function findChanged(
+  db: Database,
+  seen: ReadonlyArray<Pick<EndpointRow, 'id' | 'updatedAt'>>,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT seen.id FROM unnest($1::text[], $2::timestamptz[]) AS seen (id, updated_at)
+      WHERE NOT EXISTS (
+        SELECT FROM webhook_endpoints e
+         WHERE e.id = seen.id AND e.status = 'enabled'
+           AND date_trunc('milliseconds', e.updated_at) = seen.updated_at
+      )`,
+    [seen.map(({ id }) => id), seen.map(({ updatedAt }) => updatedAt)],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export type CircuitRow = Circuit & { id: string; environment: string; url: string; events: string[] };

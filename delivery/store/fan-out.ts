@@ -32,20 +32,25 @@ export interface Recipient {
   isHeld: boolean;
 }
 
-/** Of its environment, having selected its type, and not younger than it. */
-export async function findRecipients(db: Database, events: UntoldEvent[]): Promise<Recipient[]> {
+/** Of its environment, having selected its type, and not younger than it; in the order of the events. */
+export async function findRecipients(
+  db: Database,
+  events: UntoldEvent[],
+  limit: number,
+): Promise<Recipient[]> {
   const { rows } = await db.query<Recipient>(
     `SELECT ev.environment, ev.id AS "eventId", e.id AS "endpointId", e.status = 'disabled' AS "isHeld"
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) WITH ORDINALITY
               AS ev (id, environment, type, created_at, place)
        JOIN webhook_endpoints e ON e.environment = ev.environment AND e.events && ARRAY[ev.type, '*']
                                AND e.created_at <= ev.created_at
-      ORDER BY ev.place, e.id`,
+      ORDER BY ev.place, e.id LIMIT $5`,
     [
       events.map(({ id }) => id),
       events.map(({ environment }) => environment),
       events.map(({ type }) => type),
       events.map(({ createdAt }) => createdAt),
+      limit,
     ],
   );
   return rows;

@@ -31,8 +31,8 @@ export async function recordAttempts(
        RETURNING q.delivery_id
      ), told AS (
        UPDATE webhook_deliveries d
-          SET state = r.state, attempts = r.number, last_status = r.status, last_error = r."errorCode",
-              last_attempt_at = r."startedAt"
+          SET state = r.state, attempts = GREATEST(d.attempts, r.number), last_status = r.status,
+              last_error = r."errorCode", last_attempt_at = r."startedAt"
          FROM result r
         WHERE d.id = ANY ($3) AND d.created_at BETWEEN $4 AND $5 AND d.id = r.id
           AND (r.state = 'succeeded'

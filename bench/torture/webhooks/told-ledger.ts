@@ -38,7 +38,7 @@ interface Told {
 
 /**
  * An attempt that was answered and whose outcome was not written down before the kill is made again. It is
- * written within some 20 ms; a busy machine takes longer.
+ * written within some 50 ms; a busy machine takes longer.
  */
 const WRITTEN_WITHIN_MS = 2_000;
 
