@@ -9,6 +9,7 @@ import {
   type CountedMoment,
   type CounterPlace,
   type CounterReading,
+  type CounterShelf,
   createCounterShelf,
   type KeptCounter,
   type RememberedCounter,
@@ -47,41 +48,7 @@ const TOGETHER_MAX = 100;
 export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
   const shelf = createCounterShelf();
 
-  async function moment(): Promise<CountedMoment> {
-    const asOfMs = await awaitConsistency(freshness, 'eventual');
-    return { asOfMs, loadedTo: freshness.loadedTo() };
-  }
-
-  async function readNow(counters: readonly KeptCounter[]): Promise<void> {
-    const [{ place }] = counters as [KeptCounter];
-    const places = counters.map((one) => one.place);
-    const at = await moment();
-    const read = await readCounters(warehouse, place, places);
-    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
-  }
-
-  async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
-    const [{ place }] = counters as [KeptCounter];
-    const owners = counters.map((one) => one.place);
-    const at = await moment();
-    const read = await readManyCounters(warehouse, { ...place, owners });
-    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
-  }
-
-  /**
-   * After a start all are asked for at once: one by one they would wait until their time is over. At once also
-   * where it takes several statements, so that nobody waits longer than for one before its own.
-   */
-  const readInTurn = createGathering<KeptCounter>(async (counters) => {
-    const statements = statementsOf(counters);
-    await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
-  });
-
-  /** Several of one customer are one statement anyway. */
-  function begin(counters: readonly KeptCounter[]): Promise<void> {
-    const [first] = counters;
-    return first && counters.length === 1 ? readInTurn(meterOf(first), first) : readNow(counters);
-  }
+  const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, shelf);
 
   /** What was read before goes on while it cannot be read. */
   async function readingOf(one: KeptCounter): Promise<CounterReading> {
@@ -109,13 +76,56 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
     async read(places) {
       const asked = places.map(shelf.find);
       const fresh = asked.filter(({ underWay }) => !underWay);
-      const reading = fresh.length === 0 ? undefined : begin(fresh);
+      const reading = fresh.length === 0 ? undefined : readFirst(fresh);
       for (const one of fresh) one.underWay = reading?.finally(() => isRead(one));
       asked.forEach(shelf.ask);
       return Promise.all(asked.map(readingOf));
     },
     close: stop,
   };
+}
+
+type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
+
+/** What they read they put on the shelf. All throw Transient. */
+function createCounterReads({ warehouse, freshness }: CounterReadDeps, shelf: CounterShelf) {
+  async function moment(): Promise<CountedMoment> {
+    const asOfMs = await awaitConsistency(freshness, 'eventual');
+    return { asOfMs, loadedTo: freshness.loadedTo() };
+  }
+
+  async function readNow(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const places = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readCounters(warehouse, place, places);
+    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
+  }
+
+  async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const owners = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readManyCounters(warehouse, { ...place, owners });
+    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
+  }
+
+  /**
+   * After a start all are asked for at once: one by one they would wait until their time is over. Several
+   * statements run side by side, so that nobody waits longer than for one before its own.
+   */
+  const readInTurn = createGathering<KeptCounter>(async (counters) => {
+    const statements = statementsOf(counters);
+    await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
+  });
+
+  /** Several of one customer are one statement anyway. */
+  function readFirst(counters: readonly KeptCounter[]): Promise<void> {
+    const [first] = counters;
+    return first && counters.length === 1 ? readInTurn(meterOf(first), first) : readNow(counters);
+  }
+
+  return { readTogether, readFirst };
 }
 
 function isRead(counter: KeptCounter): void {

@@ -8,8 +8,9 @@ import { recordExpired } from './record-expired.ts';
 
 /**
  * Tells customers, whose rows are locked, of each feature whose value is another one than they were told, and
- * remembers it in the same transaction, with what expired meanwhile. Gives how many events that were. What a change did is seen here once
- * the lock is held: two changes at once are told one after the other, the last one of what both have left.
+ * remembers it in the same transaction, with what expired meanwhile. Gives how many events that were. What a
+ * change did is seen here once the lock is held: two changes at once are told one after the other, the last
+ * one of what both have left.
  */
 export async function tellCustomers(
   db: Database,

@@ -200,7 +200,7 @@ describe('time is told', () => {
     expect(await auditEntries(api.pool, before.id)).toEqual(recorded);
   });
 
-  it('once of overrides that expire while something else changes, be their values the same or not', async () => {
+  it('once of overrides that expire while something else changes, whatever their values', async () => {
     const { body: same } = await override(customerId, 'seats', { value: 5, expiresAt: at(DAY_MS) });
     const { body: other } = await override(customerId, 'sso', { value: false, expiresAt: at(DAY_MS + 1) });
     await heard();
