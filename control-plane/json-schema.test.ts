@@ -39,6 +39,7 @@ describe('a refused body', () => {
     ['entitlements.checkMany', { customerId: 'c', features: [] }, 'features', 'must not be empty'],
     ['meters.update', { creditRate: 'x' }, 'creditRate', 'must be a number or null'],
     ['meters.update', { creditRate: -1 }, 'creditRate', 'must be a number from 0 on'],
+    ['credits.grant', { amount: 0, reason: 'x' }, 'amount', 'must be more than 0'],
     ['meters.update', ratedBy(5, { eu: 1 }), 'creditRates.property', 'must be a string'],
     ['meters.update', ratedBy('region', {}), 'creditRates.rates', 'must not be empty'],
     ['plans.replaceEntitlements', given('x'), 'entitlements.0.value', 'must be a boolean, a number or null'],

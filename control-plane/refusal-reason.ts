@@ -19,6 +19,7 @@ const REASONS: Record<string, Reason> = {
   maxLength: ({ params }) => `must have at most ${params.limit} characters`,
   minimum: inRange,
   maximum: inRange,
+  exclusiveMinimum: ({ params }) => `must be more than ${params.limit}`,
   minItems: ({ params }) => atLeast(params.limit, 'entries'),
   maxItems: ({ params }) => `must have at most ${params.limit} entries`,
   uniqueItems: () => 'must not name anything twice',

@@ -11,7 +11,8 @@ import type { CounterPlace } from './counter-shelf.ts';
  *
  * Breaks that turn it red: every counter read at every turn; none read again when something was loaded;
  * `asOf` that moves on while ClickHouse is away, or that is taken after the read; a counter that nobody asks
- * for read on and on; two first questions that read twice; one statement for each counter; no bound.
+ * for read on and on; two first questions that read twice; one statement for each counter,
+ * be it asked for first or read again; a first question that waits for that of another meter; no bound.
  */
 const START_MS = Date.UTC(2026, 10, 22);
 const DAY_MS = 86_400_000;
@@ -19,6 +20,8 @@ const DAY_MS = 86_400_000;
 let loadedTo: number;
 let stored: number;
 let isAway: boolean;
+let isHanging = false;
+let release = () => {};
 let statements: Statement[];
 let memory: CounterMemory;
 
@@ -42,6 +45,11 @@ const freshness = {
 const warehouse = {
   async query(statement: Statement) {
     statements.push(statement);
+    if (isHanging) {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }
     if (isAway) throw new Transient('warehouse_unavailable', 'away');
     const { customers = [], meters0 = [] } = (statement.params ?? {}) as Record<string, string[]>;
     const current = String(stored);
@@ -110,6 +118,29 @@ describe('the memory of counters', () => {
     await pass(1_000);
     expect([...spans, ...others].map((place) => current(place))).toEqual(Array(252).fill('8'));
     expect(statements).toHaveLength(4);
+  });
+
+  it('reads what many ask for first in few statements, whoever fails among them', async () => {
+    const asked = Array.from({ length: 150 }, (_, at) => memory.read([placeOf(`cus_${at}`)]));
+    const late = pass(0).then(() => memory.read([placeOf('cus_late')]));
+    expect((await Promise.all([...asked, late])).flat()).toHaveLength(151);
+    expect(statements.length).toBeLessThanOrEqual(3);
+    isAway = true;
+    const away = [placeOf('cus_b'), placeOf('cus_c'), placeOf('cus_0')].map((one) => memory.read([one]));
+    const outcomes = await Promise.allSettled(away);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    isAway = false;
+    expect(await memory.read([placeOf('cus_b')])).toMatchObject([{ current: '7' }]);
+  });
+
+  it('reads another meter beside one that hangs', async () => {
+    const hanging = memory.read([placeOf()]);
+    isHanging = true;
+    await pass(0);
+    isHanging = false;
+    expect(await memory.read([placeOf('cus_a', { meterKey: 'other' })])).toMatchObject([{ current: '7' }]);
+    release();
+    expect(await hanging).toMatchObject([{ current: '7' }]);
   });
 
   it('forgets to look after what nobody asked for within a minute', async () => {

@@ -9,11 +9,13 @@ import {
   type CountedMoment,
   type CounterPlace,
   type CounterReading,
+  type CounterShelf,
   createCounterShelf,
   type KeptCounter,
   type RememberedCounter,
 } from './counter-shelf.ts';
 import { everySoOften } from './every-so-often.ts';
+import { createGathering } from './gathering.ts';
 
 /**
  * Counters that decisions go by. Those asked for within the last minute are kept fresh behind the answers:
@@ -24,7 +26,8 @@ export interface CounterMemory {
   find(place: CounterPlace): RememberedCounter;
   /**
    * Of one customer: resolves with the readings in the order of the places. What is being read already is
-   * waited for. Throws Transient where one cannot be read that never was.
+   * waited for, and of one meter many customers' are read in one statement. Throws Transient where one cannot
+   * be read that never was.
    */
   read(places: readonly CounterPlace[]): Promise<CounterReading[]>;
   close(): void;
@@ -45,26 +48,7 @@ const TOGETHER_MAX = 100;
 export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
   const shelf = createCounterShelf();
 
-  async function moment(): Promise<CountedMoment> {
-    const asOfMs = await awaitConsistency(freshness, 'eventual');
-    return { asOfMs, loadedTo: freshness.loadedTo() };
-  }
-
-  async function readNow(counters: readonly KeptCounter[]): Promise<void> {
-    const [{ place }] = counters as [KeptCounter];
-    const places = counters.map((one) => one.place);
-    const at = await moment();
-    const read = await readCounters(warehouse, place, places);
-    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
-  }
-
-  async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
-    const [{ place }] = counters as [KeptCounter];
-    const owners = counters.map((one) => one.place);
-    const at = await moment();
-    const read = await readManyCounters(warehouse, { ...place, owners });
-    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
-  }
+  const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, shelf);
 
   /** What was read before goes on while it cannot be read. */
   async function readingOf(one: KeptCounter): Promise<CounterReading> {
@@ -92,7 +76,7 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
     async read(places) {
       const asked = places.map(shelf.find);
       const fresh = asked.filter(({ underWay }) => !underWay);
-      const reading = fresh.length === 0 ? undefined : readNow(fresh);
+      const reading = fresh.length === 0 ? undefined : readFirst(fresh);
       for (const one of fresh) one.underWay = reading?.finally(() => isRead(one));
       asked.forEach(shelf.ask);
       return Promise.all(asked.map(readingOf));
@@ -101,8 +85,55 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
   };
 }
 
+type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
+
+/** What they read they put on the shelf. All throw Transient. */
+function createCounterReads({ warehouse, freshness }: CounterReadDeps, shelf: CounterShelf) {
+  async function moment(): Promise<CountedMoment> {
+    const asOfMs = await awaitConsistency(freshness, 'eventual');
+    return { asOfMs, loadedTo: freshness.loadedTo() };
+  }
+
+  async function readNow(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const places = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readCounters(warehouse, place, places);
+    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
+  }
+
+  async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const owners = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readManyCounters(warehouse, { ...place, owners });
+    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
+  }
+
+  /**
+   * After a start all are asked for at once: one by one they would wait until their time is over. Several
+   * statements run side by side, so that nobody waits longer than for one before its own.
+   */
+  const readInTurn = createGathering<KeptCounter>(async (counters) => {
+    const statements = statementsOf(counters);
+    await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
+  });
+
+  /** Several of one customer are one statement anyway. */
+  function readFirst(counters: readonly KeptCounter[]): Promise<void> {
+    const [first] = counters;
+    return first && counters.length === 1 ? readInTurn(meterOf(first), first) : readNow(counters);
+  }
+
+  return { readTogether, readFirst };
+}
+
 function isRead(counter: KeptCounter): void {
   counter.underWay = undefined;
+}
+
+function meterOf({ place: { environment, meterKey, aggregation } }: KeptCounter): string {
+  return `${environment} ${meterKey} ${aggregation}`;
 }
 
 /** Each of one meter of one environment, of no customer twice, and not too many. */
@@ -110,8 +141,8 @@ function statementsOf(counters: readonly KeptCounter[]): KeptCounter[][] {
   const open = new Map<string, { counters: KeptCounter[]; customers: Set<string> }>();
   const statements: KeptCounter[][] = [];
   for (const one of counters) {
-    const { environment, meterKey, aggregation, customerId } = one.place;
-    const name = `${environment} ${meterKey} ${aggregation}`;
+    const { customerId } = one.place;
+    const name = meterOf(one);
     let into = open.get(name);
     if (!into || into.counters.length >= TOGETHER_MAX || into.customers.has(customerId)) {
       into = { counters: [], customers: new Set() };

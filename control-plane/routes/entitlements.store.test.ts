@@ -190,7 +190,9 @@ describe('a check', () => {
       const asked = numbers.map((requested) => made.check(customerId, feature, { requested }));
       return (await Promise.all(asked)).map(({ reasonCode }) => reasonCode);
     };
-    expect(await codes('seats', 0, 5, '5.0', '5.000000000001', 6)).toEqual([
+    expect(await codes('seats', 0, 5, '5.0', '0.5e1', '1e-7', '5.000000000001', 6)).toEqual([
+      'granted',
+      'granted',
       'granted',
       'granted',
       'granted',
@@ -206,7 +208,8 @@ describe('a check', () => {
     ['-1', 'invalid_request'],
     ['x', 'invalid_request'],
     ['', 'invalid_request'],
-    ['1e3', 'invalid_request'],
+    ['1e', 'invalid_request'],
+    ['1e16', 'value_invalid'],
     ['٣', 'invalid_request'],
     ['9'.repeat(65), 'invalid_request'],
     ['9'.repeat(16), 'value_invalid'],

@@ -1,10 +1,10 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import { type NewOverride, OVERRIDES_MAX, type Override } from '../../schemas/resources/overrides.ts';
-import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { parseExact } from '../../schemas/rules/exact-json.ts';
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
+import { shownOverride } from '../overrides/shown-override.ts';
 import { pageOf } from '../page.ts';
 import { readFeatureValue } from '../read-entitlement-values.ts';
 import { recordChange } from '../record-change.ts';
@@ -114,21 +114,6 @@ type OverrideChange = { objectId: string; before?: Override | undefined; after?:
 async function record(context: RequestContext, { id }: CustomerRow, change: OverrideChange): Promise<void> {
   await recordChange(context, change);
   await touchEntitlements(context, { customerIds: [id] });
-}
-
-function shownOverride({ enabled, amount, expiresAt, reason, ...row }: OverrideRow): Override {
-  const { id, customerId, featureKey, type, createdAt, updatedAt } = row;
-  return {
-    id,
-    customerId,
-    featureKey,
-    type,
-    value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
-    ...(expiresAt === null ? {} : { expiresAt: timestampText(expiresAt.getTime()) }),
-    ...(reason === null ? {} : { reason }),
-    createdAt: timestampText(createdAt.getTime()),
-    updatedAt: timestampText(updatedAt.getTime()),
-  };
 }
 
 function expiryOf({ expiresAt }: NewOverride, nowMs: number): Date | null {

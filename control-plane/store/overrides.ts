@@ -103,6 +103,28 @@ export function listOverrides(
   return readPage<OverrideRow>(db, { columns: COLUMNS, from: 'overrides', where, values }, page);
 }
 
+/** Of customers, each within a span of its own: those that expired after its start, up to its end. */
+export async function findExpired(
+  db: Database,
+  environment: string,
+  spans: ReadonlyArray<{ customerId: string; after: Date; upTo: Date }>,
+): Promise<OverrideRow[]> {
+  const { rows } = await db.query<OverrideRow>(
+    `SELECT ${COLUMNS} FROM overrides
+      JOIN unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) AS span (customer, after, up_to)
+        ON customer_id = span.customer AND expires_at > span.after AND expires_at <= span.up_to
+     WHERE environment = $1
+     ORDER BY expires_at, id`,
+    [
+      environment,
+      spans.map(({ customerId }) => customerId),
+      spans.map(({ after }) => after),
+      spans.map(({ upTo }) => upTo),
+    ],
+  );
+  return rows;
+}
+
 /** All of a customer, as the rules take them. */
 export async function readHeldOverrides(
   db: Database,

@@ -4,11 +4,13 @@ import { type ToldValues, toldChanges } from '../../schemas/rules/told-entitleme
 import type { Database } from '../request-context.ts';
 import { type ToldRow, writeTold } from '../store/entitlements-told.ts';
 import { readHeldValues } from '../store/held-values.ts';
+import { recordExpired } from './record-expired.ts';
 
 /**
  * Tells customers, whose rows are locked, of each feature whose value is another one than they were told, and
- * remembers it in the same transaction. Gives how many events that were. What a change did is seen here once
- * the lock is held: two changes at once are told one after the other, the last one of what both have left.
+ * remembers it in the same transaction, with what expired meanwhile. Gives how many events that were. What a
+ * change did is seen here once the lock is held: two changes at once are told one after the other, the last
+ * one of what both have left.
  */
 export async function tellCustomers(
   db: Database,
@@ -17,6 +19,7 @@ export async function tellCustomers(
 ): Promise<number> {
   if (rows.length === 0) return 0;
   const asked = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
+  await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
   const held = new Map((await readHeldValues(db, environment, asked)).map((one) => [one.customerId, one]));
   const events: ToldEvent[] = [];
   const changed: Array<{ customerId: string; featureKey: string }> = [];

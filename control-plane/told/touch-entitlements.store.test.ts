@@ -3,6 +3,7 @@ import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
 import { followProcessor } from '../processor/follow-processor.ts';
+import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 import { toldUnderTest } from './told-under-test.ts';
 
 /*
@@ -10,7 +11,8 @@ import { toldUnderTest } from './told-under-test.ts';
  * another one, none where it stays, whatever it was that changed it.
  *
  * Breaks that turn it red: any one call of touchEntitlements left out; an event for each feature that is held
- * in place of each that has changed; what was told not written; `next_turn` not kept, or not looked at.
+ * in place of each that has changed; what was told not written; `next_turn` not kept, or not looked at;
+ * an override that expired recorded by the teller alone, or each time.
  */
 const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
@@ -184,11 +186,34 @@ describe('a change of the customer is told', () => {
 });
 
 describe('time is told', () => {
-  it('of an override that expires', async () => {
-    await override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
+  it('of an override that expires, which is recorded', async () => {
+    const { body: before } = await override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
     expect(await heard()).toEqual([changed('seats', 50)]);
     clock.aheadMs += DAY_MS + 1_000;
     expect(await heardLater()).toEqual([changed('seats', 5)]);
+    const recorded = await auditEntries(api.pool, before.id);
+    expect(recorded).toMatchObject([
+      { action: 'overrides.put' },
+      { actor: 'clock', action: 'overrides.expire', before, after: null },
+    ]);
+    await override(customerId, 'storage', { value: 1 });
+    expect(await auditEntries(api.pool, before.id)).toEqual(recorded);
+  });
+
+  it('once of overrides that expire while something else changes, whatever their values', async () => {
+    const { body: same } = await override(customerId, 'seats', { value: 5, expiresAt: at(DAY_MS) });
+    const { body: other } = await override(customerId, 'sso', { value: false, expiresAt: at(DAY_MS + 1) });
+    await heard();
+    clock.aheadMs += DAY_MS + 1_000;
+    for (let quantity = 1; quantity <= 3; quantity += 1) {
+      const params = { subscriptionId, addonId: seatsMore };
+      await api.ask('subscriptions.setAddon', { params, body: { quantity } });
+    }
+    await told.quiet();
+    for (const { id } of [same, other]) {
+      const actions = (await auditEntries(api.pool, id)).map(({ action }) => action);
+      expect(actions).toEqual(['overrides.put', 'overrides.expire']);
+    }
   });
 
   it('of a grace that ends, by the days that the workspace gives it now', async () => {

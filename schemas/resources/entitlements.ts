@@ -50,9 +50,9 @@ const REQUESTED =
 
 /** Text, so that no digit of it is lost. */
 const RequestedText = Type.String({
-  ...ruled('^[0-9]+(\\.[0-9]+)?$', 'must be a number from 0 on'),
+  ...ruled('^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', 'must be a number from 0 on'),
   maxLength: 64,
-  description: `A decimal. ${REQUESTED}`,
+  description: `A decimal, also one like 1e-7. ${REQUESTED}`,
 });
 
 const consistency = Type.Enum(['eventual', 'strong'], {

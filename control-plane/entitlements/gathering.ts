@@ -1,0 +1,33 @@
+/**
+ * Work by name, of each name one at a time: what joins while it is under way is done together afterwards.
+ * Resolves or rejects with the work that the thing was part of.
+ */
+export type Gathering<T> = (name: string, thing: T) => Promise<void>;
+
+/** Holds no more than what is waited for. */
+export function createGathering<T>(work: (things: T[]) => Promise<void>): Gathering<T> {
+  const open = new Map<string, { things: T[]; done: Promise<void> }>();
+  const underWay = new Map<string, Promise<void>>();
+
+  function begin(name: string, first: T): Promise<void> {
+    const things = [first];
+    const done = (underWay.get(name) ?? Promise.resolve()).then(() => {
+      open.delete(name);
+      return work(things);
+    });
+    const ended = done.then(forget, forget);
+    function forget(): void {
+      if (underWay.get(name) === ended) underWay.delete(name);
+    }
+    open.set(name, { things, done });
+    underWay.set(name, ended);
+    return done;
+  }
+
+  return (name, thing) => {
+    const next = open.get(name);
+    if (!next) return begin(name, thing);
+    next.things.push(thing);
+    return next.done;
+  };
+}

@@ -1,0 +1,20 @@
+import type { Override } from '../../schemas/resources/overrides.ts';
+import { exactNumber } from '../../schemas/rules/exact-json.ts';
+import { timestampText } from '../../schemas/rules/timestamp.ts';
+import type { OverrideRow } from '../store/overrides.ts';
+
+/** As answers and the audit log show it. */
+export function shownOverride({ enabled, amount, expiresAt, reason, ...row }: OverrideRow): Override {
+  const { id, customerId, featureKey, type, createdAt, updatedAt } = row;
+  return {
+    id,
+    customerId,
+    featureKey,
+    type,
+    value: type === 'boolean' ? enabled : amount === null ? null : exactNumber(amount),
+    ...(expiresAt === null ? {} : { expiresAt: timestampText(expiresAt.getTime()) }),
+    ...(reason === null ? {} : { reason }),
+    createdAt: timestampText(createdAt.getTime()),
+    updatedAt: timestampText(updatedAt.getTime()),
+  };
+}
