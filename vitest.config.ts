@@ -6,8 +6,7 @@ import { testsNotRunHere } from './bench/torture/machine-means.ts';
 
 /** One more than cores: many tests wait for a clock. */
 const WORKERS = availableParallelism() + 1;
-/** Proofs that tests can fail have a config of their own: bench/torture/breaks. */
-const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**', '**/*.proof.test.ts'];
+const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 
 /**
  * Tests of whole processes that judge how long something takes: each runs alone. Of the others two run at
@@ -87,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts'],
+          exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts', '**/*.proof.test.ts'],
           pool: 'forks',
           // They leave nothing behind: a process for each file was a quarter of their work.
           isolate: false,
@@ -116,6 +115,17 @@ export default defineConfig({
       },
       processes('sys', { include: ['**/*.sys.test.ts'], exclude: TIMED, maxWorkers: 2, groupOrder: 2 }),
       processes('timed', { include: TIMED, exclude: [], maxWorkers: 1, groupOrder: 3 }),
+      {
+        // Proofs that tests can fail: `npm run breaks`, which `npm test` leaves to it.
+        test: {
+          name: 'proofs',
+          include: ['**/*.proof.test.ts'],
+          exclude: NOWHERE,
+          pool: 'forks',
+          globalSetup: ['infra/postgres/test-server.ts'],
+          sequence: { groupOrder: 4 },
+        },
+      },
     ],
   },
 });
