@@ -61,7 +61,7 @@ export async function resumeRange(deps: LoadDeps, lease: Lease, range: Unsettled
 /** Marked only when the rows are on disk: a crash before leaves the range pending, and it is sent again. */
 async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<void> {
   if (!(await markLoaded(pool, range))) throw fenced();
-  metrics.loaded(range.eventCount, range.hi);
+  metrics.loaded(range.partition, range.eventCount, range.hi);
 }
 
 interface Sending {

@@ -1,0 +1,105 @@
+import type { Identified } from '../infra/ports/engine.ts';
+import { NOTE, OUTCOME, type SharedBatch } from '../infra/ports/idempotency-store.ts';
+import { type FrameContent, RECORD_BYTES, type TouchedSpan } from '../schemas/frame.ts';
+
+/** Items of one request in a round of one partition. */
+export interface RoundPart {
+  identified: Identified;
+  /** Numbers in the request. */
+  items: readonly number[];
+}
+
+/** What goes onto the log, but for what the log itself adds. */
+export type RoundFrame = Omit<FrameContent, 'logId' | 'committedAtMs'>;
+
+const RECORD_WORDS = RECORD_BYTES / 4;
+/** Of a record: occurredAt and createdAt. */
+const TIMES_AT = 6;
+
+/** All items of a round as one batch. */
+export function batchOf(parts: readonly RoundPart[], shard: number): Required<SharedBatch> {
+  const count = parts.reduce((sum, { items }) => sum + items.length, 0);
+  const records = new Uint32Array(count * RECORD_WORDS);
+  const readOnly = new Uint8Array(count);
+  let at = 0;
+  for (const { identified, items } of parts) {
+    for (const item of items) {
+      copyWords(identified.records, item * RECORD_WORDS, records, at * RECORD_WORDS);
+      readOnly[at++] = identified.readOnly[item] ?? 0;
+    }
+  }
+  return { count, records, readOnly, outcomes: new Uint8Array(count), notes: new Uint8Array(count), shard };
+}
+
+/** A loop: a subarray of ten words costs more than copying them. */
+function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: number): void {
+  for (let word = 0; word < RECORD_WORDS; word++) to[toAt + word] = from[fromAt + word] ?? 0;
+}
+
+/** Times of first events, from the batch into the requests, whose answers show them. */
+export function takeTimes(
+  parts: readonly RoundPart[],
+  { records, outcomes, notes }: Required<SharedBatch>,
+): void {
+  let at = 0;
+  for (const { identified, items } of parts) {
+    for (const item of items) {
+      const isFirst = outcomes[at] === OUTCOME.duplicate || notes[at] === NOTE.takenOver;
+      for (let word = TIMES_AT; isFirst && word < RECORD_WORDS; word++) {
+        identified.records[item * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
+      }
+      at++;
+    }
+  }
+}
+
+/** The created events. `isYoung`: any of them may stand on the log already. */
+export function frameOf(
+  parts: readonly RoundPart[],
+  { records, outcomes, notes }: Required<SharedBatch>,
+  isYoung: boolean,
+): RoundFrame {
+  const touched = new Map<string, TouchedSpan>();
+  const times = new Float64Array(records.buffer);
+  const bytes = Buffer.from(records.buffer);
+  const frame: RoundFrame = { eventCount: 0, touched: [], records: [], recheck: [], lines: [] };
+  let at = -1;
+  for (const { identified, items } of parts) {
+    for (const item of items) {
+      if (outcomes[++at] !== OUTCOME.created) continue;
+      const isTakenOver = notes[at] === NOTE.takenOver;
+      if (isTakenOver || isYoung) frame.recheck.push(frame.eventCount);
+      const line = lineOf(identified, item);
+      const [occurredAtMs = 0, createdAtMs = 0] = times.subarray(at * 5 + 3, at * 5 + 5);
+      frame.records.push(bytes.subarray(at * RECORD_BYTES, (at + 1) * RECORD_BYTES));
+      frame.lines.push(isTakenOver ? withTimes(line, occurredAtMs, createdAtMs) : line);
+      frame.eventCount++;
+      touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredAtMs);
+    }
+  }
+  frame.touched = [...touched.values()];
+  return frame;
+}
+
+function lineOf({ lines, lineEnds }: Identified, item: number): Buffer {
+  return lines.subarray(item === 0 ? 0 : lineEnds[item - 1], lineEnds[item]);
+}
+
+/** Occurred-at and created-at end a line (schemas/event-row.ts). */
+function withTimes(line: Buffer, occurredAtMs: number, createdAtMs: number): Buffer {
+  const created = line.lastIndexOf(COMMA);
+  const occurred = line.lastIndexOf(COMMA, created - 1);
+  return Buffer.concat([line.subarray(0, occurred), Buffer.from(`,${occurredAtMs},${createdAtMs}]\n`)]);
+}
+
+const COMMA = 44;
+
+function touch(touched: Map<string, TouchedSpan>, pair: string, occurredAtMs: number): void {
+  const span = touched.get(pair);
+  if (!span) {
+    touched.set(pair, { pair, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });
+    return;
+  }
+  if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;
+  if (occurredAtMs > span.occurredToMs) span.occurredToMs = occurredAtMs;
+}
