@@ -47,7 +47,10 @@ export async function startNativeKafka({ settings, login }: TestingServerOptions
       writeFileSync(file, lines.join(''));
       const id = randomBytes(16).toString('base64url');
       const format = ['-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', file];
-      execFileSync('java', ['-XX:TieredStopAtLevel=1', ...format], { stdio: 'ignore', timeout: FORMAT_TIMEOUT_MS });
+      execFileSync('java', ['-XX:TieredStopAtLevel=1', ...format], {
+        stdio: 'ignore',
+        timeout: FORMAT_TIMEOUT_MS,
+      });
     },
     command: (folder) => ({
       program: 'java',
