@@ -25,7 +25,7 @@ export interface LoadDeps extends OpenedWarehouse {
 
 /** The load as a part of a process. */
 export interface Load {
-  /** For the listener. What is heard before its start is of no use to it: it begins with what is on the log. */
+  /** For the listener. What is heard before its start is of no use: it begins with what is on the log. */
   readonly channels: Record<string, () => void>;
   /** Resolves when it runs: it waits for ClickHouse, and brings it up to this release. */
   start(): Promise<void>;

@@ -10,7 +10,7 @@ import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './shared-
 export type Env = Partial<Record<Variable, string>>;
 export type Variable = (typeof VARIABLES)[number];
 
-const VARIABLES = [
+export const VARIABLES = [
   'HOST', //                     address of the public port; 127.0.0.1
   'PORT', //                     the public port; 8080; 0 takes a free one
   'DATA_DIR', //                 everything that is kept; ./data

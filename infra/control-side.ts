@@ -93,7 +93,7 @@ async function serve(side: ControlSide): Promise<void> {
   await load.start();
 }
 
-/** The data plane makes the log, at its first start, once it has the identity key; that on Kafka the first. */
+/** The data plane makes the log, at its first start, once it has the identity key. */
 async function openLog(side: ControlSide): Promise<Pick<LoadDeps, 'logReader' | 'deadLetters'>> {
   const { paths, closer, log } = side;
   if (side.config.shared) return await openSharedLog(side, side.config.shared);

@@ -12,7 +12,7 @@ export interface OpenedWarehouse {
   everywhere(sql: string): string;
 }
 
-/** The operator's ClickHouse, or the embedded one in the directory, which ends the process when it is stuck. */
+/** The operator's ClickHouse, or the embedded one in the directory, which ends the process when stuck. */
 export async function openWarehouse(context: RoleContext, directory: string): Promise<OpenedWarehouse> {
   const { config, closer } = context;
   const { eventsRetentionDays, clickhouseCluster: cluster } = config;

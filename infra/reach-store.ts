@@ -45,7 +45,7 @@ export function addressOf(url: string): string {
 }
 
 function silenceOf({ address }: Store, waitMs: number): string {
-  return `nobody answered at ${address} for ${waitMs / 1000} s. Is the address right, and the server running?`;
+  return `nobody answered at ${address} for ${waitMs / 1000} s. Is it the right address of a running server?`;
 }
 
 function badStore({ variable }: Store, why: string, cause: unknown): Fatal {

@@ -1,7 +1,8 @@
 /**
  * `npm start`: installs and builds what is missing or out of date, then becomes the supervisor, in this
- * very process: ending it ends everything. With the name of a role it becomes that role instead. Plain JavaScript of the oldest kind that still parses, without
- * imports from packages, so that it can say what is wrong with a machine that has nothing yet.
+ * very process: ending it ends everything. With the name of a role it becomes that role instead. Plain
+ * JavaScript of the oldest kind that still parses, without imports from packages, so that it can say what
+ * is wrong with a machine that has nothing yet.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';

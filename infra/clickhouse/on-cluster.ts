@@ -1,10 +1,12 @@
 import { Defect } from '../../schemas/failures.ts';
 
 /** What a migration changes, and where the words go that make every server of the cluster do it. */
-const CHANGES =
-  /^(\s*(?:--[^\n]*\n\s*)*(?:CREATE (?:DATABASE|TABLE|MATERIALIZED VIEW)(?: IF NOT EXISTS)?|ALTER TABLE|DROP (?:TABLE|VIEW)(?: IF EXISTS)?) [\w.]+)(?=\s|$)/;
+const COMMENTS = String.raw`\s*(?:--[^\n]*\n\s*)*`;
+const CREATES = 'CREATE (?:DATABASE|TABLE|MATERIALIZED VIEW)(?: IF NOT EXISTS)?';
+const OTHERS = 'ALTER TABLE|DROP (?:TABLE|VIEW)(?: IF EXISTS)?';
+const CHANGES = new RegExp(String.raw`^(${COMMENTS}(?:${CREATES}|${OTHERS}) [\w.]+)(?=\s|$)`);
 /** Rows added or taken away travel by themselves. */
-const ROWS = /^\s*(?:--[^\n]*\n\s*)*(?:INSERT INTO|OPTIMIZE TABLE|SYSTEM)\b/;
+const ROWS = new RegExp(String.raw`^${COMMENTS}(?:INSERT INTO|OPTIMIZE TABLE)\b`);
 const KEPT_ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
 const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;
 /** A token is forgotten after a week, whatever the number of parts: blocks are sent again within minutes. */

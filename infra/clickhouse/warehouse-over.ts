@@ -6,7 +6,7 @@ import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;
 
-/** The port over either way of reaching ClickHouse: what both have to agree on stands here. `cluster`: of servers. */
+/** The port over either way of reaching ClickHouse, or a cluster: what all agree on stands here. */
 export function createWarehouseOver(transport: Transport, cluster?: string): Warehouse {
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {

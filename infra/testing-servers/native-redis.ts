@@ -26,7 +26,7 @@ function redisProgram(): string | undefined {
   return ['valkey-server', 'redis-server'].find((one) => spawnSync(one, ['--version']).status === 0);
 }
 
-/** Up is who has read its file: until then every command is refused. One that wants a password answers too. */
+/** Up is who has read its file: until then every command is refused. To want a password is an answer. */
 async function answersPing(port: number): Promise<boolean> {
   const answer = await answerOf(port, Buffer.from('PING\r\n'));
   return /^(\+PONG|-NOAUTH)/.test(answer?.toString() ?? '');

@@ -8,7 +8,7 @@ export function sharedKafka(): Promise<string> {
   return named('TEST_KAFKA_BROKERS', 'kafka');
 }
 
-/** Of the Redis-protocol server that they share: TEST_REDIS_URL, or one started. Each takes its own prefix. */
+/** Of the key store that they share: TEST_REDIS_URL, or one that is started. Each takes its own prefix. */
 export function sharedRedis(): Promise<string> {
   return named('TEST_REDIS_URL', 'redis');
 }

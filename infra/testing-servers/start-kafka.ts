@@ -13,7 +13,7 @@ export function canStartKafka(): boolean {
 
 /** A broker of one's own, to be hurt: by Docker where an engine answers, else from its jars. */
 export async function startKafka(options: TestingServerOptions = {}): Promise<TestingServer> {
-  // The login of a container would take a file of its own; a machine with Docker for it has Java too, or skips.
+  // A login would take a file inside the container.
   if (!hasContainerEngine() || options.login) return await startNativeKafka(options);
   return await startContainerServer({
     image: `apache/kafka:${KAFKA_VERSION}`,
