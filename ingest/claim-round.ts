@@ -53,7 +53,10 @@ export function takeTimes(
   }
 }
 
-/** The created events. `isYoung`: any of them may stand on the log already. */
+/**
+ * The created events. `isYoung`: any of them may stand on the log already. Records and lines are copied into one
+ * piece each: thousands of small ones cost more, one by one, than everything else that is done to them.
+ */
 export function frameOf(
   parts: readonly RoundPart[],
   { records, outcomes, notes }: Required<SharedBatch>,
@@ -61,32 +64,64 @@ export function frameOf(
 ): RoundFrame {
   const touched = new Map<string, TouchedSpan>();
   const times = new Float64Array(records.buffer);
-  const bytes = Buffer.from(records.buffer);
-  const frame: RoundFrame = { eventCount: 0, touched: [], records: [], recheck: [], lines: [] };
+  const kept = new Uint32Array(records.length);
+  const recheck: number[] = [];
+  const lines = createLines(parts);
+  let eventCount = 0;
   let at = -1;
   for (const { identified, items } of parts) {
     for (const item of items) {
       if (outcomes[++at] !== OUTCOME.created) continue;
       const isTakenOver = notes[at] === NOTE.takenOver;
-      if (isTakenOver || isYoung) frame.recheck.push(frame.eventCount);
-      const line = lineOf(identified, item);
-      const [occurredAtMs = 0, createdAtMs = 0] = times.subarray(at * 5 + 3, at * 5 + 5);
-      frame.records.push(bytes.subarray(at * RECORD_BYTES, (at + 1) * RECORD_BYTES));
-      frame.lines.push(isTakenOver ? withTimes(line, occurredAtMs, createdAtMs) : line);
-      frame.eventCount++;
+      if (isTakenOver || isYoung) recheck.push(eventCount);
+      const occurredAtMs = times[at * 5 + 3] ?? 0;
+      if (isTakenOver) lines.addWith(identified, item, [occurredAtMs, times[at * 5 + 4] ?? 0]);
+      else lines.add(identified, item);
+      copyWords(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
+      eventCount++;
       touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredAtMs);
     }
   }
-  frame.touched = [...touched.values()];
-  return frame;
+  return {
+    ...{ eventCount, recheck, touched: [...touched.values()] },
+    records: [new Uint8Array(kept.buffer, 0, eventCount * RECORD_BYTES)],
+    lines: [lines.whole()],
+  };
 }
 
-function lineOf({ lines, lineEnds }: Identified, item: number): Buffer {
-  return lines.subarray(item === 0 ? 0 : lineEnds[item - 1], lineEnds[item]);
+/** Of a take-over a line may become longer than it was: two moments of 16 digits at most. */
+const LONGER_MAX = 32;
+
+function createLines(parts: readonly RoundPart[]) {
+  let room = 0;
+  for (const { identified, items } of parts) {
+    for (const item of items) room += endOf(identified, item) - startOf(identified, item) + LONGER_MAX;
+  }
+  const bytes = Buffer.allocUnsafe(room);
+  let end = 0;
+  return {
+    add(identified: Identified, item: number): void {
+      end += identified.lines.copy(bytes, end, startOf(identified, item), endOf(identified, item));
+    },
+    /** Its line, with other times at the end of it. */
+    addWith(identified: Identified, item: number, times: readonly [number, number]): void {
+      const line = identified.lines.subarray(startOf(identified, item), endOf(identified, item));
+      end += withTimes(line, times).copy(bytes, end);
+    },
+    whole: () => bytes.subarray(0, end),
+  };
+}
+
+function startOf({ lineEnds }: Identified, item: number): number {
+  return item === 0 ? 0 : (lineEnds[item - 1] ?? 0);
+}
+
+function endOf({ lineEnds }: Identified, item: number): number {
+  return lineEnds[item] ?? 0;
 }
 
 /** Occurred-at and created-at end a line (schemas/event-row.ts). */
-function withTimes(line: Buffer, occurredAtMs: number, createdAtMs: number): Buffer {
+function withTimes(line: Buffer, [occurredAtMs, createdAtMs]: readonly [number, number]): Buffer {
   const created = line.lastIndexOf(COMMA);
   const occurred = line.lastIndexOf(COMMA, created - 1);
   return Buffer.concat([line.subarray(0, occurred), Buffer.from(`,${occurredAtMs},${createdAtMs}]\n`)]);

@@ -20,10 +20,10 @@ export async function decideCold(
     const found = await findColdEvents(warehouse, cold);
     const words = new BigUint64Array(identified.records.buffer, 0, identified.count * 5);
     const times = new Float64Array(identified.records.buffer);
-    for (const [item, { fingerprint, createdAtMs }] of found) {
+    for (const [item, { fingerprint, occurredAtMs, createdAtMs }] of found) {
       const isSame = words[item * 5 + 2] === fingerprint;
       outcomes[item] = isSame ? OUTCOME.duplicate : OUTCOME.reused;
-      if (isSame) times[item * 5 + 4] = createdAtMs;
+      if (isSame) times.set([occurredAtMs, createdAtMs], item * 5 + 3);
     }
     return new Set(found.keys());
   } catch (error) {

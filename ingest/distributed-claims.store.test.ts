@@ -1,10 +1,16 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createChdbWarehouse } from '../infra/clickhouse/chdb-warehouse.ts';
+import { testFolder } from '../infra/test-folder.ts';
 import { openKeysUnderTest } from '../infra/valkey/keys-under-test.ts';
+import { Transient } from '../schemas/failures.ts';
 import { createLogUnderTest, openDataPlane } from './shared-usage-under-test.ts';
 
 /** Long enough for a test to come between claim and take-over. */
 const LEASE_MS = 1_500;
+const silent = pino({ level: 'silent' });
 
 async function twoDataPlanes(leaseMs = LEASE_MS) {
   const installation = await openKeysUnderTest();
@@ -124,4 +130,40 @@ test('a log that hangs is answered for within a second, and what was written the
   await vi.waitFor(() => expect(log.frames).toHaveLength(1));
   expect((await two('a', 1)).status).toBe(201);
   expect(log.frames).toHaveLength(1);
+});
+
+const OLD = '2026-01-05T10:00:00.000Z';
+
+/** A data plane whose keys of old events are forgotten, and what is left of them in ClickHouse. */
+async function afterTheWindow() {
+  const log = createLogUnderTest();
+  const warehouse = createChdbWarehouse({ directory: join(testFolder(), 'warehouse'), log: silent });
+  onTestFinished(() => warehouse.close());
+  await warehouse.migrate();
+  const before = await openDataPlane(await (await openKeysUnderTest()).open(), log, warehouse);
+  const first = await before('a', 1, OLD);
+  expect(first.status).toBe(201);
+  for (const { lines } of log.frames) {
+    await warehouse.insertEvents({ token: 'one', lines, timeoutMs: 10_000 });
+  }
+  const keys = await (await openKeysUnderTest()).open();
+  return { log, keys, warehouse, first };
+}
+
+// Red when keys that the store forgot are not looked up where the events are.
+test('a replay of an event that is older than the keys shows the first one, and is written no second time', async () => {
+  const { log, keys, warehouse, first } = await afterTheWindow();
+  const send = await openDataPlane(keys, log, warehouse);
+  expect(await send('a', 1, OLD)).toEqual(first);
+  expect((await send('a', 2, OLD)).json.error.code).toBe('idempotency_key_reused');
+  expect((await send('b', 2, OLD)).status).toBe(201);
+  expect(log.frames.map(({ eventCount }) => eventCount)).toEqual([1, 1]);
+});
+
+test('while ClickHouse is away old events are refused, and new ones are taken', async () => {
+  const { log, keys } = await afterTheWindow();
+  const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
+  const send = await openDataPlane(keys, log, { query: away });
+  expect(await send('a', 1, OLD)).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
+  expect((await send('b', 1)).status).toBe(201);
 });

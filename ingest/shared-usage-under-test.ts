@@ -19,7 +19,7 @@ export interface LogUnderTest {
   writer(partition: number): PartitionWriter;
 }
 
-export const LOG_ID = Buffer.alloc(16, 9);
+const LOG_ID = Buffer.alloc(16, 9);
 
 export function createLogUnderTest(): LogUnderTest {
   const log: LogUnderTest = {

@@ -42,7 +42,7 @@ export function wasNotWritten(error: unknown): boolean {
 }
 
 /** What no waiting mends: the operator has to. */
-export function isRefusedForGood(error: unknown): boolean {
+function isRefusedForGood(error: unknown): boolean {
   const chain = chainOf(error);
   return chain.some(
     ({ name = '', type = '', message = '' }) =>

@@ -1,8 +1,20 @@
+import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { testPool } from '../postgres/test-pool.ts';
 import { startKafka } from '../testing-servers/start-kafka.ts';
+import { whenThere } from '../when-there.ts';
+import { openKafkaLog } from './kafka-log.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
+const log = pino({ level: 'silent' });
+const SETTINGS = {
+  topic: 'usage',
+  partitions: 2,
+  replication: 1,
+  minIsr: 1,
+  autoCreate: true,
+  tls: false,
+};
 const BAD = 'bad_configuration';
 const refused = (message: RegExp) =>
   expect.objectContaining({ code: BAD, message: expect.stringMatching(message) });
@@ -42,25 +54,21 @@ test('a compacted topic, one that may lose its leader’s records and one of sma
   }
 });
 
-test('no broker there is waited for; a login that is wrong is not', async () => {
+test('a broker that is not there is waited for', async () => {
   const pool = await testPool();
-  const nobody = kafkaUnderTest(pool, { brokers: ['127.0.0.1:1'] });
-  await expect(nobody.then(({ open }) => open())).rejects.toThrow();
+  const settings = { ...SETTINGS, brokers: ['127.0.0.1:1'] };
+  await expect(openKafkaLog({ settings, pool, log })).rejects.toMatchObject({ code: 'kafka_unavailable' });
+});
+
+test('a login that is wrong is refused at once', { timeout: 120_000 }, async () => {
+  const pool = await testPool();
   const server = await startKafka({ login: { username: 'metergate', password: 'right' } });
   onTestFinished(() => server.stop());
-  const { openKafkaLog } = await import('./kafka-log.ts');
-  const { pino } = await import('pino');
-  const settings = {
-    ...{ brokers: [server.url], topic: 'usage', partitions: 2, replication: 1, minIsr: 1 },
-    ...{ autoCreate: true, tls: false },
+  const open = (password: string) => {
+    const sasl = { mechanism: 'plain', username: 'metergate', password } as const;
+    return openKafkaLog({ settings: { ...SETTINGS, brokers: [server.url], sasl }, pool, log });
   };
-  const open = (password: string) =>
-    openKafkaLog({
-      settings: { ...settings, sasl: { mechanism: 'plain', username: 'metergate', password } },
-      pool,
-      log: pino({ level: 'silent' }),
-    });
   await expect(open('wrong')).rejects.toMatchObject({ code: BAD });
-  const kafka = await open('right');
+  const kafka = await whenThere('Kafka', () => open('right'), log);
   await kafka.close();
 });

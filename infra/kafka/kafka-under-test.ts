@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { sharedKafka } from '../testing-servers/shared-url.ts';
+import { whenThere } from '../when-there.ts';
 import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
 import { type KafkaLog, openKafkaLog } from './kafka-log.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
@@ -21,6 +22,7 @@ export interface KafkaUnderTest {
 }
 
 const log = pino({ level: 'silent' });
+const PATIENCE = { timeout: 10_000, interval: 100 };
 
 export async function kafkaUnderTest(
   pool: Pool,
@@ -39,16 +41,20 @@ export async function kafkaUnderTest(
     settings,
     client,
     async open() {
-      const kafka = await openKafkaLog({ settings, pool, log });
+      const kafka = await whenThere('Kafka', () => openKafkaLog({ settings, pool, log }), log);
       onTestFinished(() => kafka.close());
       return kafka;
     },
     async putForeign(partition, value) {
-      await client.open(settings.topic);
-      const broker = await client.leaderOf(settings.topic, partition);
       const messages = [{ value: Buffer.from(value), timestamp: String(Date.now()) }];
       const topicData = [{ topic: settings.topic, partitions: [{ partition, messages }] }];
-      await broker.produce({ acks: -1, timeout: 5_000, topicData });
+      // A topic that was made a moment ago has no leader yet.
+      await vi.waitFor(async () => {
+        await client.open(settings.topic);
+        await client.refresh();
+        const broker = await client.leaderOf(settings.topic, partition);
+        await broker.produce({ acks: -1, timeout: 5_000, topicData });
+      }, PATIENCE);
     },
     async letters() {
       const letters = `${settings.topic}.dead-letters`;

@@ -1,4 +1,5 @@
-import { Fatal } from '../../schemas/failures.ts';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import { poll } from '../poll.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { typeOf } from './kafka-errors.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
@@ -9,14 +10,15 @@ export function deadLetterTopic({ topic }: KafkaSettings): string {
 }
 
 /** A frame is at most a few MB; what a broker takes at most may be no less. */
-export const RECORD_BYTES_MIN = 4 * 1024 * 1024;
+const RECORD_BYTES_MIN = 4 * 1024 * 1024;
 const RECORD_BYTES = 8 * 1024 * 1024;
+const KNOWN = { timeoutMs: 5_000, everyMs: 100 };
 const TOPIC_CONFIG = 2;
-const MISSING = 'UNKNOWN_TOPIC_OR_PARTITION';
+const NOT_KNOWN = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'];
 
 /**
  * Makes what is missing, where that is allowed, and looks at what is there. Throws Fatal `bad_configuration`
- * when it keeps less than was asked for. True when it was made now.
+ * when it keeps less than was asked for.
  */
 export async function ensureTopics(client: KafkaClient, settings: KafkaSettings): Promise<void> {
   const { topic, partitions } = settings;
@@ -37,9 +39,10 @@ async function ensureTopic(client: KafkaClient, settings: KafkaSettings, wanted:
     }
     await makeTopic(client, settings, wanted);
   }
-  const replicas = found ?? (await replicasOf(client, wanted.topic)) ?? [];
   // A topic that was made a moment ago is not known to every broker yet.
-  if (replicas.length === 0) return;
+  const replicas = found ?? (await poll(() => replicasOf(client, wanted.topic), KNOWN));
+  if (!replicas)
+    throw new Transient('kafka_unavailable', `Kafka has not made the topic ${wanted.topic} yet.`);
   checkShape(settings, wanted, replicas);
   await checkConfig(client, settings, wanted);
 }
@@ -51,7 +54,7 @@ async function replicasOf({ admin }: KafkaClient, topic: string): Promise<number
     const partitions = topics.find(({ name }) => name === topic)?.partitions;
     return partitions?.map(({ replicas }) => replicas.length);
   } catch (error) {
-    if (typeOf(error) === MISSING) return undefined;
+    if (NOT_KNOWN.includes(typeOf(error) ?? '')) return undefined;
     throw error;
   }
 }
@@ -60,7 +63,7 @@ async function makeTopic({ admin }: KafkaClient, settings: KafkaSettings, wanted
   const { replication, minIsr } = settings;
   try {
     await admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false,
       topics: [
         {
           topic: wanted.topic,

@@ -15,8 +15,13 @@ export interface ColdItem {
 /** What is stored under one of the ids. */
 export interface ColdEvent {
   fingerprint: bigint;
+  /** The first one's: a replay may say another. */
+  occurredAtMs: number;
   createdAtMs: number;
 }
+
+/** Numbers as text: some are larger than a double holds. */
+type Row = Record<'id' | 'fingerprint' | 'occurredAtMs' | 'createdAtMs', string>;
 
 const TIMEOUT_MS = 800;
 const HOUR_S = 3_600;
@@ -34,8 +39,9 @@ export async function findColdEvents(
     const hour = Math.floor(occurredAtMs / 1_000 / HOUR_S) * HOUR_S;
     return { item, environment, customerId, meterKey, hour: String(hour), id: `use_${base32(id)}` };
   });
-  const rows = await warehouse.query<{ id: string; fingerprint: string; createdAtMs: string }>({
+  const rows = await warehouse.query<Row>({
     sql: `SELECT id, toString(any(fingerprint)) AS fingerprint,
+                 toString(argMin(toUnixTimestamp64Milli(occurred_at), created_at)) AS occurredAtMs,
                  toString(min(toUnixTimestamp64Milli(created_at))) AS createdAtMs
           FROM metergate.events
           WHERE environment IN {environments:Array(String)} AND customer_id IN {customers:Array(String)}
@@ -58,9 +64,12 @@ export async function findColdEvents(
     places.flatMap(({ item, id }) => {
       const row = stored.get(id);
       if (!row) return [];
-      return [
-        [item, { fingerprint: BigInt(row.fingerprint), createdAtMs: Number(row.createdAtMs) }] as const,
-      ];
+      const event = {
+        fingerprint: BigInt(row.fingerprint),
+        occurredAtMs: Number(row.occurredAtMs),
+        createdAtMs: Number(row.createdAtMs),
+      };
+      return [[item, event] as const];
     }),
   );
 }
