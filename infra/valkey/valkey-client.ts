@@ -12,7 +12,7 @@ export interface ValkeyClient {
   getAll(keys: string[]): Promise<Array<string | null>>;
   setAll(keys: string[], value: string): Promise<void>;
   claim(args: ScriptArgs): Promise<[outcomes: Buffer, times: Buffer]>;
-  confirm(args: ScriptArgs): Promise<Buffer>;
+  confirm(args: ScriptArgs): Promise<Buffer[]>;
   release(args: ScriptArgs): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export type ScriptArgs = Array<string | number | Buffer>;
 
 interface Scripts {
   claimKeysBuffer(...args: ScriptArgs): Promise<[Buffer, Buffer]>;
-  confirmKeysBuffer(...args: ScriptArgs): Promise<Buffer>;
+  confirmKeysBuffer(...args: ScriptArgs): Promise<Buffer[]>;
   releaseKeys(...args: ScriptArgs): Promise<number>;
 }
 

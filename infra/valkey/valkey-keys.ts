@@ -30,7 +30,7 @@ export interface ValkeyKeysOptions {
 }
 
 /** Twice what a produce may take, and as much again for what comes before and after. */
-export const LEASE_MS = 15_000;
+const LEASE_MS = 15_000;
 /** Beyond the window: clocks of several machines give the ages. */
 const KEPT_LONGER_MS = 3_600_000;
 
@@ -87,6 +87,7 @@ interface HeldClaim extends Claim {
 
 function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
   const { client, birth, prefix, leaseMs, hotWindowMs } = parts;
+  const keepMs = hotWindowMs + KEPT_LONGER_MS;
   const newOwner = createOwners();
 
   /** With the mark that the store had a moment ago: a script that finds another one does nothing. */
@@ -110,24 +111,21 @@ function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
     const owner = newOwner();
     const bytes = Buffer.from(records.buffer, records.byteOffset, count * RECORD_BYTES);
     const looks = Buffer.from(readOnly.buffer, readOnly.byteOffset, count);
-    const limits = [leaseMs, hotWindowMs + KEPT_LONGER_MS];
     const answer =
       count === 0
         ? ([Buffer.alloc(0), Buffer.alloc(0)] as const)
-        : await run(shard, [owner, bytes, looks, ...limits], client.claim);
+        : await run(shard, [owner, keepMs, leaseMs, bytes, looks], client.claim);
     return { ...takeIn(batch, bytes, answer), shard, owner, batch };
   }
 
   async function confirm(held: HeldClaim): Promise<void> {
     if (held.created === 0) return;
-    const lost = await run(held.shard, [held.owner, held.records], client.confirm);
-    for (const [at, item] of held.items.entries()) {
-      if (lost[at] === 1) held.batch.outcomes[item] = OUTCOME.duplicate;
-    }
+    const lost = await run(held.shard, [held.owner, keepMs], client.confirm);
+    if (lost.length > 0) giveUp(held, lost);
   }
 
-  async function release(held: HeldClaim): Promise<void> {
-    if (held.created > 0) await run(held.shard, [held.owner, held.records, held.takenOver], client.release);
+  async function release({ shard, owner, created, records, takenOver }: HeldClaim): Promise<void> {
+    if (created > 0) await run(shard, [owner, keepMs, records, takenOver], client.release);
   }
 
   return {
@@ -170,6 +168,17 @@ function takeIn(
   }
   return { created: items.length, waits, records, takenOver: Buffer.from(takenOver), items };
 }
+
+/** What another has taken over is his event. */
+function giveUp({ batch, items, records }: HeldClaim, ids: Buffer[]): void {
+  const lost = new Set(ids.map((id) => id.toString('hex')));
+  for (const [at, item] of items.entries()) {
+    const id = records.toString('hex', at * RECORD_BYTES, at * RECORD_BYTES + ID_BYTES);
+    if (lost.has(id)) batch.outcomes[item] = OUTCOME.duplicate;
+  }
+}
+
+const ID_BYTES = 16;
 
 function noteOf(said: number): number {
   return (said & FLAG.pending ? NOTE.pending : 0) | (said & FLAG.takenOver ? NOTE.takenOver : 0);
