@@ -29,8 +29,8 @@ export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
 };
 
 /**
- * Where several share the partitions: each has a filter of its own, and what one left behind when it died waits
- * for its lease.
+ * Where several share the partitions: each has a filter of its own, and what one left behind when it died
+ * waits for its lease.
  */
 export const SHARED_DEFAULTS: Pick<AggregatorOptions, 'leaseMs' | 'generationMax' | 'seedMax'> = {
   leaseMs: 15_000,

@@ -110,7 +110,7 @@ test('a frame of another log stops its partition', async () => {
 });
 
 // Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
-test('a topic that was made anew is told from the one that was loaded, however much stands there', async () => {
+test('a topic that was made anew is told from the one that was loaded, whatever stands there', async () => {
   const opened = await openStores();
   const loading = opened.load('one');
   await opened.put(0, events(0, 3));

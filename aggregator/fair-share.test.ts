@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fairShare } from './fair-share.ts';
 
-test('one alone takes all; with a second the larger part is given up, and what it holds is kept first', () => {
+test('one alone takes all; with a second half is given up, and what others hold is left', () => {
   expect(fairShare({ members: 1, held: [] }, 'a', 5).size).toBe(5);
   const held = [0, 1, 2, 3].map((partition) => ({ partition, owner: 'a' }));
   const kept = fairShare({ members: 2, held }, 'a', 4);
@@ -10,7 +10,7 @@ test('one alone takes all; with a second the larger part is given up, and what i
   expect(fairShare({ members: 2, held }, 'b', 4).size).toBe(0);
 });
 
-// Red when somebody goes for what another holds, when a partition is nobody's, when one holds more than its part.
+// Red when somebody goes for what another holds, when a partition is nobody's, when one has too many.
 test('taking turns until nothing changes, all partitions are held, evenly and by one each', () => {
   const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 });
   fc.assert(

@@ -60,8 +60,8 @@ export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions):
 }
 
 /**
- * What it holds, as far as that is not more than its part, and what is free until the part is full. Each begins
- * to look at another place, so that two newcomers do not go for the same ones.
+ * What it holds, as far as that is not more than its part, and what is free until the part is full. Each
+ * begins to look at another place, so that two newcomers do not go for the same ones.
  */
 export function fairShare({ members, held }: Sharing, owner: string, partitions: number): Set<number> {
   const part = Math.ceil(partitions / Math.max(1, members));

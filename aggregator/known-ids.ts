@@ -7,8 +7,9 @@ import { storedIds } from './store/event-ids.ts';
 const ID_BYTES = 16;
 
 /**
- * Numbers of the lines to leave out: those that were seen before, and of the flagged ones those whose event is
- * stored. Everything of the partition before this block is stored by now, so that nothing is missed between.
+ * Numbers of the lines to leave out: those that were seen before, and of the flagged ones those whose event
+ * is stored. Everything of the partition before this block is stored by now, so that nothing is missed
+ * between.
  */
 export async function withKnownIds(
   warehouse: Pick<Warehouse, 'query'>,

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:distributed`: what Metergate does past one machine's stores, with a real broker, key store,
- * Postgres and ClickHouse and the load all on this one. Prints and stores figures; asserts nothing. `-- --seconds
- * N` of each phase.
+ * Postgres and ClickHouse and the load all on this one. Prints and stores figures; asserts nothing. `--
+ * --seconds N` of each phase.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -29,12 +29,14 @@ export interface SharedUsage {
   drain(): Promise<void>;
 }
 
-/** A client is told within a second that a store does not answer; what is under way then goes on. */
-const ANSWERED_WITHIN_MS = 900;
+/** However busy everything is. What is under way then goes on. */
+const ANSWERED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 const NONE: ReadonlySet<number> = new Set();
 
-/** Over a log and keys that several processes share: a request is split by partition, and each part decided. */
+/**
+ * Over a log and keys that several processes share: a request is split by partition, and each part decided.
+ */
 export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
   const { engine, partitions, clock, keys, log, onFrame } = deps;
   const commits = Array.from({ length: partitions }, (_, partition) => {
@@ -46,10 +48,11 @@ export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
 
   /** In the order of arrival: behind the first that is young all are. */
   function giveUp(): void {
+    for (const commit of commits) commit.giveUpStuck();
     const oldest = clock.monotonicMs() - ANSWERED_WITHIN_MS;
     for (const part of waiting) {
       if (part.enteredAtMs > oldest) return;
-      part.failed(new Transient('stores_slow', 'Log or keys do not answer in time.'));
+      part.failed(new Transient('overloaded', 'Too much waits for log and keys.'));
     }
   }
 
@@ -64,26 +67,13 @@ export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
     const isCold = identified.cold.length > 0;
     const decided = isCold ? await decideCold(deps.warehouse, identified, outcomes) : NONE;
     const enteredAtMs = clock.monotonicMs();
-    const parts = splitRequest(identified, partitions, (item) => decided.has(item)).map(
-      ({ partition, items, bytes }) =>
-        new Promise<void>((resolve, reject) => {
-          const part: WaitingPart = {
-            ...{ identified, items, bytes, outcomes, enteredAtMs },
-            isOver: () => !waiting.has(part),
-            done() {
-              waiting.delete(part);
-              resolve();
-            },
-            failed(error) {
-              waiting.delete(part);
-              reject(error);
-            },
-          };
-          waiting.add(part);
-          commits[partition]?.add(part);
-        }),
+    const parts = splitRequest(identified, partitions, (item) => decided.has(item));
+    const given = { identified, outcomes, enteredAtMs };
+    await Promise.all(
+      parts.map(({ partition, ...part }) =>
+        whenDecided({ ...given, ...part }, waiting, (one) => commits[partition]?.add(one)),
+      ),
     );
-    await Promise.all(parts);
     const answer: Answer = identified.answer(outcomes);
     const created = outcomes.reduce((sum, one) => sum + (one === OUTCOME.created ? 1 : 0), 0);
     return { answer, created, durable: undefined };
@@ -99,4 +89,28 @@ export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
       clearInterval(timer);
     },
   };
+}
+
+/** `waiting` knows the part until then: what is not in it any more need not be begun. */
+function whenDecided(
+  given: Omit<WaitingPart, 'isOver' | 'done' | 'failed'>,
+  waiting: Set<WaitingPart>,
+  add: (part: WaitingPart) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const part: WaitingPart = {
+      ...given,
+      isOver: () => !waiting.has(part),
+      done() {
+        waiting.delete(part);
+        resolve();
+      },
+      failed(error) {
+        waiting.delete(part);
+        reject(error);
+      },
+    };
+    waiting.add(part);
+    add(part);
+  });
 }

@@ -54,8 +54,8 @@ export function takeTimes(
 }
 
 /**
- * The created events. `isYoung`: any of them may stand on the log already. Records and lines are copied into one
- * piece each: thousands of small ones cost more, one by one, than everything else that is done to them.
+ * The created events. `isYoung`: any of them may stand on the log already. Records and lines are copied into
+ * one piece each: thousands of small ones cost more, one by one, than everything else that is done to them.
  */
 export function frameOf(
   parts: readonly RoundPart[],

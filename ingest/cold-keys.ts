@@ -6,9 +6,9 @@ import { UNAVAILABLE } from './engine/judge-state.ts';
 import { type ColdItem, findColdEvents } from './store/find-cold-events.ts';
 
 /**
- * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay of
- * an older event is found where the events are. Writes their outcomes, and gives the items that are decided.
- * While ClickHouse is away nothing can be said of them, and they alone are refused.
+ * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay
+ * of an older event is found where the events are. Writes their outcomes, and gives the items that are
+ * decided. While ClickHouse is away nothing can be said of them, and they alone are refused.
  */
 export async function decideCold(
   warehouse: Pick<Warehouse, 'query'>,

@@ -116,7 +116,7 @@ test('what is claimed from a store that may have lost keys is flagged, all of it
 });
 
 // Red when a request waits for a log that does not answer.
-test('a log that hangs is answered for within a second, and what was written then is no second event', async () => {
+test('a log that hangs is answered for within a second, and what it wrote is no second event', async () => {
   const { log, one, two } = await twoDataPlanes();
   let goOn: () => void = () => undefined;
   log.next = () =>
@@ -151,7 +151,7 @@ async function afterTheWindow() {
 }
 
 // Red when keys that the store forgot are not looked up where the events are.
-test('a replay of an event that is older than the keys shows the first one, and is written no second time', async () => {
+test('a replay of an event that is older than the keys shows the first one, and is not written', async () => {
   const { log, keys, warehouse, first } = await afterTheWindow();
   const send = await openDataPlane(keys, log, warehouse);
   expect(await send('a', 1, OLD)).toEqual(first);

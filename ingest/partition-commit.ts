@@ -28,6 +28,8 @@ export interface WaitingPart extends RoundPart {
 
 export interface PartitionCommit {
   add(part: WaitingPart): void;
+  /** Where a store does not answer, who waits for it is told so. What is under way goes on. */
+  giveUpStuck(): void;
   /** Waits for what is in flight. No part may come any more. */
   drain(): Promise<void>;
 }
@@ -46,8 +48,10 @@ export interface PartitionCommitDeps {
 const ROUND_BYTES_MAX = 1024 * 1024;
 /** A frame is not sent that late after its claim: the lease is three times as long. */
 const SENT_WITHIN_MS = 5_000;
-/** Between two looks at a key that another claim holds. */
-const LOOK_AGAIN_MS = 20;
+/** Between two looks at a key that another claim holds, and how long it is looked at in all. */
+const LOOK_AGAIN = { everyMs: 20, withinMs: 900 };
+/** A store that does not answer in this time is as good as away: clients are told within a second. */
+const STUCK_MS = 900;
 
 /**
  * Claim, produce, confirm: one round is in flight while the next one gathers. What gathers is bounded by
@@ -57,6 +61,8 @@ const LOOK_AGAIN_MS = 20;
 export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommit {
   let gathering: WaitingPart[] = [];
   let running: Promise<void> | undefined;
+  /** The round that is under way, and when its last question to a store was put. */
+  let asking: { parts: WaitingPart[]; sinceMs: number } | undefined;
 
   async function run(): Promise<void> {
     // Requests that arrive in the same turn of the event loop share one round.
@@ -70,31 +76,22 @@ export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommi
   }
 
   async function round(parts: WaitingPart[]): Promise<void> {
+    const answered = () => {
+      asking = { parts, sinceMs: deps.clock.monotonicMs() };
+    };
     try {
-      const batch = batchOf(parts, deps.partition);
-      const claimedAtMs = deps.clock.monotonicMs();
-      const claim = await deps.keys.claim(batch);
-      takeTimes(parts, batch);
-      if (claim.created > 0) await makeDurable(deps, { parts, batch, claim, claimedAtMs });
-      settle(parts, batch);
+      for (const part of settle(parts, await decide(deps, parts, answered))) lookAgain(part);
     } catch (error) {
       for (const part of parts) part.failed(error);
       if (!(error instanceof Transient)) deps.log.error({ err: error }, 'a round of claims failed');
     }
+    asking = undefined;
   }
 
-  /** What another claim holds is looked at again: it becomes durable, or free. */
-  function settle(parts: WaitingPart[], { outcomes, notes }: Required<SharedBatch>): void {
-    let at = 0;
-    for (const part of parts) {
-      const pending: number[] = [];
-      for (const item of part.items) {
-        if (((notes[at] ?? 0) & NOTE.pending) !== 0) pending.push(item);
-        part.outcomes[item] = outcomes[at++] ?? OUTCOME.absent;
-      }
-      if (pending.length === 0) part.done();
-      else setTimeout(() => add({ ...part, items: pending, bytes: 0 }), LOOK_AGAIN_MS);
-    }
+  function lookAgain(part: WaitingPart): void {
+    if (deps.clock.monotonicMs() - part.enteredAtMs < LOOK_AGAIN.withinMs) {
+      setTimeout(() => add(part), LOOK_AGAIN.everyMs);
+    } else part.failed(new Transient('key_pending', 'Another process writes this event, or has just died.'));
   }
 
   function add(part: WaitingPart): void {
@@ -104,10 +101,50 @@ export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommi
 
   return {
     add,
+    giveUpStuck() {
+      if (!asking || deps.clock.monotonicMs() - asking.sinceMs < STUCK_MS) return;
+      const error = new Transient('stores_slow', 'Log or keys do not answer in time.');
+      for (const part of [...asking.parts, ...gathering.splice(0)]) part.failed(error);
+    },
     async drain() {
       while (running) await running;
     },
   };
+}
+
+/** `answered`: a store has, or is about to be asked. Throws Transient unless all is durable and confirmed. */
+async function decide(
+  deps: PartitionCommitDeps,
+  parts: WaitingPart[],
+  answered: () => void,
+): Promise<Required<SharedBatch>> {
+  const claimedAtMs = deps.clock.monotonicMs();
+  const batch = batchOf(parts, deps.partition);
+  answered();
+  const claim = await deps.keys.claim(batch);
+  answered();
+  takeTimes(parts, batch);
+  if (claim.created > 0) await makeDurable(deps, { parts, batch, claim, claimedAtMs, answered });
+  return batch;
+}
+
+/**
+ * Gives the parts of which some items are held by another claim: looked at again those become durable, or
+ * free.
+ */
+function settle(parts: WaitingPart[], { outcomes, notes }: Required<SharedBatch>): WaitingPart[] {
+  const held: WaitingPart[] = [];
+  let at = 0;
+  for (const part of parts) {
+    const pending: number[] = [];
+    for (const item of part.items) {
+      if (((notes[at] ?? 0) & NOTE.pending) !== 0) pending.push(item);
+      part.outcomes[item] = outcomes[at++] ?? OUTCOME.absent;
+    }
+    if (pending.length === 0) part.done();
+    else held.push({ ...part, items: pending, bytes: 0 });
+  }
+  return held;
 }
 
 function takeRound(gathering: WaitingPart[]): WaitingPart[] {
@@ -126,12 +163,15 @@ interface Claimed {
   batch: Required<SharedBatch>;
   claim: Claim;
   claimedAtMs: number;
+  /** A store has answered. */
+  answered: () => void;
 }
 
 /** Throws Transient unless what was claimed is durable and confirmed. */
 async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise<void> {
   const { keys, log } = deps;
   const outcome = await append(deps, claimed);
+  claimed.answered();
   if (outcome.status === 'durable') return await keys.confirm([claimed.claim], outcome.end);
   log.warn({ err: outcome.cause, status: outcome.status, partition: deps.partition }, 'nothing was written');
   if (outcome.status === 'not_sent') {

@@ -5,9 +5,9 @@ const TIMEOUT_MS = 20_000;
 const IDS_MAX = 2_000;
 
 /**
- * Ids by themselves, where processes share the keys: in `events` an id is found by its whole sort key only, and
- * a claim that is taken over anew after keys were lost may carry other times. A view that is added while blocks
- * are pending does no harm: an id that stands there twice is the same id.
+ * Ids by themselves, where processes share the keys: in `events` an id is found by its whole sort key only,
+ * and a claim that is taken over anew after keys were lost may carry other times. A view that is added while
+ * blocks are pending does no harm: an id that stands there twice is the same id.
  */
 export async function ensureEventIds(warehouse: Pick<Warehouse, 'query'>, keptHours: number): Promise<void> {
   const statements = [

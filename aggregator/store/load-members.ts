@@ -22,7 +22,8 @@ export async function renewMember(
   await db.query('DELETE FROM load_members WHERE log_id = $1 AND expires_at < now()', [logId]);
   const { rows: members } = await db.query('SELECT FROM load_members WHERE log_id = $1', [logId]);
   const { rows: held } = await db.query<{ partition: number; owner: string }>(
-    'SELECT partition, owner FROM partition_leases WHERE log_id = $1 AND expires_at > now() ORDER BY partition',
+    `SELECT partition, owner FROM partition_leases
+     WHERE log_id = $1 AND expires_at > now() ORDER BY partition`,
     [logId],
   );
   return { members: members.length, held };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPartitionCuts } from './partition-cuts.ts';
 
-test('what is loaded already is reached at once, and what is not when all partitions have come there', async () => {
+test('what is loaded already is reached at once, the rest when all partitions have come there', async () => {
   let ends = [1, 1];
   const cuts = createPartitionCuts(async () => ends);
   expect(cuts.loaded([]).hi).toBe(0);

@@ -8,9 +8,9 @@ export interface LoadedPartition {
 }
 
 /**
- * Positions of a log of several partitions as single numbers. A look at all durable ends at once is a cut; cuts
- * are numbered, and the loaded position is the number of the latest cut before which everything is loaded.
- * Positions never go back, so neither do the numbers. They mean something in this process alone.
+ * Positions of a log of several partitions as single numbers. A look at all durable ends at once is a cut;
+ * cuts are numbered, and the loaded position is the number of the latest cut before which everything is
+ * loaded. Positions never go back, so neither do the numbers. They mean something in this process alone.
  */
 export interface PartitionCuts {
   /** The number of a cut that was taken after this call. */

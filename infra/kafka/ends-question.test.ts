@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createEndsQuestion } from './ends-question.ts';
 
 // Red when an answer is given to somebody who came after its question: he would miss what was written before.
-test('nobody is answered by a question that was put before he came, and those who wait share one', async () => {
+test('nobody is answered by a question that was put before he came; those who wait share one', async () => {
   const answers: Array<(ends: number[]) => void> = [];
   const ask = createEndsQuestion(() => new Promise((resolve) => answers.push(resolve)));
   const put = async (count: number) => {

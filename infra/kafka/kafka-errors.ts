@@ -57,7 +57,9 @@ export function unavailable(what: string, cause: unknown): Transient {
   return new Transient('kafka_unavailable', `Kafka ${what}.`, { cause });
 }
 
-/** At a start: a fault of the configuration ends the process with one message, anything else is waited for. */
+/**
+ * At a start: a fault of the configuration ends the process with one message, anything else is waited for.
+ */
 export function startFailure(brokers: string[], cause: unknown): Fatal | Transient {
   if (cause instanceof Fatal || cause instanceof Transient) return cause;
   const said = chainOf(cause).at(-1)?.message ?? String(cause);

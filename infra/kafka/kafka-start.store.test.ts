@@ -39,7 +39,7 @@ test('a topic that keeps less than was asked for is refused, with what is wrong 
   await expect(open({ ...missing, replication: 3 })).rejects.toEqual(refused(/KAFKA_REPLICATION 3/));
 });
 
-test('a compacted topic, one that may lose its leader’s records and one of small records are refused', async () => {
+test('topics that are compacted, may lose records or take only small ones are refused', async () => {
   const pool = await testPool();
   for (const [name, value] of [
     ['cleanup.policy', 'compact'],

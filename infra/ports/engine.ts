@@ -23,12 +23,14 @@ export interface Engine<Reading = unknown> {
 }
 
 /**
- * The same where keys are claimed elsewhere, which takes a while: everything is made before the claim, for the
- * case that all items are new, and the answer is made anew where they are not.
+ * The same where keys are claimed elsewhere, which takes a while: everything is made before the claim, for
+ * the case that all items are new, and the answer is made anew where they are not.
  */
 export interface SharedEngine<Reading = unknown> {
   read(request: UsageRequest): Reading | Promise<Reading>;
-  /** In the same turn as `read`, or as its promise ended. An answer alone: the request as a whole is refused. */
+  /**
+   * In the same turn as `read`, or as its promise ended. An answer alone: the request as a whole is refused.
+   */
   identify(reading: Reading): Identified | { answer: Answer };
 }
 

@@ -49,8 +49,8 @@ export interface SharedIdempotencyStore extends IdempotencyStore {
   /** Throws Transient `keys_unavailable`: what was claimed, if anything, waits for its lease to run out. */
   claim(batch: SharedBatch): Promise<Claim>;
   /**
-   * What somebody has taken over meanwhile becomes `duplicate` in the batch's outcomes: it is his event. Throws
-   * as `claim`.
+   * What somebody has taken over meanwhile becomes `duplicate` in the batch's outcomes: it is his event.
+   * Throws as `claim`.
    */
   confirm(claims: Claim[], logEnd: number): Promise<void>;
   release(claims: Claim[]): Promise<void>;

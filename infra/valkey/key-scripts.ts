@@ -3,9 +3,9 @@
  * which Redis keeps as one flat piece of memory: 14 bytes of the id (the other two name the hash), and as its
  * value the 24 bytes behind the id in a record (fingerprint, occurredAt, createdAt) and the owner, 8 bytes.
  *
- * An owner is one claim. While it is neither confirmed nor released a key of its own, `r` and the owner, holds
- * the end of its lease by the server's clock; without it all its keys are durable. So a confirmation is one
- * deletion, however many keys there are. `t` and the owner holds the ids that another has taken over.
+ * An owner is one claim. While it is neither confirmed nor released a key of its own, `r` and the owner,
+ * holds the end of its lease by the server's clock; without it all its keys are durable. So a confirmation is
+ * one deletion, however many keys there are. `t` and the owner holds the ids that another has taken over.
  */
 const HEAD = `
 local sub, byte, call = string.sub, string.byte, redis.call
@@ -20,7 +20,9 @@ export const FLAG = { outcome: 3, own: 16, pending: 32, takenOver: 64 } as const
 /** One of so many new keys looks through its hash for those that are older than the window. */
 const SWEPT_ONE_IN = 64;
 
-/** KEYS birth, prefix; ARGV birth, owner, keeping time and lease in milliseconds, records, read-only bytes. */
+/**
+ * KEYS birth, prefix; ARGV birth, owner, keeping time and lease in milliseconds, records, read-only bytes.
+ */
 export const CLAIM = `${HEAD}
 local leaseMs, records, readOnly = ARGV[4], ARGV[5], ARGV[6]
 local time = call('TIME')
@@ -37,7 +39,9 @@ end
 
 -- The end of another claim's lease; false when it is durable.
 local function leaseOf(other)
-  if leases[other] == nil then leases[other] = tonumber(call('GET', prefix .. 'r' .. other) or nil) or false end
+  if leases[other] == nil then
+    leases[other] = tonumber(call('GET', prefix .. 'r' .. other) or nil) or false
+  end
   return leases[other]
 end
 

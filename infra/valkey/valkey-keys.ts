@@ -35,8 +35,8 @@ const LEASE_MS = 15_000;
 const KEPT_LONGER_MS = 3_600_000;
 
 /**
- * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away, Transient
- * `keys_unavailable` while it is away.
+ * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
+ * Transient `keys_unavailable` while it is away.
  */
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<SharedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;

@@ -164,7 +164,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     why: 'what Kafka gave up before it was counted is missing in every bill, and nobody hears of it',
     module: 'infra/kafka/kafka-reader',
     find: 'if (from >= first) return [];',
-    replace: 'if (from < first) return await fetchFrames(partition, first, 1_000_000); return [];',
+    replace: 'if (from >= first) return []; else return await fetchFrames(partition, first, bytesMax);',
     provedBy: [
       { test: LOAD_TEST, title: 'what Kafka gave up before it was loaded is named, and not passed over' },
     ],
@@ -179,7 +179,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: LOAD_TEST,
-        title: 'a topic that was made anew is told from the one that was loaded, however much stands there',
+        title: 'a topic that was made anew is told from the one that was loaded, whatever stands there',
       },
     ],
   },

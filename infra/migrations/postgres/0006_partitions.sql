@@ -7,8 +7,8 @@ CREATE TABLE kafka_logs (
   created_at  timestamptz NOT NULL DEFAULT now()
 );
 
--- What the shared key store was when it was last seen, and until when what it claims is looked up before it is
--- counted, because it has lost keys. One row.
+-- What the shared key store was when it was last seen, and until when what it claims is looked up before it
+-- is counted, because it has lost keys. One row.
 CREATE TABLE key_stores (
   name         text PRIMARY KEY,
   birth        text NOT NULL,
