@@ -75,13 +75,17 @@ const REFUSALS: Record<string, string> = {
   CERT_HAS_EXPIRED: WRONG_CERTIFICATE,
   ERR_SSL_WRONG_VERSION_NUMBER: 'does not speak TLS.',
 };
+/** Of pg, which gives this one no code. */
+const REFUSALS_WITHOUT_CODE: Record<string, string> = {
+  'The server does not support SSL connections': 'does not speak TLS.',
+};
 const CHAIN_MAX = 5;
 
 /** Of the error or of what it wraps. */
 function refusalOf(error: unknown): string | undefined {
   let one = error;
   for (let depth = 0; depth < CHAIN_MAX && one instanceof Error; depth++) {
-    const refusal = 'code' in one ? REFUSALS[String(one.code)] : undefined;
+    const refusal = 'code' in one ? REFUSALS[String(one.code)] : REFUSALS_WITHOUT_CODE[one.message];
     if (refusal !== undefined) return refusal;
     one = one.cause;
   }
