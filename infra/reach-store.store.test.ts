@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Fatal, Transient } from '../schemas/failures.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from './certificate-under-test.ts';
 import { migratePostgres } from './postgres/migrate.ts';
 import { addressOf, reachStore } from './reach-store.ts';
 
@@ -15,6 +19,23 @@ function serverUrl(change: (url: URL) => void): string {
   const url = new URL(process.env.TEST_POSTGRES_URL ?? '');
   change(url);
   return url.href;
+}
+
+/** As far as TLS: it agrees to it, and shows a certificate that it signed itself. */
+async function postgresOfAStranger(): Promise<string> {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('S');
+      new TLSSocket(socket, { isServer: true, cert: CERTIFICATE, key: CERTIFICATE_KEY }).on(
+        'error',
+        () => undefined,
+      );
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x?sslmode=verify-full`;
 }
 
 it.each([
@@ -33,6 +54,13 @@ it.each([
 it('a Postgres that has no TLS where the URL asks for it ends the start', async () => {
   const url = serverUrl((one) => one.searchParams.set('sslmode', 'verify-full'));
   expect(String(await reach(() => migratePostgres(url), 60_000))).toContain('does not speak TLS');
+});
+
+it('a certificate that nobody vouches for ends the start, and says what to do', async () => {
+  const url = await postgresOfAStranger();
+  const said = String(await reach(() => migratePostgres(url), 60_000));
+  expect(said).toContain('shows a certificate that is not trusted');
+  expect(said).toContain('NODE_EXTRA_CA_CERTS');
 });
 
 it('a login that ClickHouse refuses is found behind the word that it is away', async () => {
