@@ -48,7 +48,13 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: P
 }
 
 /** Begun last, a file of a minute would be a minute in which the other workers wait. */
-const LONG = ['breaks.store.test.ts', 'kills.sys.test.ts', 'main-job.sys.test.ts', 'webhooks.sys.test.ts'];
+const LONG = [
+  'breaks.store.test.ts',
+  'distributed.sys.test.ts',
+  'kills.sys.test.ts',
+  'main-job.sys.test.ts',
+  'webhooks.sys.test.ts',
+];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
