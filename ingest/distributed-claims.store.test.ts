@@ -155,6 +155,7 @@ test('a replay of an event that is older than the keys shows the first one, and 
   const { log, keys, warehouse, first } = await afterTheWindow();
   const send = await openDataPlane(keys, log, warehouse);
   expect(await send('a', 1, OLD)).toEqual(first);
+  expect(await send('a', 1, OLD.replace('10:00', '10:30'))).toEqual(first);
   expect((await send('a', 2, OLD)).json.error.code).toBe('idempotency_key_reused');
   expect((await send('b', 2, OLD)).status).toBe(201);
   expect(log.frames.map(({ eventCount }) => eventCount)).toEqual([1, 1]);
