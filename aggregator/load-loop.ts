@@ -1,4 +1,4 @@
-import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Wakeup } from '../infra/wakeup.ts';
 import { Fatal } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
@@ -7,7 +7,7 @@ import type { Share } from './fair-share.ts';
 import { createGatherer, type Gatherer } from './gatherer.ts';
 import { withKnownIds } from './known-ids.ts';
 import type { Lease } from './lease.ts';
-import { type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
+import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
 import { type Settler, startSettler } from './settle/settler.ts';
@@ -21,14 +21,8 @@ export interface LoadLoopDeps extends LoadDeps {
   wakeup: Wakeup;
   /** Whether this process should hold the partition at all. */
   share: Share;
-  /** Of a log that others write as well. */
-  shared?: SharedLoad;
   /** A load is a turn, so that others can have the partition standing still between two of them. */
   turns: Turns;
-}
-
-export interface SharedLoad {
-  deadLetters: DeadLetters;
 }
 
 /** What the loop is told and tells, while it runs. */

@@ -25,7 +25,7 @@ await runRole('aggregator', async (context) => {
 
   const relational = await openRolePostgres(role);
   const { pool, url } = relational;
-  const opened = await openRoleWarehouse(role);
+  const opened = await openRoleWarehouse(role, { waits: true });
   const { reader: logReader, deadLetters } = await openRoleLog(role, pool);
   // ClickHouse sees to its own disk: what it cannot store it refuses, and that is tried again.
   const openDisk = () => ({ isLow: () => false });

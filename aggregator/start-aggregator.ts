@@ -9,7 +9,7 @@ import { keptMonthsFromMs } from '../schemas/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import { startFairShare, WHOLE_SHARE } from './fair-share.ts';
-import type { SharedLoad } from './load-loop.ts';
+import type { SharedLoad } from './load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
 import { createPartitionLoader, type PartitionLoader } from './partition-loader.ts';
 

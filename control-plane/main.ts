@@ -23,7 +23,7 @@ await runRole('control-plane', async (context) => {
     { config, paths: dataDirAt(config.dataDir), pool },
     { seedDemo: false },
   );
-  const { warehouse } = await openRoleWarehouse(role);
+  const { warehouse } = await openRoleWarehouse(role, { waits: false });
   const { reader: logReader } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');
   const controlPlane = createControlPlane(

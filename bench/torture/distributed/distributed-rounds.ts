@@ -124,6 +124,17 @@ async function judge(scene: Scene, load: { seed: number; run: string }): Promise
   const summary = await underLoad(scene, load, () => redis.restart({ wiped: true }));
   return {
     counts: { ...summary, wipesOfRedis: 1, eventsAcknowledged: judged.ledger.size() },
-    problems: await compareCounters(judged),
+    problems: [...(await compareCounters(judged)), ...(await stopAll(scene.installation))],
   };
+}
+
+/** An ordinary stop of every process, all at once. */
+async function stopAll({ roles }: DistributedInstallation): Promise<string[]> {
+  const stops = Object.values(roles)
+    .flat()
+    .map(async (one) => {
+      const exitCode = await one.stop();
+      return exitCode === 0 ? [] : [`an ordinary stop of ${one.role} ended with ${exitCode}: ${one.log()}`];
+    });
+  return (await Promise.all(stops)).flat();
 }
