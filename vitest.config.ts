@@ -18,6 +18,11 @@ const TIMED = [
   'bench/torture/hostile/*.sys.test.ts',
 ];
 
+/** What this machine lacks something for is left out, and infra/test-run.mjs names it, loudly. */
+function notRunHere(): string[] {
+  return testsNotRunHere().map(({ pattern }) => pattern);
+}
+
 interface ProcessTests {
   include: string[];
   exclude: string[];
@@ -31,8 +36,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: P
     test: {
       name,
       include,
-      // What this machine lacks something for is left out, and infra/test-run.mjs names it, loudly.
-      exclude: [...NOWHERE, ...exclude, ...testsNotRunHere().map(({ pattern }) => pattern)],
+      exclude: [...NOWHERE, ...exclude, ...notRunHere()],
       pool: 'forks' as const,
       fileParallelism: maxWorkers > 1,
       maxWorkers,
@@ -55,6 +59,7 @@ const LONG = [
   'aggregator/load-faults.store.test.ts',
   'infra/main-job.sys.test.ts',
   'torture/kills.sys.test.ts',
+  'distributed/distributed.sys.test.ts',
   'webhooks/webhooks.sys.test.ts',
   'control-plane/tenancy.sys.test.ts',
   'power/power-cut.sys.test.ts',
@@ -102,12 +107,12 @@ export default defineConfig({
         test: {
           name: 'store',
           include: ['**/*.store.test.ts'],
-          exclude: NOWHERE,
+          exclude: [...NOWHERE, ...notRunHere()],
           // A chdb folder binds its process, and the library holds one folder at a time: a fork per file.
           pool: 'forks',
           isolate: true,
           maxWorkers: WORKERS,
-          globalSetup: ['infra/postgres/test-server.ts'],
+          globalSetup: ['infra/postgres/test-server.ts', 'infra/testing-servers/shared-servers.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,
           sequence: { groupOrder: 1 },

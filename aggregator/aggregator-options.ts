@@ -27,3 +27,13 @@ export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
   generationMax: 1_000_000,
   seedMax: 100_000,
 };
+
+/**
+ * Where several share the partitions: each has a filter of its own, and what one left behind when it died
+ * waits for its lease.
+ */
+export const SHARED_DEFAULTS: Pick<AggregatorOptions, 'leaseMs' | 'generationMax' | 'seedMax'> = {
+  leaseMs: 15_000,
+  generationMax: 250_000,
+  seedMax: 20_000,
+};

@@ -10,20 +10,28 @@ export interface Block {
   hi: number;
   eventCount: number;
   frames: Frame[];
+  /** What stands between them and is none of ours. */
+  foreign: LogFrame[];
   /** Of all its bytes, made of the frames' own checksums. */
   checksum: number;
   throughMs: number;
 }
 
 export function emptyBlock(lo: number): Block {
-  return { lo, hi: lo, eventCount: 0, frames: [], checksum: 0, throughMs: 0 };
+  return { lo, hi: lo, eventCount: 0, frames: [], foreign: [], checksum: 0, throughMs: 0 };
 }
 
 /**
  * Adds the next frame. Throws Fatal `frame_damaged`, `frame_version_unknown` or `frame_of_other_log`: nothing
  * of ours may be passed over.
  */
-export function addFrame(block: Block, { position, next, bytes }: LogFrame, logId: Uint8Array): void {
+export function addFrame(block: Block, logged: LogFrame, logId: Uint8Array): void {
+  const { position, next, bytes } = logged;
+  if (logged.foreign !== undefined) block.foreign.push(logged);
+  if (logged.foreign !== undefined || bytes.length === 0) {
+    block.hi = next;
+    return;
+  }
   const frame = decodeFrame(bytes);
   if (Buffer.compare(frame.logId, logId) !== 0) {
     throw new Fatal('frame_of_other_log', `The frame at position ${position} belongs to another log.`);
@@ -48,7 +56,7 @@ export async function readBlock(
 ): Promise<Block> {
   const block = emptyBlock(range.lo);
   while (block.hi < range.hi) {
-    const frames = await reader.read(partition, block.hi, Math.min(READ_BYTES_MAX, range.hi - block.hi));
+    const frames = await reader.read(partition, block.hi, READ_BYTES_MAX);
     if (frames.length === 0) break;
     for (const frame of frames) {
       if (block.hi < range.hi) addFrame(block, frame, reader.logId);

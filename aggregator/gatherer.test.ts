@@ -87,6 +87,8 @@ function logOf(counts: number[], customerId = 'cus_a'): EventLogReader {
   });
   return {
     logId: LOG_ID,
+    partitions: 1,
+    durableEnds: async () => [frames.at(-1)?.next ?? 0],
     start: async () => 0,
     durableEnd: async () => frames.at(-1)?.next ?? 0,
     read: async (_, from) => frames.filter(({ position }) => position >= from),

@@ -46,7 +46,7 @@ export function createGatherer(
 
   return {
     isFull,
-    isEmpty: () => block.frames.length === 0,
+    isEmpty: () => block.hi === block.lo,
     position: () => block.lo,
     extend() {
       extending ??= extend().finally(() => {

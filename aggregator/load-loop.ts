@@ -1,19 +1,26 @@
+import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Wakeup } from '../infra/wakeup.ts';
+import { Fatal } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
-import { touchedBy } from './block.ts';
+import { type Block, touchedBy } from './block.ts';
+import type { Share } from './fair-share.ts';
 import { createGatherer, type Gatherer } from './gatherer.ts';
+import { withKnownIds } from './known-ids.ts';
 import type { Lease } from './lease.ts';
-import { type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
+import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
 import { type Settler, startSettler } from './settle/settler.ts';
 import { raiseAlarm } from './store/alarms.ts';
+import { noteLogStart } from './store/log-trims.ts';
 import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from './store/ranges.ts';
 import type { Turns } from './turns.ts';
 
 export interface LoadLoopDeps extends LoadDeps {
   disk: { isLow(): boolean };
   wakeup: Wakeup;
+  /** Whether this process should hold the partition at all. */
+  share: Share;
   /** A load is a turn, so that others can have the partition standing still between two of them. */
   turns: Turns;
 }
@@ -66,6 +73,7 @@ async function loadOn(
   const { reader, turns } = deps;
   const from = await turns(() => resumeAll(deps, lease, settler));
   const recentIds = await seedRecentIds(deps, lease, options);
+  await checkEnd(reader, lease, from);
   const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
   await gatherer.extend();
   state.standing = { lease, position: from };
@@ -83,7 +91,19 @@ async function loadOn(
   }
 }
 
-async function prune({ pool }: LoadDeps, lease: Lease): Promise<void> {
+/** Nobody takes back what was durable once. */
+async function checkEnd(reader: EventLogReader, lease: Lease, position: number): Promise<void> {
+  const end = await reader.durableEnd(lease.partition);
+  if (end >= position) return;
+  throw new Fatal(
+    'log_shrunk',
+    `Partition ${lease.partition} ends at ${end}, and was loaded up to ${position}: it is not the same log.`,
+  );
+}
+
+async function prune({ pool, reader, shared }: LoadLoopDeps, lease: Lease): Promise<void> {
+  // Kafka gives up its oldest records by itself.
+  if (shared) await noteLogStart(pool, lease, await reader.start(lease.partition));
   const limits = { keep: LATEST_RANGES, rowsMax: PRUNE.rowsMax };
   for (let batch = 0; batch < PRUNE.batchesMax; batch++) {
     if ((await pruneRanges(pool, lease, limits)) < PRUNE.rowsMax) return;
@@ -113,7 +133,7 @@ interface Wait {
  * under load when the block is full or `lingerMs` have passed. False: the loop has to end.
  */
 async function isDue(
-  { reader, clock, metrics, disk, wakeup }: LoadLoopDeps,
+  { reader, clock, metrics, disk, wakeup, share }: LoadLoopDeps,
   { lingerMs, readerLingerMs }: AggregatorOptions,
   { gatherer, state, loadedAtMs, settler }: Wait,
 ): Promise<boolean> {
@@ -121,8 +141,8 @@ async function isDue(
     settler.check();
     await gatherer.extend();
     const { lease, position } = state.standing ?? {};
-    if (!lease || position === undefined) return false;
-    metrics.lag((await reader.durableEnd(lease.partition)) - position);
+    if (!lease || position === undefined || !share.mayHold(lease.partition)) return false;
+    metrics.lag(lease.partition, (await reader.durableEnd(lease.partition)) - position);
     const sinceMs = clock.monotonicMs() - loadedAtMs;
     const waitMs = state.readerWaits ? Math.min(readerLingerMs, lingerMs) : lingerMs;
     const ripe = gatherer.isFull() || (!gatherer.isEmpty() && sinceMs >= waitMs);
@@ -143,11 +163,14 @@ interface Next {
 }
 
 /** While it runs the partition is not standing; when it fails it stays so. */
-async function loadNext(deps: LoadDeps, next: Next): Promise<void> {
+async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const { lease, state, gatherer, recentIds, settler } = next;
   state.standing = undefined;
   const block = gatherer.take();
-  const dropped = recentIds.filter(block);
+  const { shared } = deps;
+  if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);
+  const recent = recentIds.filter(block);
+  const dropped = shared ? await withKnownIds(deps.warehouse, block, recent) : recent;
   if (dropped.length > 0) await tellDoubles(deps, lease, dropped.length);
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; what goes wrong with it is met again by the next extend.
@@ -156,8 +179,23 @@ async function loadNext(deps: LoadDeps, next: Next): Promise<void> {
   await settler.add(range, touchedBy(block));
 }
 
-async function tellDoubles({ pool, log, metrics }: LoadDeps, lease: Lease, events: number): Promise<void> {
+/** Before the range is frozen: a crash in between puts them there twice, and loses none. */
+async function setAside(
+  { log, metrics }: LoadLoopDeps,
+  { deadLetters }: SharedLoad,
+  { partition }: Lease,
+  { foreign }: Block,
+): Promise<void> {
+  await deadLetters.put(partition, foreign);
+  metrics.setAside(foreign.length);
+  log.warn({ partition, records: foreign.length }, 'records that are none of ours were set aside');
+}
+
+async function tellDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Promise<void> {
+  const { pool, log, metrics } = deps;
   metrics.doubled(events);
+  // There a take-over writes an event again that may stand on the log, and the second one is left out here.
+  if (deps.shared) return log.info({ events, partition: lease.partition }, 'events were left out as known');
   log.error({ events }, 'events stand on the log twice: the second ones are left out');
   await raiseAlarm(
     pool,

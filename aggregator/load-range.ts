@@ -1,11 +1,12 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '../infra/ports/clock.ts';
-import type { EventLogReader } from '../infra/ports/event-log.ts';
+import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { Poison, Transient } from '../schemas/failures.ts';
 import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
+import { throughInsertGate } from './insert-gate.ts';
 import type { Lease } from './lease.ts';
 import type { AggregatorMetrics } from './metrics.ts';
 import { findRefusedLines } from './refused-lines.ts';
@@ -19,6 +20,12 @@ export interface LoadDeps {
   clock: Clock;
   log: Logger;
   metrics: AggregatorMetrics;
+  /** Of a log whose partitions are loaded beside each other. */
+  shared?: SharedLoad;
+}
+
+export interface SharedLoad {
+  deadLetters: DeadLetters;
 }
 
 /** Longer than any insert takes on a busy disk, shorter than a lease. */
@@ -61,7 +68,7 @@ export async function resumeRange(deps: LoadDeps, lease: Lease, range: Unsettled
 /** Marked only when the rows are on disk: a crash before leaves the range pending, and it is sent again. */
 async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<void> {
   if (!(await markLoaded(pool, range))) throw fenced();
-  metrics.loaded(range.eventCount, range.hi);
+  metrics.loaded(range.partition, range.eventCount, range.hi);
 }
 
 interface Sending {
@@ -82,12 +89,19 @@ async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Prom
   }
 }
 
-async function insertLines(
+async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Promise<void> {
+  if (lines.length === 0) return;
+  const { logId } = sending.range;
+  const insert = () => insertNow(deps, sending, lines);
+  if (!deps.shared) return await insert();
+  await throughInsertGate(deps.pool, { logId, alone: sending.wasSent }, insert);
+}
+
+async function insertNow(
   { warehouse, clock, metrics }: LoadDeps,
   { lease, range, wasSent }: Sending,
   lines: Buffer,
 ): Promise<void> {
-  if (lines.length === 0) return;
   const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
   const startedAtMs = clock.monotonicMs();
   await warehouse.insertEvents({ token: tokenOf(range), lines, timeoutMs, wasSent });

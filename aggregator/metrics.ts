@@ -9,12 +9,15 @@ export interface SettleMetrics {
 
 export interface AggregatorMetrics extends SettleMetrics {
   /** A range is loaded: its events, and the position behind it. */
-  loaded(events: number, position: number): void;
+  loaded(partition: number, events: number, position: number): void;
   inserted(seconds: number, bytes: number): void;
-  lag(bytes: number): void;
+  /** Bytes, or records where positions count those. */
+  lag(partition: number, left: number): void;
   /** Events that the recent-ids filter left out. */
   doubled(events: number): void;
   quarantined(lines: number): void;
+  /** Records that were none of ours. */
+  setAside(records: number): void;
   /** The partition stands still for this reason; retried. */
   failed(code: string): void;
 }
@@ -22,7 +25,8 @@ export interface AggregatorMetrics extends SettleMetrics {
 export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ['partition'], registers });
   const events = counter('metergate_load_events_total', 'Events loaded into the warehouse.');
   const bytes = counter('metergate_load_bytes_total', 'Bytes of lines inserted.');
   const doubled = counter(
@@ -30,6 +34,7 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
     'Events found twice on the log and left out.',
   );
   const quarantined = counter('metergate_load_quarantined_lines_total', 'Lines the warehouse cannot read.');
+  const aside = counter('metergate_load_foreign_records_total', 'Records of others that were set aside.');
   const position = gauge('metergate_load_position', 'Everything before this position of the log is loaded.');
   const lagBytes = gauge('metergate_load_lag_bytes', 'Durable on the log and not loaded.');
   const rows = new Histogram({
@@ -53,18 +58,19 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
 
   return {
     ...createSettleMetrics(registry),
-    loaded(count, hi) {
+    loaded(partition, count, hi) {
       events.inc(count);
       rows.observe(count);
-      position.set(hi);
+      position.set({ partition }, hi);
     },
     inserted(took, length) {
       seconds.observe(took);
       bytes.inc(length);
     },
-    lag: (left) => lagBytes.set(left),
+    lag: (partition, left) => lagBytes.set({ partition }, left),
     doubled: (count) => doubled.inc(count),
     quarantined: (lines) => quarantined.inc(lines),
+    setAside: (records) => aside.inc(records),
     failed: (code) => failures.inc({ code }),
   };
 }

@@ -83,9 +83,10 @@ async function keepLoading(loading: Loading): Promise<void> {
   }
 }
 
-/** False while another process holds the partition. */
+/** False while another process holds the partition, or should. */
 async function loadOnce(loading: Loading): Promise<boolean> {
   const { deps, options, place, state } = loading;
+  if (!deps.share.mayHold(place.partition)) return false;
   const lease = await takeLease(deps, place, options);
   if (!lease) return false;
   try {

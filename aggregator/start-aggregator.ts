@@ -6,10 +6,12 @@ import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/channels.ts';
 import { keptMonthsFromMs } from '../schemas/rules/events-retention.ts';
-import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
-import { startAuditor } from './audit/auditor.ts';
+import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
+import { type Auditor, startAuditor } from './audit/auditor.ts';
+import { startFairShare, WHOLE_SHARE } from './fair-share.ts';
+import type { SharedLoad } from './load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
-import { createPartitionLoader } from './partition-loader.ts';
+import { createPartitionLoader, type PartitionLoader } from './partition-loader.ts';
 
 export interface AggregatorDeps {
   pool: Pool;
@@ -20,6 +22,8 @@ export interface AggregatorDeps {
   log: Logger;
   metrics: Registry;
   disk: { isLow(): boolean };
+  /** Of a log that others write as well, and whose partitions several aggregators share. */
+  shared?: SharedLoad;
   /** Stored events are kept so long; left out: for ever. */
   eventsRetentionDays: number | undefined;
 }
@@ -36,32 +40,42 @@ export interface Aggregator {
 /** What it has to hear. */
 export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditAsked] as const;
 
-/** The embedded log has one. */
-const PARTITION = 0;
-
 /** Brings everything that is durable on the log into the warehouse, once, and answers audits in between. */
 export function startAggregator(
   deps: AggregatorDeps,
   options: Pick<AggregatorOptions, 'owner'> & Partial<AggregatorOptions>,
 ): Aggregator {
   const metrics = createAggregatorMetrics(deps.metrics);
-  const loader = createPartitionLoader({ ...deps, metrics }, PARTITION, {
-    ...AGGREGATOR_DEFAULTS,
-    ...options,
-  });
-  const auditor = startAuditor({ ...deps, keptFromMs: () => keptFromMs(deps) }, loader.betweenLoads);
+  const { reader, shared } = deps;
+  const whole = { ...AGGREGATOR_DEFAULTS, ...(shared ? SHARED_DEFAULTS : {}), ...options };
+  const logId = Buffer.from(reader.logId).toString('hex');
+  const sharing = { logId, owner: whole.owner, partitions: reader.partitions };
+  const share = shared ? startFairShare(deps, sharing) : WHOLE_SHARE;
+  const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
+    createPartitionLoader({ ...deps, metrics, share }, partition, whole),
+  );
+  const auditor = startAuditorOf(deps, loaders);
   return {
     channels: {
-      [CHANNELS.readerWaits]: () => loader.readerWaits(),
-      [CHANNELS.auditAsked]: () => auditor.asked(),
+      [CHANNELS.readerWaits]: () => {
+        for (const loader of loaders) loader.readerWaits();
+      },
+      [CHANNELS.auditAsked]: () => auditor?.asked(),
     },
-    failed: loader.failed,
+    failed: Promise.race(loaders.map(({ failed }) => failed)),
     async close() {
       // The auditor first: an audit needs the partition to be held until it is through.
-      await auditor.close();
-      await loader.close();
+      await auditor?.close();
+      await Promise.all(loaders.map((loader) => loader.close()));
+      await share.close();
     },
   };
+}
+
+/** An audit holds one partition still. Of a log of several it would have to hold those of other processes. */
+function startAuditorOf(deps: AggregatorDeps, [loader]: PartitionLoader[]): Auditor | undefined {
+  if (deps.shared || !loader) return undefined;
+  return startAuditor({ ...deps, keptFromMs: () => keptFromMs(deps) }, loader.betweenLoads);
 }
 
 /** A month that goes within the day may go from one table sooner than from the other. */

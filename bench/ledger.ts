@@ -31,8 +31,11 @@ export interface SeenAnswer {
 export interface Ledger {
   /** Judges every result and remembers what was acknowledged. */
   answered(request: PlannedRequest, answer: SeenAnswer): void;
-  /** No answer came: the events may or may not be stored; one `created` may be missing. */
-  unanswered(request: PlannedRequest): void;
+  /**
+   * No answer came: the events may or may not be stored; one `created` may be missing. What a later try finds
+   * created may carry the times of this one.
+   */
+  unanswered(request: PlannedRequest, askedAtMs?: number): void;
   events(): Iterable<KeptEvent>;
   size(): number;
   /** Every answer that was wrong, and keys whose number of `created` is not one. Empty when all is well. */
@@ -42,15 +45,17 @@ export interface Ledger {
 /** `known`: what was acknowledged before, in another run. */
 export function createLedger(world: World, known: Iterable<KeptEvent> = []): Ledger {
   const kept = new Map([...known].map((entry) => [entry.event.key, entry]));
-  const uncertain = new Set<string>();
+  const uncertain = new Map<string, number>();
   const faults = createFaults();
   return {
     answered(request, answer) {
       const judge = request.kind === 'single' ? judgeSingle : judgeBatch;
-      judge(request, answer, { kept, world, faults });
+      judge(request, answer, { kept, uncertain, world, faults });
     },
-    unanswered(request) {
-      for (const { event } of request.items) if (event) uncertain.add(event.key);
+    unanswered(request, askedAtMs = Number.POSITIVE_INFINITY) {
+      for (const { event } of request.items) {
+        if (event) uncertain.set(event.key, Math.min(askedAtMs, uncertain.get(event.key) ?? askedAtMs));
+      }
     },
     events: () => kept.values(),
     size: () => kept.size,
@@ -60,6 +65,8 @@ export function createLedger(world: World, known: Iterable<KeptEvent> = []): Led
 
 interface Books {
   kept: Map<string, KeptEvent>;
+  /** When keys were first asked for without an answer. */
+  uncertain: Map<string, number>;
   world: World;
   faults: Faults;
 }
@@ -164,15 +171,19 @@ function keep(
   event: MeantEvent,
   told: Acknowledged,
   answer: SeenAnswer,
-  { kept, world, faults }: Books,
+  { kept, uncertain, world, faults }: Books,
 ): void {
-  const { askedAtMs, answeredAtMs } = answer;
+  const { answeredAtMs } = answer;
+  const askedAtMs = Math.min(answer.askedAtMs, uncertain.get(event.key) ?? answer.askedAtMs);
   let entry = kept.get(event.key);
   if (!entry) {
     const unseen = { createdAtMs: undefined, created: 0, shownCrc: undefined };
     entry = { event, id: String(told.id), askedAtMs, answeredAtMs, ...unseen };
     kept.set(event.key, entry);
-  } else if (told.created && entry.answeredAtMs < askedAtMs) {
+  }
+  // Of two racing copies the later one may be answered first.
+  entry.askedAtMs = Math.min(entry.askedAtMs, askedAtMs);
+  if (told.created && entry.answeredAtMs < answer.askedAtMs) {
     faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
   if (entry.id !== told.id) faults.add(`${event.key}: id ${told.id}, before ${entry.id}`);
@@ -221,7 +232,7 @@ export function shownFault(entry: KeptEvent, shown: unknown, world: World): stri
 /** Both clocks are this machine's; a step of the clock between two reads is all that this allows for. */
 const CLOCK_SLACK_MS = 50;
 
-function creationFaults(kept: Map<string, KeptEvent>, uncertain: Set<string>): string[] {
+function creationFaults(kept: Map<string, KeptEvent>, uncertain: Map<string, number>): string[] {
   const found: string[] = [];
   for (const [key, { created }] of kept) {
     const sound = created === 1 || (created === 0 && uncertain.has(key));

@@ -55,7 +55,7 @@ export async function sendUntilAnswered(request: PlannedRequest, options: SendOp
       return repeats;
     }
     // Whatever was stored before the answer was lost: the next try sees it as a duplicate.
-    ledger.unanswered(request);
+    ledger.unanswered(request, askedAtMs);
     if (Date.now() > until) throw new Error('a request found no answer', { cause: answer });
     await new Promise((wake) => setTimeout(wake, 20));
   }

@@ -164,6 +164,8 @@ export const AWAY: Warehouse = {
 };
 export const EMPTY_LOG: EventLogReader = {
   logId: Buffer.alloc(16),
+  partitions: 1,
+  durableEnds: async () => [0],
   start: async () => 0,
   durableEnd: async () => 0,
   read: async () => [],

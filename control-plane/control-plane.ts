@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Pool } from 'pg';
 import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
 import { createKeyCache } from '../infra/key-cache.ts';
 import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
@@ -11,10 +12,11 @@ import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { createEntitlementMemory } from './entitlements/entitlement-memory.ts';
 import { createClockMetrics, createReadGauges, createTellerMetrics } from './metrics.ts';
 import { startSweep } from './old-rows-sweep.ts';
-import { notifyReaderWaits, readLoadedPosition } from './store/loaded-position.ts';
+import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
 import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
 import { startEntitlementTeller } from './told/entitlement-teller.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
+import { createPartitionCuts } from './usage/partition-cuts.ts';
 
 /** Made here, of the rest. */
 type Inside = 'freshness' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear';
@@ -37,11 +39,8 @@ export interface ControlPlane {
 /** The control plane with everything that runs beside its requests. */
 export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions = {}): ControlPlane {
   const { pool, logReader, clock, log } = deps;
-  const logId = Buffer.from(logReader.logId).toString('hex');
   const freshness = createFreshness({
-    logId,
-    durableEnd: () => logReader.durableEnd(0),
-    readLoaded: () => readLoadedPosition(pool, logId),
+    ...progressOf(logReader, pool),
     askForLoad: () => notifyReaderWaits(pool),
     clock,
     log,
@@ -115,4 +114,16 @@ function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
     },
   };
   return { keys, memory, notes };
+}
+
+/** One partition is where its positions are; of several they are made one number. */
+function progressOf(logReader: EventLogReader, pool: Pool) {
+  const logId = Buffer.from(logReader.logId).toString('hex');
+  if (logReader.partitions === 1) {
+    const readLoaded = () => readLoadedPosition(pool, logId);
+    return { logId, durableEnd: () => logReader.durableEnd(0), readLoaded };
+  }
+  const cuts = createPartitionCuts(() => logReader.durableEnds());
+  const readLoaded = async () => cuts.loaded(await readLoadedPartitions(pool, logId));
+  return { logId, durableEnd: cuts.durableEnd, readLoaded, loadedBy: cuts.heard };
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { type Check, judgeChecks } from '../infra/judge-checks.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { Readiness } from '../schemas/resources/service.ts';
 import { timestampText } from '../schemas/rules/timestamp.ts';
@@ -26,22 +27,18 @@ export interface LagLimits {
 
 /** 4 GiB are some 18 million events, minutes of loading at full speed. */
 const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
-/** The data plane asks with three seconds' patience. */
-const CHECK_TIMEOUT_MS = 2_000;
+const WAREHOUSE_TIMEOUT_MS = 2_000;
 const ALARMS_SHOWN = 20;
 /** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
 const UNTOLD_MS_MAX = 60_000;
 
-/** What is in the way, in words; undefined when nothing is. Throws when it cannot tell. */
-type Check = () => Promise<string | undefined>;
-
-/** Asks everything that this needs to work, all at once, each within two seconds. */
+/** Asks everything that this needs to work. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {
     postgres: async () => void (await ping(pool)),
     warehouse: async () => {
-      await warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: CHECK_TIMEOUT_MS });
+      await warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: WAREHOUSE_TIMEOUT_MS });
       return undefined;
     },
     lag: async () => {
@@ -63,32 +60,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     outbox: () => untoldEvents(pool),
   };
 
-  return async () => {
-    const names = Object.keys(checks);
-    const results = await Promise.all(Object.values(checks).map(judge));
-    const isReady = results.every(({ ok }) => ok);
-    return {
-      status: isReady ? 'ready' : 'not_ready',
-      checks: Object.fromEntries(results.map((result, at) => [names[at], result])),
-    };
-  };
-}
-
-type Judgement = Readiness['checks'][string];
-
-async function judge(check: Check): Promise<Judgement> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
-  });
-  try {
-    const obstacle = await Promise.race([check(), late]);
-    return { ok: obstacle === undefined, detail: obstacle ?? 'ok' };
-  } catch {
-    return { ok: false, detail: 'cannot be asked' };
-  } finally {
-    clearTimeout(timer);
-  }
+  return () => judgeChecks(checks);
 }
 
 function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): string | undefined {

@@ -30,6 +30,7 @@ describe('toConfig', () => {
         eventAheadMsMax: 300_000,
       },
       log: { keepMs: 7 * 86_400_000, segmentBytesMax: 67_108_864 },
+      storesWaitMs: 60_000,
       loadLingerMs: 500,
     });
   });
@@ -48,6 +49,23 @@ describe('toConfig', () => {
     expect(toConfig({ HOST, WEBHOOK_ALLOW_PRIVATE: 'false' }).webhookAllowPrivate).toBe(false);
   });
 
+  it('takes the name of a cluster, and nothing that would be more in a statement', () => {
+    const CLICKHOUSE_URL = 'http://h:8123';
+    expect(toConfig({ CLICKHOUSE_URL, CLICKHOUSE_CLUSTER: 'usage-1' }).clickhouseCluster).toBe('usage-1');
+    expect(failureOf({ CLICKHOUSE_URL, CLICKHOUSE_CLUSTER: 'c` --' })).toBeInstanceOf(Fatal);
+    expect(failureOf({ CLICKHOUSE_CLUSTER: 'usage-1' })).toBeInstanceOf(Fatal);
+  });
+
+  it('takes servers for log and keys together only, and with the other two', () => {
+    const KAFKA_BROKERS = 'localhost:9092';
+    const others = { DATABASE_URL: 'postgres://h/d', CLICKHOUSE_URL: 'http://h:8123', SERVER_SECRET: SECRET };
+    const all = { KAFKA_BROKERS, REDIS_URL: 'redis://localhost', ...others };
+    expect(toConfig(all).shared?.kafka.brokers).toEqual([KAFKA_BROKERS]);
+    for (const name of ['KAFKA_BROKERS', 'REDIS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL'] as const) {
+      expect(String(failureOf({ ...all, [name]: undefined }))).toContain(`${name} has to be set`);
+    }
+  });
+
   it.each<[Variable, string]>([
     ['HOST', 'not a host'],
     ['PORT', '65536'],
@@ -57,10 +75,10 @@ describe('toConfig', () => {
     ['SEED_DEMO', 'no'],
     ['WEBHOOK_ALLOW_PRIVATE', '1'],
     ['DATABASE_URL', 'mysql://localhost/x'],
+    ['CONTROL_PLANE_URL', 'control-plane:8080'],
+    ['STORES_WAIT_SECONDS', '3601'],
     ['DATABASE_URL', 'localhost:5432'],
     ['CLICKHOUSE_URL', 'tcp://localhost:9000'],
-    ['KAFKA_BROKERS', 'localhost:9092'],
-    ['REDIS_URL', 'redis://localhost'],
     ['SERVER_SECRET', 'c2hvcnQ='],
     ['SERVER_SECRET', `${SECRET}x`],
     ['DISK_FREE_BYTES_MIN', '1 GiB'],
@@ -111,8 +129,8 @@ describe('toConfig', () => {
   });
 
   it('names every faulty variable in one message', () => {
-    const message = String(failureOf({ PORT: 'x', SEED_DEMO: 'x', REDIS_URL: 'x', LOG_LEVEL: 'x' }));
-    for (const name of ['PORT', 'SEED_DEMO', 'REDIS_URL', 'LOG_LEVEL']) expect(message).toContain(name);
+    const message = String(failureOf({ PORT: 'x', SEED_DEMO: 'x', DATABASE_URL: 'x', LOG_LEVEL: 'x' }));
+    for (const name of ['PORT', 'SEED_DEMO', 'DATABASE_URL', 'LOG_LEVEL']) expect(message).toContain(name);
   });
 
   it('wants a secret of the operator where the database is the operator`s', () => {

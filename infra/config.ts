@@ -4,12 +4,13 @@ import { Fatal } from '../schemas/failures.ts';
 import { EVENTS_RETENTION_DAYS_MAX } from '../schemas/rules/events-retention.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { decodeServerSecret } from './secrets.ts';
+import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './shared-stores-config.ts';
 
 /** The variables that are read, as text. One that is empty counts as left out. */
 export type Env = Partial<Record<Variable, string>>;
 export type Variable = (typeof VARIABLES)[number];
 
-const VARIABLES = [
+export const VARIABLES = [
   'HOST', //                     address of the public port; 127.0.0.1
   'PORT', //                     the public port; 8080; 0 takes a free one
   'DATA_DIR', //                 everything that is kept; ./data
@@ -18,8 +19,8 @@ const VARIABLES = [
   'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses; true while HOST is a loopback
   'DATABASE_URL', //             a Postgres in place of the embedded one
   'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
-  'KAFKA_BROKERS', //            not in this release
-  'REDIS_URL', //                not in this release
+  'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
+  ...SHARED_VARIABLES,
   'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
   'DISK_FREE_BYTES_MIN', //      below it 503 and no loading; the larger of 1 GiB and 5 % of the disk
   'INFLIGHT_BYTES_MAX', //       request bodies held at once; beyond it 503; 64 MiB
@@ -46,6 +47,13 @@ export interface Config {
   databaseUrl?: string;
   /** Absent: the embedded ClickHouse. */
   clickhouseUrl?: string;
+  /** Absent: that URL is one server. */
+  clickhouseCluster?: string;
+  /** Of a control plane, or of a balancer before several; absent: the control side of this machine. */
+  controlPlaneUrl?: string;
+  storesWaitMs: number;
+  /** Log and keys that several processes share; absent: those in DATA_DIR. */
+  shared?: SharedStores;
   /** As given; absent: the one kept in DATA_DIR. */
   serverSecret?: string;
   /** Absent: the disk guard's own default. */
@@ -69,6 +77,7 @@ export interface Config {
 
 const MEBIBYTE = 1024 * 1024;
 const DAY_MS = 86_400_000;
+const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
@@ -113,6 +122,8 @@ export function toConfig(env: Env): Config {
       min: 1,
       max: EVENTS_RETENTION_DAYS_MAX,
     }),
+    ...present('controlPlaneUrl', read.url('CONTROL_PLANE_URL', ['http:', 'https:'])),
+    storesWaitMs: SECOND_MS * read.integer('STORES_WAIT_SECONDS', { fallback: 60, min: 0, max: 3_600 }),
     loadLingerMs: read.integer('LOAD_LINGER_MS', { fallback: 500, min: 0, max: 10_000 }),
     ...readRateLimit(env, read),
   };
@@ -144,20 +155,39 @@ function readRateLimit(env: Env, read: EnvReader<Variable>): Pick<Config, 'rateL
   return perSecond === undefined || burst === undefined ? {} : { rateLimit: { perSecond, burst } };
 }
 
-type Stores = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'serverSecret'>;
+type Stores = Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'clickhouseCluster' | 'serverSecret'>;
 
 function readStores(env: Env, read: EnvReader<Variable>): Stores {
-  read.absent('KAFKA_BROKERS', 'has to be left out: this release keeps its log in DATA_DIR only');
-  read.absent('REDIS_URL', 'has to be left out: this release keeps its keys in DATA_DIR only');
+  if (env.KAFKA_BROKERS && !env.CLICKHOUSE_URL) {
+    read.fault('CLICKHOUSE_URL', 'has to be set where KAFKA_BROKERS is: old events are looked up there');
+  }
   if (env.DATABASE_URL && !env.SERVER_SECRET) {
     read.fault('SERVER_SECRET', 'has to be set where DATABASE_URL is: 32 bytes in base64');
+  }
+  for (const name of env.KAFKA_BROKERS ? (['DATABASE_URL', 'CLICKHOUSE_URL'] as const) : []) {
+    if (!env[name]) read.fault(name, 'has to be set where KAFKA_BROKERS is');
   }
   const isSecret = (text: string) => decodeServerSecret(text) !== undefined;
   return {
     ...present('databaseUrl', read.url('DATABASE_URL', ['postgres:', 'postgresql:'])),
     ...present('clickhouseUrl', read.url('CLICKHOUSE_URL', ['http:', 'https:'])),
+    ...present('clickhouseCluster', readCluster(env, read)),
+    ...present('shared', readSharedStores(env, read)),
     ...present('serverSecret', read.optionalMatching('SERVER_SECRET', isSecret, '32 bytes in base64')),
   };
+}
+
+/** It becomes a part of statements. */
+function readCluster(env: Env, read: EnvReader<Variable>): string | undefined {
+  if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL) {
+    read.fault('CLICKHOUSE_CLUSTER', 'is of use with CLICKHOUSE_URL only');
+  }
+  const isName = (text: string) => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text);
+  return read.optionalMatching(
+    'CLICKHOUSE_CLUSTER',
+    isName,
+    'the name of a cluster: letters, digits, _ and -',
+  );
 }
 
 function isHost(text: string): boolean {

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
+import { Fatal } from '../schemas/failures.ts';
+import { publicUrl } from './public-url.ts';
 
 export interface ControlServer {
-  /** `http://127.0.0.1:<port>`. */
+  /** `http://host:port`. */
   readonly url: string;
   /** From now on this answers; until then everything is 503 `unavailable`. */
   serve(listener: RequestListener): void;
@@ -13,18 +15,33 @@ export interface ControlServer {
   close(): void;
 }
 
-/** Where the data plane forwards to, on this machine only. It listens before its app stands. */
-export async function createControlServer(): Promise<ControlServer> {
-  let answer: RequestListener = refuse;
+export interface ControlServerOptions {
+  /** Default: a free port of this machine only. */
+  host?: string;
+  port?: number;
+  /** What is answered until the app stands. Default: 503 to everything. */
+  meanwhile?: RequestListener;
+}
+
+/** Where the data plane forwards to. It listens before its app stands. Throws Fatal `listen_failed`. */
+export async function createControlServer({
+  host = '127.0.0.1',
+  port = 0,
+  meanwhile = refuse,
+}: ControlServerOptions = {}): Promise<ControlServer> {
+  let answer = meanwhile;
   const server = createServer((request, response) => answer(request, response));
   // The data plane keeps its connections; one that we close first would fail the request that is on its way.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.once('error', (cause) => {
+      const message = `${host}:${port} is taken or not ours: set HOST and PORT to a free address.`;
+      reject(new Fatal('listen_failed', message, { cause }));
+    });
+    server.listen(port, host, resolve);
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: publicUrl({ host, port: (server.address() as AddressInfo).port }),
     serve: (listener) => {
       answer = listener;
     },

@@ -9,7 +9,6 @@ export interface EnvReader<Name extends string> {
   matching(name: Name, fallback: string, holds: (text: string) => boolean, expected: string): string;
   optionalMatching(name: Name, holds: (text: string) => boolean, expected: string): string | undefined;
   url(name: Name, protocols: string[]): string | undefined;
-  absent(name: Name, why: string): void;
   fault(name: Name, what: string): void;
   faults(): string[];
 }
@@ -59,9 +58,6 @@ export function createEnvReader<Name extends string>(env: Partial<Record<Name, s
         known,
         `a URL that begins with ${protocols.map((one) => `${one}//`).join(' or ')}`,
       );
-    },
-    absent: (name, why) => {
-      if (env[name] !== undefined) fault(name, why);
     },
     fault,
     faults: () => faults,

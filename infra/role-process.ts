@@ -3,6 +3,7 @@ import { type Closer, createCloser } from './closer.ts';
 import { type Config, readEnv, toConfig } from './config.ts';
 import { EXIT, exitCodeOf, isFinal } from './exit-code.ts';
 import { createLogger } from './logger.ts';
+import { publicUrl } from './public-url.ts';
 import { onStopSignals } from './stop-signals.ts';
 
 export interface RoleContext {
@@ -56,11 +57,17 @@ export async function runRole(
   process.on('uncaughtException', fail);
   try {
     const ready = await start({ config, log, closer, fail });
-    const message: ReadyMessage = { type: 'ready', ...ready };
-    if (!ending) process.send?.(message);
+    if (!ending) tellReady(role, config, { type: 'ready', ...ready });
   } catch (error) {
     fail(error);
   }
+}
+
+/** A supervisor is told by message; where there is none, whoever started this process reads its output. */
+function tellReady(role: string, { host, port }: Config, message: ReadyMessage): void {
+  if (process.send) process.send(message);
+  else
+    process.stdout.write(`Metergate ${role} ready on ${publicUrl({ host, port: message.port ?? port })}\n`);
 }
 
 /** What the operator has to mend is said in one plain sentence; anything else with all that is known. */

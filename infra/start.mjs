@@ -1,7 +1,8 @@
 /**
  * `npm start`: installs and builds what is missing or out of date, then becomes the supervisor, in this
- * very process: ending it ends everything. Plain JavaScript of the oldest kind that still parses, without
- * imports from packages, so that it can say what is wrong with a machine that has nothing yet.
+ * very process: ending it ends everything. With the name of a role it becomes that role instead. Plain
+ * JavaScript of the oldest kind that still parses, without imports from packages, so that it can say what
+ * is wrong with a machine that has nothing yet.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -10,12 +11,20 @@ import { fileURLToPath } from 'node:url';
 
 /** zlib.crc32, which every frame of the log carries, came with 20.15 and 22.2. */
 const NODE_AT_LEAST = [20, 15];
+const ROLES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 refuseOldNode();
 installIfNeeded();
 await buildIfNeeded();
-await import('../dist/infra/all-in-one.js');
+await import(programOf(process.argv[2]));
+
+function programOf(role) {
+  if (role === undefined) return '../dist/infra/all-in-one.js';
+  if (ROLES.includes(role)) return `../dist/${role}/main.js`;
+  console.error(`There is no role ${role}: ${ROLES.join(', ')}.`);
+  process.exit(2);
+}
 
 function refuseOldNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);

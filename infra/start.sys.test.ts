@@ -97,7 +97,7 @@ test('a bad configuration ends it with 2 and one message, before anything is mad
   const dataDir = join(testFolder(), 'data');
   const run = start(dataDir, { PORT: 'eighty', REDIS_URL: 'redis://canary' });
   expect(await run.exit).toBe(2);
-  expect(run.stderr().trim().split('\n').at(-1)).toMatch(/^Bad configuration: PORT .*; REDIS_URL .*\.$/);
+  expect(run.stderr().trim().split('\n').at(-1)).toMatch(/^Bad configuration: PORT .*; KAFKA_BROKERS .*\.$/);
   expect(run.stderr()).not.toContain('canary');
   expect(existsSync(dataDir)).toBe(false);
 });

@@ -1,13 +1,13 @@
 import type pino from 'pino';
 import type { KeyCache } from '../infra/key-cache.ts';
-import type { Answer, Engine, UsageRequest } from '../infra/ports/engine.ts';
+import type { Answer, UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Fatal, Transient } from '../schemas/failures.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
-import type { CommitOutcome, GroupCommit } from './group-commit.ts';
+import type { BeginUsage } from './begin-usage.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { inflate, readBody } from './read-body.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
@@ -15,8 +15,7 @@ import { readUsageHead, type UsageOperation } from './usage-operation.ts';
 export interface AcceptDeps {
   keys: KeyCache;
   admission: Admission;
-  engine: Engine;
-  groupCommit: GroupCommit;
+  begin: BeginUsage;
   /** True while the disk is nearly full. */
   isDiskLow: () => boolean;
   metrics: UsageMetrics;
@@ -28,7 +27,7 @@ export interface AcceptDeps {
  * only after the events they speak of are durable; any other answer means that nothing was stored.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, engine, groupCommit, isDiskLow, metrics, log } = deps;
+  const { keys, admission, begin, isDiskLow, metrics, log } = deps;
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
     const asked = authoriseUsage(exchange, keys);
@@ -59,21 +58,6 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     metrics.answered(request.kind, answer.status, created);
   }
 
-  /**
-   * What was read is let go of here: kept until the flush, its objects outlive the young heap and double the
-   * GC.
-   */
-  function begin(request: UsageRequest): Begun | Promise<Begun> {
-    const reading = engine.read(request);
-    return reading instanceof Promise ? reading.then(decideAndCommit) : decideAndCommit(reading);
-  }
-
-  /** No await between the claim and the commit: frames carry events in the order of their claims. */
-  function decideAndCommit(reading: unknown): Begun {
-    const { answer, commit } = engine.decide(reading);
-    return { answer, created: commit?.eventCount ?? 0, durable: commit && groupCommit.commit(commit) };
-  }
-
   function refuse(exchange: Exchange, refusal: Refusal): void {
     const status = ERROR_STATUS[refusal.code];
     const retry = status === 503 ? RETRY_SOON : {};
@@ -83,13 +67,6 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
 
   return (exchange, operation) =>
     void accept(exchange, operation).catch((error) => refuse(exchange, refusalOf(error, exchange, log)));
-}
-
-/** A request that was decided; `durable` is there when the answer has to wait for it. */
-interface Begun {
-  answer: Answer;
-  created: number;
-  durable: Promise<CommitOutcome> | undefined;
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;

@@ -11,7 +11,8 @@ export interface UsageMetrics {
 
 export interface UsageGauges {
   inFlightBytes(): number;
-  keys(): number;
+  /** Left out where the keys are not this process's own. */
+  keys?(): number;
 }
 
 export function createUsageMetrics(registry: Registry, gauges: UsageGauges): UsageMetrics {
@@ -47,7 +48,7 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   });
   const gauge = gaugesOf(registry);
   gauge('metergate_usage_in_flight_bytes', 'Body bytes of usage requests in flight.', gauges.inFlightBytes);
-  gauge('metergate_idempotency_keys', 'Idempotency keys that are known.', gauges.keys);
+  if (gauges.keys) gauge('metergate_idempotency_keys', 'Idempotency keys that are known.', gauges.keys);
 
   return {
     answered(kind, status, createdEvents) {

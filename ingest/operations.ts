@@ -7,7 +7,9 @@ export interface OperationsDeps {
   /** Where the control plane answers; undefined while it does not. */
   controlUrl: () => string | undefined;
   /** What stands in the data plane's own way, by name; empty when it takes events. */
-  obstacles: () => Record<string, string>;
+  obstacles: () => Record<string, string> | Promise<Record<string, string>>;
+  /** One of several: it tells of itself only, or a control plane that is away would take all of them away. */
+  isAlone?: boolean;
 }
 
 /** The pages of an operator that both planes answer together. False: the request is another one. */
@@ -31,14 +33,20 @@ const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
 
 /** 200 when both planes are ready; else 503 with the name of everything that is not. */
 async function answerReadiness(exchange: Exchange, deps: OperationsDeps): Promise<void> {
+  const obstacles = await deps.obstacles();
+  const isOpen = Object.keys(obstacles).length === 0;
+  const dataPlane = isOpen ? 'ok' : obstacles;
+  if (deps.isAlone) {
+    const status = isOpen ? 'ready' : 'not_ready';
+    return sendJson(exchange, isOpen ? 200 : 503, { status, checks: {}, dataPlane });
+  }
   const control = await askControl(deps.controlUrl(), '/readyz');
   const theirs = control ? (JSON.parse(control.text) as Record<string, unknown>) : CONTROL_AWAY;
-  const obstacles = deps.obstacles();
-  const ready = control?.status === 200 && Object.keys(obstacles).length === 0;
+  const ready = control?.status === 200 && isOpen;
   sendJson(exchange, ready ? 200 : 503, {
     ...theirs,
     status: ready ? 'ready' : 'not_ready',
-    dataPlane: Object.keys(obstacles).length === 0 ? 'ok' : obstacles,
+    dataPlane,
   });
 }
 
@@ -46,7 +54,7 @@ async function answerReadiness(exchange: Exchange, deps: OperationsDeps): Promis
 async function answerMetrics(exchange: Exchange, deps: OperationsDeps): Promise<void> {
   const [own, control] = await Promise.all([
     deps.metrics.metrics(),
-    askControl(deps.controlUrl(), '/metrics'),
+    deps.isAlone ? undefined : askControl(deps.controlUrl(), '/metrics'),
   ]);
   const text = control?.status === 200 ? `${own}\n${control.text}` : own;
   exchange.respond(200, { 'content-type': deps.metrics.contentType }, Buffer.from(text));

@@ -35,3 +35,15 @@ export async function releaseLog(db: Queryable, { logId, partition }: Place): Pr
     [logId, partition],
   );
 }
+
+/** The log has given up what stood before this by itself; what is not settled of it is not noted. */
+export async function noteLogStart(db: Queryable, { logId, partition }: Place, start: number): Promise<void> {
+  await db.query(
+    `INSERT INTO log_trims AS trims (log_id, partition, kept_from)
+     SELECT $1, $2, $3::bigint WHERE NOT EXISTS (
+       SELECT FROM log_ranges WHERE log_id = $1 AND partition = $2 AND state <> 'settled' AND lo < $3)
+     ON CONFLICT (log_id, partition) DO UPDATE SET kept_from = excluded.kept_from
+       WHERE trims.kept_from < excluded.kept_from`,
+    [logId, partition, start],
+  );
+}

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { canStartKafka } from '../../infra/testing-servers/start-kafka.ts';
+import { canStartRedis } from '../../infra/testing-servers/start-redis.ts';
 import { mayMount } from './power/small-disk.ts';
 import { hasStrace, mayAttach } from './power/system-calls.ts';
 
@@ -12,6 +14,18 @@ const MEANS = {
   },
   mounting: { isThere: mayMount, named: 'mkfs.ext4, and the right to mount a small file system (root)' },
   tar: { isThere: hasTar, named: 'tar' },
+  broker: {
+    isThere: () => isGiven('TEST_KAFKA_BROKERS') || canStartKafka(),
+    named: 'a Kafka broker: TEST_KAFKA_BROKERS, or Docker, or Java and Maven',
+  },
+  keyStore: {
+    isThere: () => isGiven('TEST_REDIS_URL') || canStartRedis(),
+    named: 'a key store: TEST_REDIS_URL, or Docker, or redis-server (Debian: apt-get install redis-server)',
+  },
+  ownServers: {
+    isThere: () => canStartKafka() && canStartRedis(),
+    named: 'servers it may kill: Docker, or Java, Maven and redis-server',
+  },
 };
 
 export type Means = keyof typeof MEANS;
@@ -28,6 +42,10 @@ function isThere(one: Means): boolean {
   const answer = known.get(one) ?? MEANS[one].isThere();
   known.set(one, answer);
   return answer;
+}
+
+function isGiven(variable: string): boolean {
+  return (process.env[variable] ?? '') !== '';
 }
 
 export function hasTar(): boolean {
@@ -58,6 +76,14 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
   { pattern: `${UPGRADE}/upgrade.sys.test.ts`, what: 'data of the release before', means: ['tar'] },
   { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
+  {
+    pattern: 'infra/testing-servers/servers.store.test.ts',
+    what: 'servers for tests',
+    means: ['ownServers'],
+  },
+  { pattern: 'infra/kafka/**/*.store.test.ts', what: 'the log on Kafka', means: ['broker'] },
+  { pattern: 'infra/valkey/**/*.store.test.ts', what: 'the keys on Valkey', means: ['keyStore'] },
+  { pattern: '**/*distributed*.{store,sys}.test.ts', what: 'more than one machine', means: ['ownServers'] },
 ];
 
 /** Files that vitest is to leave out here, and what it tells of them instead. */

@@ -2,6 +2,8 @@ import { storesAway } from './away/stores-away.ts';
 import { unknownOutcomes } from './away/unknown-outcomes.ts';
 import { breakRounds } from './breaks/break-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
+import { distributedExact } from './distributed/distributed-exact.ts';
+import { distributedFaults } from './distributed/distributed-rounds.ts';
 import { fanoutKilled } from './fanout/fanout-rounds.ts';
 import { hostileBytes } from './hostile/hostile-bytes.ts';
 import { dataPlaneKilled, othersKilled } from './kill-rounds.ts';
@@ -39,6 +41,8 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   fanoutKilled,
   deliveryKilled,
   noisyNeighbours,
+  distributedExact,
+  distributedFaults,
 ];
 
 /** Every promise that `npm run torture` can run, in the order it does. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { CHANNELS } from '../../schemas/channels.ts';
+import type { LoadedPartition } from '../usage/partition-cuts.ts';
 import type { Loaded } from '../usage/progress.ts';
 
 /** The last range of this log that is in the warehouse; undefined before the first. Embedded: partition 0. */
@@ -11,6 +12,20 @@ export async function readLoadedPosition(pool: Pool, logId: string): Promise<Loa
     [logId],
   );
   return rows[0];
+}
+
+/** The same of each partition that was ever loaded. */
+export async function readLoadedPartitions(pool: Pool, logId: string): Promise<LoadedPartition[]> {
+  const { rows } = await pool.query<LoadedPartition>(
+    `SELECT partition, hi FROM partition_leases AS leases CROSS JOIN LATERAL (
+       SELECT hi FROM log_ranges AS ranges
+        WHERE ranges.log_id = leases.log_id AND ranges.partition = leases.partition
+          AND state IN ('loaded', 'settled')
+        ORDER BY lo DESC LIMIT 1) AS latest
+      WHERE log_id = $1`,
+    [logId],
+  );
+  return rows;
 }
 
 /** Tells the aggregator that somebody waits for what is on the log. */

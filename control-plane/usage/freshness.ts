@@ -39,6 +39,8 @@ export interface FreshnessDeps extends ProgressDeps {
   logId: string;
   /** The last range that is loaded; undefined before the first. */
   readLoaded(): Promise<Loaded | undefined>;
+  /** What a note of this log says of it; left out where the log has one partition. */
+  loadedBy?(note: LoadedNote): Loaded;
   /** Wakes the aggregator. */
   askForLoad(): Promise<void>;
   log: Logger;
@@ -87,7 +89,9 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
     asOfMs: progress.asOfMs,
     loadedTo: progress.loadedTo,
     heard(note) {
-      if (note.logId === deps.logId && note.partition === 0) advance(note);
+      if (note.logId !== deps.logId) return;
+      if (deps.loadedBy) advance(deps.loadedBy(note));
+      else if (note.partition === 0) advance(note);
     },
     newSession() {
       polledAtMs = Number.NEGATIVE_INFINITY;

@@ -4,13 +4,15 @@ import type { Logger } from 'pino';
 import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { unavailable } from './driver-errors.ts';
-import { LANE_SETTINGS, type Lane } from './lane-settings.ts';
+import { CLUSTER_SETTINGS, LANE_SETTINGS, type Lane, type Settings } from './lane-settings.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 
 export interface ClickHouseWarehouseOptions {
   /** `http://user:password@host:8123`. */
   url: string;
+  /** Its servers all hold the data, and the URL is of one of them. */
+  cluster?: string | undefined;
   log: Logger;
 }
 
@@ -19,12 +21,14 @@ const COMMAND_TIMEOUT_MS = 60_000;
 const CONNECTIONS_MAX: Record<Lane, number> = { load: 2, counters: 16, settlement: 2, long: 4 };
 
 /** A ClickHouse server, over its HTTP interface. */
-export function createClickHouseWarehouse({ url, log }: ClickHouseWarehouseOptions): Warehouse {
+export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWarehouseOptions): Warehouse {
+  const settings = cluster === undefined ? {} : CLUSTER_SETTINGS;
+  const open = (lane: Lane) => openLane(url, lane, settings);
   const lanes = {
-    load: openLane(url, 'load'),
-    counters: openLane(url, 'counters'),
-    settlement: openLane(url, 'settlement'),
-    long: openLane(url, 'long'),
+    load: open('load'),
+    counters: open('counters'),
+    settlement: open('settlement'),
+    long: open('long'),
   };
 
   const transport: Transport = {
@@ -62,17 +66,17 @@ export function createClickHouseWarehouse({ url, log }: ClickHouseWarehouseOptio
       log.debug('closed the connections to ClickHouse');
     },
   };
-  return createWarehouseOver(transport);
+  return createWarehouseOver(transport, cluster);
 }
 
-function openLane(url: string, lane: Lane): ClickHouseClient {
+function openLane(url: string, lane: Lane, settings: Settings): ClickHouseClient {
   return createClient({
     url,
     application: `metergate-${lane}`,
     max_open_connections: CONNECTIONS_MAX[lane],
     // Each statement brings its own limit; this one only ends what forgot to.
     request_timeout: 10 * COMMAND_TIMEOUT_MS,
-    clickhouse_settings: LANE_SETTINGS[lane],
+    clickhouse_settings: { ...LANE_SETTINGS[lane], ...settings },
     // Questions about many customers at once are longer than an address may be.
     use_multipart_params_auto: true,
     // Its failures are thrown, and logged by whoever gives up.
@@ -81,7 +85,8 @@ function openLane(url: string, lane: Lane): ClickHouseClient {
 }
 
 async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(timeoutMs);
+  // What is left of a lease has fractions, which it refuses.
+  const signal = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
   try {
     return await work(signal);
   } catch (error) {

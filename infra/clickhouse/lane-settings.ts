@@ -40,3 +40,13 @@ export const LANE_SETTINGS: Record<Lane, Settings> = {
     max_bytes_before_external_sort: 512 * MEBIBYTE,
   },
 };
+
+/**
+ * Of every lane, where several servers hold the data: a block counts as stored when most of them have it, and
+ * who reads sees what was stored so. Blocks one after the other, or the second could not be kept.
+ */
+export const CLUSTER_SETTINGS: Settings = {
+  insert_quorum: 'auto',
+  insert_quorum_parallel: 0,
+  select_sequential_consistency: 1,
+};

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Fatal } from '../../schemas/failures.ts';
 import type { MigrateOptions } from '../ports/warehouse.ts';
 import { readFailure } from './driver-errors.ts';
+import { onCluster } from './on-cluster.ts';
 import type { Transport } from './transport.ts';
 
 interface Migration {
@@ -23,9 +24,11 @@ const END_OF_STATEMENT = /;[ \t]*$/m;
  * release was here.
  */
 export async function migrateWarehouse(
-  transport: Transport,
+  given: Transport,
   { atStandstill = (work) => work(), directory = OF_THIS_RELEASE }: MigrateOptions = {},
+  cluster?: string,
 ): Promise<void> {
+  const transport = cluster === undefined ? given : telling(given, cluster);
   const applyOnce = (migration: Migration) => asked(() => applyIfMissing(transport, migration));
   const known = await readMigrations(directory);
   const missing = await asked(async () => {
@@ -38,6 +41,11 @@ export async function migrateWarehouse(
     if (migration.needsStandstill) await atStandstill(() => applyOnce(migration));
     else await applyOnce(migration);
   }
+}
+
+/** The same, but for statements that every server of the cluster has to hear. */
+function telling(transport: Transport, cluster: string): Transport {
+  return { ...transport, command: (sql) => transport.command(onCluster(sql, cluster)) };
 }
 
 async function asked<T>(work: () => Promise<T>): Promise<T> {

@@ -6,8 +6,8 @@ import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;
 
-/** The port over either way of reaching ClickHouse: what both have to agree on stands here. */
-export function createWarehouseOver(transport: Transport): Warehouse {
+/** The port over either way of reaching ClickHouse, or a cluster: what all agree on stands here. */
+export function createWarehouseOver(transport: Transport, cluster?: string): Warehouse {
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {
       return await transport.rows<Row>(statement);
@@ -18,7 +18,7 @@ export function createWarehouseOver(transport: Transport): Warehouse {
 
   return {
     query,
-    migrate: (options) => migrateWarehouse(transport, options),
+    migrate: (options) => migrateWarehouse(transport, options, cluster),
     close: () => transport.close(),
     async insertEvents({ wasSent = false, ...block }) {
       try {

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
+import type { EventLogReader, EventLogWriter, LogFrame, LogRetention } from '../ports/event-log.ts';
 import { appended, type EventLogHarness, openBoth, testFrame } from './event-log.ts';
+
+type Harness = EventLogHarness<EventLogWriter & LogRetention>;
 
 const FRAMES = 40;
 const LATER_MS = 86_400_000;
 
 /** What every log does of which the oldest part is given up. */
-export function logRetentionConformance(name: string, createHarness: () => Promise<EventLogHarness>): void {
+export function logRetentionConformance(name: string, createHarness: () => Promise<Harness>): void {
   describe(`retention of ${name}`, () => {
     // Breaks it catches: a stretch given up that ends behind the position; a hole in the middle.
     it('gives up nothing behind the position, and leaves everything behind what is gone', async () => {
@@ -58,7 +60,7 @@ export function logRetentionConformance(name: string, createHarness: () => Promi
 }
 
 /** A log of frames of different lengths, as they are read. */
-async function filled(harness: EventLogHarness) {
+async function filled(harness: Harness) {
   const writer = await harness.openWriter();
   const reader = await harness.openReader();
   for (let count = 0; count < FRAMES; count++) {

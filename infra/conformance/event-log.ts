@@ -3,11 +3,20 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { encodeFrame } from '../../schemas/frame.ts';
-import type { EventLogReader, EventLogWriter, LogFrame, LogRetention } from '../ports/event-log.ts';
+import type {
+  AppendOutcome,
+  EventLogReader,
+  EventLogWriter,
+  LogFrame,
+  PartitionOutcome,
+} from '../ports/event-log.ts';
+
+/** Of a log of one's own, or of a partition. */
+export type AnyWriter = EventLogWriter<AppendOutcome | PartitionOutcome>;
 
 /** One log. Each call opens it anew; a writer is closed before the next is opened. */
-export interface EventLogHarness {
-  openWriter(): Promise<EventLogWriter & LogRetention>;
+export interface EventLogHarness<Writer extends AnyWriter = AnyWriter> {
+  openWriter(): Promise<Writer>;
   openReader(): Promise<EventLogReader>;
 }
 
@@ -86,6 +95,7 @@ function readerTests(createHarness: CreateHarness): void {
     for (const linesBytes of [10, 200_000, 0, 3_000]) {
       const { position, end } = await appended(writer, testFrame(writer.logId, linesBytes));
       expect(await reader.durableEnd(0)).toBe(end);
+      expect((await reader.durableEnds())[0]).toBe(end);
       expect((await reader.read(0, position, 1)).map(placeOf)).toEqual([{ position, next: end }]);
     }
   });
@@ -119,7 +129,7 @@ function readerTests(createHarness: CreateHarness): void {
 }
 
 /** Both are closed when the test is over. */
-export async function openBoth(harness: EventLogHarness) {
+export async function openBoth<Writer extends AnyWriter>(harness: EventLogHarness<Writer>) {
   const writer = await harness.openWriter();
   const reader = await harness.openReader();
   onTestFinished(async () => {
@@ -129,7 +139,7 @@ export async function openBoth(harness: EventLogHarness) {
   return { writer, reader };
 }
 
-export async function appended(writer: EventLogWriter, frame: Uint8Array[]) {
+export async function appended(writer: Pick<AnyWriter, 'append'>, frame: Uint8Array[]) {
   const outcome = await writer.append(frame);
   if (outcome.status !== 'durable') throw new Error(`The append ended with ${outcome.status}.`);
   return outcome;

@@ -21,10 +21,14 @@ const items = fc.array(
   { maxLength: 6 },
 );
 
-const act = fc.oneof(
+const acts = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('claim' as const), items }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('commit' as const), count: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), nth: fc.nat(3) }) },
+);
+
+const actsAndKills = fc.oneof(
+  { weight: 14, arbitrary: acts },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -35,8 +39,9 @@ const act = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('die behind a write' as const), count: fc.nat(3) }) },
 );
 
-export function anySequence(create: CreateStoreHarness): void {
+export function anySequence(create: CreateStoreHarness, afterKill: 'asks the log' | 'keeps claims'): void {
   it('ends as a plain map would', async () => {
+    const act: fc.Arbitrary<Act> = afterKill === 'asks the log' ? actsAndKills : acts;
     const sequences = fc.array(act, { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(sequences, async (acts) => {
@@ -52,7 +57,7 @@ export function anySequence(create: CreateStoreHarness): void {
   });
 }
 
-type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+type Act = typeof actsAndKills extends fc.Arbitrary<infer T> ? T : never;
 
 async function follow(session: Session, acts: Act[]): Promise<void> {
   const model = createModel();

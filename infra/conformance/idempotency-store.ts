@@ -3,12 +3,20 @@ import { OUTCOME } from '../ports/idempotency-store.ts';
 import { anySequence } from './idempotency-sequences.ts';
 import { type CreateStoreHarness, item, openSession } from './idempotency-session.ts';
 
-/** What every IdempotencyStore does. An adapter's test is one call of this. */
-export function idempotencyStoreConformance(name: string, create: CreateStoreHarness): void {
+/**
+ * What every IdempotencyStore does. An adapter's test is one call of this. What a claim is worth whose owner
+ * was killed is up to the store: one that is a view of the log asks the log, a shared one keeps it until its
+ * lease has run out.
+ */
+export function idempotencyStoreConformance(
+  name: string,
+  create: CreateStoreHarness,
+  afterKill: 'asks the log' | 'keeps claims' = 'asks the log',
+): void {
   describe(`${name} as an IdempotencyStore`, () => {
     describe('one claim', () => oneClaim(create));
     describe('several claims', () => severalClaims(create));
-    describe('any sequence of acts', () => anySequence(create));
+    describe('any sequence of acts', () => anySequence(create, afterKill));
   });
 }
 

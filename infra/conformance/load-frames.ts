@@ -1,20 +1,26 @@
 import { createHash } from 'node:crypto';
 import { encodeFrame, RECORD_BYTES, type TouchedSpan } from '../../schemas/frame.ts';
 import { base32 } from '../../schemas/ids.ts';
+import { PARTITION_WORD, partitionOf } from '../../schemas/rules/partition-of.ts';
 import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
 /** `line` replaces what the event would say of itself. */
 export type LoggedEvent = TestEvent & { line?: string };
 
 /** `id` of the event may be any text: its 128 bits are made of it, and the line's `use_…` of those. */
-export function frameOf(logId: Uint8Array, events: LoggedEvent[], committedAtMs: number): Uint8Array[] {
+export function frameOf(
+  logId: Uint8Array,
+  events: LoggedEvent[],
+  committedAtMs: number,
+  recheck: number[] = [],
+): Uint8Array[] {
   return encodeFrame({
     logId,
     committedAtMs,
     eventCount: events.length,
     touched: touchedBy(events),
     records: events.map(recordOf),
-    recheck: [],
+    recheck,
     lines: events.map((event) => Buffer.from(event.line ?? eventLine({ ...event, id: eventId(event.id) }))),
   });
 }
@@ -37,6 +43,11 @@ function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
 
 export function eventId(name: string): string {
   return `use_${base32(idBytes(name))}`;
+}
+
+/** In which partition the ingest tier puts it. */
+export function partitionOfEvent(name: string, partitions: number): number {
+  return partitionOf(idBytes(name).readUInt32LE(4 * PARTITION_WORD), partitions);
 }
 
 function idBytes(name: string): Buffer {

@@ -1,3 +1,4 @@
+import type { Refusal } from '../../schemas/error-codes.ts';
 import type { TouchedSpan } from '../../schemas/frame.ts';
 import type { Claim } from './idempotency-store.ts';
 
@@ -19,6 +20,42 @@ export interface Engine<Reading = unknown> {
    * same turn, so that frames carry events in the order in which their keys were claimed.
    */
   decide(reading: Reading): Decision;
+}
+
+/**
+ * The same where keys are claimed elsewhere, which takes a while: everything is made before the claim, for
+ * the case that all items are new, and the answer is made anew where they are not.
+ */
+export interface SharedEngine<Reading = unknown> {
+  read(request: UsageRequest): Reading | Promise<Reading>;
+  /**
+   * In the same turn as `read`, or as its promise ended. An answer alone: the request as a whole is refused.
+   */
+  identify(reading: Reading): Identified | { answer: Answer };
+}
+
+/** A request whose events have ids. All of it is its own: no other request touches it. */
+export interface Identified {
+  /** How many items have ids; the others are refused whatever the claim says. */
+  count: number;
+  /** `count` × 10 words; the store writes the times of first events into it. */
+  records: Uint32Array;
+  /** 1: the item is refused unless its key is known. */
+  readOnly: Uint8Array;
+  /** The lines of all that are not read-only, one after the other. */
+  lines: Buffer;
+  /** Where each item's line ends; it begins where the one before ended. */
+  lineEnds: Uint32Array;
+  /** As in {@link TouchedSpan}, each once. */
+  pairs: string[];
+  /** Which pair an item is of; meaningless for a read-only one that is not cold. */
+  pairOf: Uint16Array;
+  /** Items so old that the store may have forgotten their keys. */
+  cold: readonly number[];
+  /** Nothing can be said of an item: it is refused, whatever its outcome. */
+  refuse(item: number, refusal: Refusal): void;
+  /** Once, with an Outcome per item, none of them pending any more. */
+  answer(outcomes: Uint8Array): Answer;
 }
 
 export interface UsageRequest {

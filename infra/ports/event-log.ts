@@ -2,7 +2,7 @@
  * The durable log of frames, by partition. A position is the place where a frame begins; positions only grow.
  * Embedded there is one partition, 0, and a position is a byte offset; on Kafka it is a record's offset.
  */
-export interface EventLogWriter {
+export interface EventLogWriter<Outcome = AppendOutcome> {
   /** Random, made with the log; part of every position, range and token. 16 bytes. */
   readonly logId: Uint8Array;
 
@@ -14,12 +14,31 @@ export interface EventLogWriter {
    * Any other failure throws Fatal `log_write_failed`: the page cache can no longer be believed, the process
    * must stop and reopen.
    */
-  append(frame: Uint8Array[]): Promise<AppendOutcome>;
+  append(frame: Uint8Array[]): Promise<Outcome>;
 
   close(): Promise<void>;
 }
 
-export type AppendOutcome = { status: 'durable'; position: number; end: number } | { status: 'no_space' };
+export type AppendOutcome = Durable | { status: 'no_space' };
+
+interface Durable {
+  status: 'durable';
+  position: number;
+  end: number;
+}
+
+/**
+ * One partition of a log that others write as well. It throws nothing: what went wrong is one of the two, and
+ * which of them decides what becomes of the claims.
+ */
+export type PartitionWriter = EventLogWriter<PartitionOutcome>;
+
+export type PartitionOutcome =
+  | Durable
+  /** Nothing of the frame is on the log, nor ever will be. */
+  | { status: 'not_sent'; cause: unknown }
+  /** The frame may be on the log, now or in a moment. */
+  | { status: 'unknown'; cause: unknown };
 
 /** What the writer of a log gives up of it, oldest first and in whole stretches. One call at a time. */
 export interface LogRetention {
@@ -41,6 +60,11 @@ export interface LogRetention {
 
 export interface EventLogReader {
   readonly logId: Uint8Array;
+  /** They are numbered from 0 on. */
+  readonly partitions: number;
+
+  /** The durable end of each partition, all asked for after this call. */
+  durableEnds(): Promise<number[]>;
 
   /**
    * The end of what is durable: no reader goes beyond it, so that a power cut cannot give a position that was
@@ -68,4 +92,12 @@ export interface LogFrame {
   next: number;
   /** The whole frame, checksum verified; see schemas/frame.ts. */
   bytes: Buffer;
+  /** What stands there is none of ours, or nothing: why. A log that we alone write has none of it. */
+  foreign?: string;
+}
+
+/** Where records go that stand on the log and are none of ours. */
+export interface DeadLetters {
+  /** Resolves when they are durable there. Again with the same ones: they are there twice. */
+  put(partition: number, letters: readonly LogFrame[]): Promise<void>;
 }

@@ -40,6 +40,38 @@ export interface ClaimBatch {
   outcomes: Uint8Array;
 }
 
+/**
+ * A store that several processes share, beside a log that all of them write. Their claims carry a lease: one
+ * that its owner neither confirmed nor released can be taken over when the lease has run out, by the same
+ * event and with the times that were claimed first.
+ */
+export interface SharedIdempotencyStore extends IdempotencyStore {
+  /** Throws Transient `keys_unavailable`: what was claimed, if anything, waits for its lease to run out. */
+  claim(batch: SharedBatch): Promise<Claim>;
+  /**
+   * What somebody has taken over meanwhile becomes `duplicate` in the batch's outcomes: it is his event.
+   * Throws as `claim`.
+   */
+  confirm(claims: Claim[], logEnd: number): Promise<void>;
+  release(claims: Claim[]): Promise<void>;
+  /** Everything that is claimed now has to be looked up before it is counted: the store has lost keys. */
+  isYoung(): boolean;
+}
+
+export interface SharedBatch extends ClaimBatch {
+  /** All items of a batch are of one shard, which follows from their ids. */
+  shard?: number;
+  /** Written by the store, bits of {@link NOTE} per item. */
+  notes?: Uint8Array;
+}
+
+export const NOTE = {
+  /** Created, and it may stand on the log already: its times are those of the first claim. */
+  takenOver: 1,
+  /** Neither durable nor given up: another claim holds it. */
+  pending: 2,
+} as const;
+
 export interface Claim {
   /** How many items were created: reserved, and to be confirmed or released. */
   created: number;

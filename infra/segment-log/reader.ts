@@ -45,6 +45,8 @@ function createReader({ directory, logId, durableEnd }: ReaderDeps): EventLogRea
 
   return {
     logId,
+    partitions: 1,
+    durableEnds: async () => [await durableEnd.read()],
     durableEnd: () => durableEnd.read(),
     start: async () => listSegments(directory)[0] ?? 0,
     async read(_partition, from, bytesMax) {

@@ -3,12 +3,12 @@ import { type EventLogHarness, eventLogConformance } from '../conformance/event-
 import { logRetentionConformance } from '../conformance/event-log-retention.ts';
 import { testFolder } from '../test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
-import { openSegmentLogWriter } from './writer.ts';
+import { openSegmentLogWriter, type SegmentLogWriter } from './writer.ts';
 
 const log = pino({ level: 'silent' });
 const identityCheck = Buffer.alloc(16, 1);
 
-async function inSegmentsOf(segmentBytesMax?: number): Promise<EventLogHarness> {
+async function inSegmentsOf(segmentBytesMax?: number): Promise<EventLogHarness<SegmentLogWriter>> {
   const directory = testFolder();
   const options = { directory, identityCheck, log, ...(segmentBytesMax ? { segmentBytesMax } : {}) };
   return {

@@ -23,7 +23,7 @@ const LIMITS = { fileLines: 300, lineChars: 110, functionLines: 60, parameters: 
 
 /** Rooms in the order of the arrows: a room imports itself and what stands before it, never a later one. */
 const SERVICES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
-const COMPOSITION = /^(infra\/(all-in-one|control-side)\.ts|[^/]+\/main\.ts)$/;
+const COMPOSITION = /^(infra\/(all-in-one|control-side)\.ts|[^/]+\/main(-[a-z]+)?\.ts)$/;
 /** Folders of infra/ that hold adapters: logic knows their ports only. */
 const ADAPTER = /^infra\/(segment-log|key-table|clickhouse|http|kafka|valkey)\//;
 /** Tests of whole processes use its instance and ledger; vitest runs tests with its breaks. */

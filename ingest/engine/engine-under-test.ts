@@ -12,10 +12,12 @@ import { encodeFrame } from '../../schemas/frame.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createCreatedAt } from './created-at.ts';
-import type { EngineDeps } from './plain-engine.ts';
+import type { EngineDeps, IdentifyDeps } from './plain-engine.ts';
 
 /** An engine over a real log and key table in a folder of its own; the names of its world stand in memory. */
-export async function createEngineHarness(create: (deps: EngineDeps) => Engine): Promise<EngineHarness> {
+export async function createEngineHarness(
+  create: (deps: EngineDeps) => Engine,
+): Promise<EngineHarness & { identifyDeps: IdentifyDeps }> {
   const directory = await mkdtemp(join(tmpdir(), 'metergate-test-'));
   const identity = createIdentity(Buffer.alloc(32, 7));
   const log = pino({ level: 'silent' });
@@ -27,15 +29,12 @@ export async function createEngineHarness(create: (deps: EngineDeps) => Engine):
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const { registry } = tables;
+  const createdAtMs = createCreatedAt(clock);
+  const identifyDeps = { registry, createdAtMs, limits: LIMITS, identityOf: identity.keyOf };
   return {
     ...tables,
-    engine: create({
-      registry,
-      store,
-      createdAtMs: createCreatedAt(clock),
-      limits: LIMITS,
-      identityOf: identity.keyOf,
-    }),
+    identifyDeps,
+    engine: create({ ...identifyDeps, store }),
     setNow: (ms) => {
       nowMs = ms;
     },

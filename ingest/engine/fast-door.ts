@@ -17,10 +17,13 @@ interface FastDoorModule extends Places {
 type Places = Record<(typeof PLACES)[number], { value: number }>;
 const PLACES = [
   'BODY',
+  'ITEMS',
+  'ITEM_BYTES',
   'KEYS',
   'OUTCOMES',
   'OUTPUT',
   'PAIRS',
+  'PAIR_AT',
   'PAIR_BYTES',
   'PAIR_CREATED',
   'PAIR_FROM',
@@ -72,6 +75,9 @@ export function createFastDoor(reused = '') {
     setText(index: number, place: number): void {
       memory.writeInt32LE(place, pairAt(index) + at.PAIR_TEXT);
     },
+    /** Which of the request's pairs an item is of. */
+    pairOf: (item: number) =>
+      (memory.readInt32LE(at.ITEMS + item * at.ITEM_BYTES + at.PAIR_AT) - at.PAIRS) / at.PAIR_BYTES,
     /** The span of occurredAt of a pair's created events; undefined when it has none. */
     touchedSpan(index: number): { occurredFromMs: number; occurredToMs: number } | undefined {
       const pair = pairAt(index);

@@ -11,10 +11,12 @@ import type { Reading } from './decided.ts';
 import { createFastDoor, type FastDoor } from './fast-door.ts';
 import { REUSED } from './judge-state.ts';
 import { findKnownPairs, touchedSpans } from './known-pairs.ts';
-import { createPlainEngine, type EngineDeps } from './plain-engine.ts';
+import { createPlainEngine, type EngineDeps, type IdentifyDeps } from './plain-engine.ts';
+
+export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
 
 /** A batch that stands read in the fast door's memory, for as long as no other one was read. */
-interface FastReading {
+export interface FastReading {
   request: UsageRequest;
   count: number;
   /** In the order of the fast door. */
@@ -29,33 +31,16 @@ interface FastReading {
  */
 export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
   const plain = createPlainEngine(deps);
-  const door = createFastDoor(`",${refusedResult(REUSED)}}`);
-  let turn = 0;
+  const door = createFastDoor(REUSED_RESULT);
+  const { readFast, isLatest } = createFastReader(deps, door);
 
   function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
     return readFast(request) ?? plain.read(request);
   }
 
-  function readFast(request: UsageRequest): FastReading | undefined {
-    const { kind, body, environment } = request;
-    const isCommon = kind !== 'single' && !request.includeEvents && body.length <= USAGE_LIMITS.bodyBytesMax;
-    if (!isCommon || !isUtf8(body)) return undefined;
-    turn++;
-    const count = door.read(body, kind);
-    if (count <= 0 || !isTimely(count)) return undefined;
-    const pairs = findKnownPairs(door, deps.registry, environment);
-    return pairs && { request, count, pairs, turn };
-  }
-
-  /** What lies outside the limits of time is refused item by item, or was stored before: not here. */
-  function isTimely(count: number): boolean {
-    const nowMs = deps.createdAtMs();
-    return door.wasm.isTimely(count, nowMs - deps.limits.ageMsMax, nowMs + deps.limits.aheadMsMax) === 1;
-  }
-
   function decide(reading: FastReading | Reading): Decision {
     if (!('turn' in reading)) return plain.decide(reading);
-    return reading.turn === turn ? claim(reading) : decidePlainly(reading.request);
+    return isLatest(reading) ? claim(reading) : decidePlainly(reading.request);
   }
 
   /** Its names were known a moment ago, so that it is read at once. If one was forgotten since: ask again. */
@@ -74,6 +59,31 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
   }
 
   return { read, decide };
+}
+
+/** Takes what is common in form and whose names are all known. */
+export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
+  let turn = 0;
+
+  function readFast(request: UsageRequest): FastReading | undefined {
+    const { kind, body, environment } = request;
+    const isCommon = kind !== 'single' && !request.includeEvents && body.length <= USAGE_LIMITS.bodyBytesMax;
+    if (!isCommon || !isUtf8(body)) return undefined;
+    turn++;
+    const count = door.read(body, kind);
+    if (count <= 0 || !isTimely(count)) return undefined;
+    const pairs = findKnownPairs(door, deps.registry, environment);
+    return pairs && { request, count, pairs, turn };
+  }
+
+  /** What lies outside the limits of time is refused item by item, or was stored before: not here. */
+  function isTimely(count: number): boolean {
+    const nowMs = deps.createdAtMs();
+    return door.wasm.isTimely(count, nowMs - deps.limits.ageMsMax, nowMs + deps.limits.aheadMsMax) === 1;
+  }
+
+  /** Only the last one that was read still stands in the door's memory. */
+  return { readFast, isLatest: (reading: FastReading) => reading.turn === turn };
 }
 
 /** What was claimed, as an answer and as a part of the next frame. */

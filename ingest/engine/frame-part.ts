@@ -21,8 +21,7 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
       created[eventCount * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
     }
     eventCount++;
-    const said = `${checked.value},${uniqueValue(pair, checked)},${checked.properties.json}`;
-    lines += `[${pair.json},"${identity}",${said},${occurredAtMs},${times[at * 5 + 4]}]\n`;
+    lines += lineOf({ pair, checked, identity }, occurredAtMs, times[at * 5 + 4] ?? 0);
     touch(touched, pair, occurredAtMs);
   }
   return {
@@ -31,6 +30,17 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
     lines: Buffer.from(lines),
     touched: [...touched.values()],
   };
+}
+
+interface Line {
+  pair: Pair;
+  checked: CheckedItem;
+  identity: string;
+}
+
+export function lineOf({ pair, checked, identity }: Line, occurredAtMs: number, createdAtMs: number): string {
+  const said = `${checked.value},${uniqueValue(pair, checked)},${checked.properties.json}`;
+  return `[${pair.json},"${identity}",${said},${occurredAtMs},${createdAtMs}]\n`;
 }
 
 /** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */

@@ -1,4 +1,4 @@
-import type { Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
+import type { Answer, Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
 import {
   type ClaimBatch,
   type IdempotencyStore,
@@ -9,17 +9,20 @@ import type { UsageRegistry } from '../registry-entries.ts';
 import { batchAnswer, refusedAnswer, singleAnswer } from './answers.ts';
 import { type CheckedItem, checkItem } from './check-item.ts';
 import { claimKeys } from './claim-keys.ts';
-import { type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
+import { type Decided, type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
 import { framePart } from './frame-part.ts';
 import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from './judge-state.ts';
 import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 import { resolveNames } from './resolve-names.ts';
 import { createIdentifier } from './siphash.ts';
 
-export interface EngineDeps {
-  registry: UsageRegistry;
+export interface EngineDeps extends IdentifyDeps {
   /** Its `claim` must answer at once. */
   store: IdempotencyStore;
+}
+
+export interface IdentifyDeps {
+  registry: UsageRegistry;
   /** When an event was created; see created-at.ts. */
   createdAtMs(): number;
   limits: EventLimits;
@@ -32,6 +35,30 @@ export interface EngineDeps {
  * objects. It takes every request; what is common in form is taken by the fast door before it.
  */
 export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
+  const { read, identify } = createPlainParts(deps);
+
+  function decide(reading: Reading): Decision {
+    const { request, items } = reading;
+    if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
+    const { times, ...batch } = identify(items, request.environment);
+    return claimKeys(deps.store, batch, (claim) => {
+      applyOutcomes(items, batch.outcomes);
+      const decided = { items, records: batch.records, times };
+      const answer = answerOf(decided, request);
+      if (claim.created === 0 && !claim.waits) return { answer };
+      return { answer, commit: { claim, ...framePart(decided) } };
+    });
+  }
+
+  return { read, decide };
+}
+
+export function answerOf(decided: Decided, request: UsageRequest): Answer {
+  return request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
+}
+
+/** What comes before the claim, whoever claims. */
+export function createPlainParts(deps: IdentifyDeps) {
   const identifier = createIdentifier();
   let keyed: string | undefined;
 
@@ -41,20 +68,6 @@ export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
     const items = parsed.items.map((raw) => readItem(raw, request));
     const waiting = resolveNames(deps.registry, request.environment, items);
     return waiting ? waiting.then(() => ({ request, items })) : { request, items };
-  }
-
-  function decide(reading: Reading): Decision {
-    const { request, items } = reading;
-    if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
-    const { times, ...batch } = identify(items, request.environment);
-    return claimKeys(deps.store, batch, (claim) => {
-      applyOutcomes(items, batch.outcomes);
-      const decided = { items, records: batch.records, times };
-      const answer =
-        request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
-      if (claim.created === 0 && !claim.waits) return { answer };
-      return { answer, commit: { claim, ...framePart(decided) } };
-    });
   }
 
   function identify(items: Item[], environment: string): ClaimBatch & { times: Float64Array } {
@@ -85,7 +98,7 @@ export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
     keyed = environment;
   }
 
-  return { read, decide };
+  return { read, identify };
 }
 
 function parse(request: UsageRequest) {
@@ -107,7 +120,7 @@ function fingerprintText(checked: CheckedItem, { pair }: Item): string {
 }
 
 /** A key that is known wins over what is wrong with the item's state: a replay of it was accepted once. */
-function applyOutcomes(items: Item[], outcomes: Uint8Array): void {
+export function applyOutcomes(items: Item[], outcomes: Uint8Array): void {
   for (const item of items) {
     if (item.at < 0) continue;
     item.outcome = outcomes[item.at] as Outcome; // the store writes nothing else

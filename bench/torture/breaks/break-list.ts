@@ -12,6 +12,7 @@ import { LOG_BREAKS } from './log-breaks.ts';
 import { POWER_BREAKS } from './power-breaks.ts';
 import { RETENTION_BREAKS } from './retention-breaks.ts';
 import { SENDING_BREAKS } from './sending-breaks.ts';
+import { SHARED_BREAKS } from './shared-breaks.ts';
 import { TENANCY_BREAKS } from './tenancy-breaks.ts';
 import { UPGRADE_BREAKS } from './upgrade-breaks.ts';
 
@@ -32,6 +33,7 @@ export const BREAKS: readonly Break[] = [
   ...FANOUT_BREAKS,
   ...DELIVERY_BREAKS,
   ...SENDING_BREAKS,
+  ...SHARED_BREAKS,
 ];
 
 /** Throws for a name that is not in the list. */

@@ -34,7 +34,7 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     promises: [1, 2],
     why: 'a batch that waited for its key look-up stores the events of the one read after it',
     module: 'ingest/engine/fast-engine',
-    find: 'return reading.turn === turn ? claim(reading)',
+    find: 'return isLatest(reading) ? claim(reading)',
     replace: 'return true ? claim(reading)',
     provedBy: [
       { test: TEST, title: 'a reading that was overtaken by another is decided as if it came alone' },

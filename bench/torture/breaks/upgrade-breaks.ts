@@ -108,7 +108,7 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     name: 'secret-unchecked',
     promises: [17, 19],
     why: 'under the secret of another installation every API key is unknown, and nobody knows why',
-    module: 'infra/control-side',
+    module: 'infra/prepare-installation',
     find: 'await checkServerSecret(pool, secret, paths.root);',
     replace: '',
     provedBy: [{ test: REFUSAL_TEST, title: 'the secret of another installation' }],

@@ -29,13 +29,15 @@ export interface Release {
 /** From the project's root, as `npm start` runs it. */
 export const THIS_RELEASE = join('infra', 'start.mjs');
 const ALL_IN_ONE = join('dist', 'infra', 'all-in-one.js');
+const ROLE = /main\.js$|control-side\.js$/;
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
 const PATIENCE = { timeoutMs: 40_000 };
 
 export function startRelease(program: string, env: Record<string, string>): Release {
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, npm_lifecycle_event: '', HOST: '127.0.0.1', PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // The channel of a supervisor: without one a role takes itself for a process beside others.
+    stdio: ['ignore', 'pipe', 'pipe', ...(ROLE.test(program) ? (['ipc'] as const) : [])],
   });
   const dataDir = env.DATA_DIR ?? '';
   const [stdout, stderr] = [collect(child, 'stdout'), collect(child, 'stderr')];

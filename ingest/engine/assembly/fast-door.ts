@@ -13,9 +13,12 @@ export { lines } from './lines';
 export { pairCount } from './pairs';
 export {
   BODY,
+  ITEM_BYTES,
+  ITEMS,
   KEYS,
   OUTCOMES,
   OUTPUT,
+  PAIR_AT,
   PAIR_BYTES,
   PAIR_CREATED,
   PAIR_FROM,

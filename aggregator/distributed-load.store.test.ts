@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
+import { frameOf, type LoggedEvent, partitionOfEvent } from '../infra/conformance/load-frames.ts';
+import { openLoadStores } from '../infra/conformance/load-stores.ts';
+import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
+import { kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
+import { alarms, events, exactly, start, WAIT } from './aggregator-under-test.ts';
+import { ensureEventIds } from './store/event-ids.ts';
+import { freezeRange } from './store/ranges.ts';
+
+const PARTITIONS = 2;
+const KEPT_HOURS = 96;
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+async function openStores() {
+  const stores = await openLoadStores();
+  await ensureEventIds(stores.warehouse, KEPT_HOURS);
+  const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
+  const kafka = await topic.open();
+  return {
+    stores,
+    topic,
+    kafka,
+    load: (owner: string, log: KafkaLog = kafka) =>
+      start(stores, { reader: log.reader, shared: { deadLetters: log.deadLetters } }, { owner }),
+    put: async (partition: number, given: LoggedEvent[], recheck: number[] = []) => {
+      const frame = frameOf(kafka.logId, given, TEST_NOW_MS, recheck);
+      expect(await kafka.writer(partition).append(frame)).toMatchObject({ status: 'durable' });
+    },
+  };
+}
+
+type Opened = Awaited<ReturnType<typeof openStores>>;
+
+/** Each event into its own partition. */
+async function putAll({ put }: Opened, given: LoggedEvent[]): Promise<void> {
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const own = given.filter(({ id }) => partitionOfEvent(id, PARTITIONS) === partition);
+    if (own.length > 0) await put(partition, own);
+  }
+}
+
+const counted = ({ stores }: Opened, count: number) =>
+  vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), PATIENCE);
+
+async function owners({ stores }: Opened): Promise<string[]> {
+  const { rows } = await stores.pool.query<{ owner: string }>(
+    'SELECT owner FROM partition_leases WHERE expires_at > now() ORDER BY partition',
+  );
+  return rows.map(({ owner }) => owner);
+}
+
+test('two share the partitions, each event is counted once, and one goes on for both', async () => {
+  const opened = await openStores();
+  const first = opened.load('one');
+  await putAll(opened, events(0, 100));
+  await counted(opened, 100);
+  expect(await owners(opened)).toEqual(['one', 'one']);
+  opened.load('two', await opened.topic.open());
+  await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
+  await putAll(opened, events(100, 200));
+  await counted(opened, 200);
+  await first.close();
+  await putAll(opened, events(200, 300));
+  await counted(opened, 300);
+});
+
+// Red when flagged events are not looked up, when a lookup drops what is new.
+test('a flagged event that is stored is left out, and one that is new is counted', async () => {
+  const opened = await openStores();
+  opened.load('one');
+  await opened.put(0, events(0, 3));
+  await counted(opened, 3);
+  await opened.put(0, events(1, 5), [0, 1, 2, 3]);
+  await counted(opened, 5);
+  expect(await alarms(opened.stores)).toEqual([]);
+});
+
+test('a record of others goes to the dead letters with the reason, and the partition goes on', async () => {
+  const opened = await openStores();
+  opened.load('one');
+  await opened.topic.putForeign(0, 'hello');
+  await opened.put(0, events(0, 3));
+  await counted(opened, 3);
+  const [letter] = await opened.topic.letters();
+  expect(letter).toMatchObject({ value: 'hello', headers: { partition: '0', offset: '1' } });
+  expect(letter?.headers.reason).toMatch(/begin/);
+  expect(await alarms(opened.stores)).toEqual([]);
+});
+
+// Red when a frame of a later release is passed over or taken for somebody else's.
+test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
+  const opened = await openStores();
+  opened.load('one');
+  const frame = Buffer.concat(frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS));
+  frame.writeUInt16LE(2, 4);
+  await opened.kafka.writer(0).append([frame]);
+  await opened.put(0, events(51, 52));
+  await opened.put(1, events(0, 3));
+  await counted(opened, 3);
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_version_unknown'), WAIT);
+});
+
+test('a frame of another log stops its partition', async () => {
+  const opened = await openStores();
+  opened.load('one');
+  await opened.kafka.writer(0).append(frameOf(Buffer.alloc(16, 3), events(0, 1), TEST_NOW_MS));
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), WAIT);
+});
+
+// Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
+test('a topic that was made anew is told from the one that was loaded, whatever stands there', async () => {
+  const opened = await openStores();
+  const loading = opened.load('one');
+  await opened.put(0, events(0, 3));
+  await counted(opened, 3);
+  await loading.close();
+  const { admin } = opened.topic.client;
+  const { topic } = opened.topic.settings;
+  await admin.deleteTopics({ topics: [topic] });
+  await delay(500);
+  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
+  await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
+  for (let record = 0; record < 5; record++) await opened.topic.putForeign(0, 'new');
+  opened.load('two', await opened.topic.open());
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_recreated'), PATIENCE);
+  expect(await opened.stores.counted()).toEqual(exactly(3));
+});
+
+// Red when reading goes on silently where the log begins now.
+test('what Kafka gave up before it was loaded is named, and not passed over', async () => {
+  const opened = await openStores();
+  await opened.put(0, events(0, 3));
+  await opened.put(0, events(3, 6));
+  const { topic } = opened.topic.settings;
+  await opened.topic.client.admin.fetchTopicOffsets(topic);
+  await opened.topic.client.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] });
+  opened.load('one');
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_trimmed'), PATIENCE);
+  expect((await opened.stores.counted()).rows).toBe(0);
+});
+
+// Red when a freeze does not ask for the epoch.
+test('who has lost his lease freezes nothing any more', async () => {
+  const { stores, kafka, load, put, ...rest } = await openStores();
+  const opened = { stores, kafka, load, put, ...rest };
+  load('one');
+  await put(0, events(0, 3));
+  await counted(opened, 3);
+  const logId = Buffer.from(kafka.logId).toString('hex');
+  const { rows } = await stores.pool.query<{ epoch: number; hi: number }>(
+    `SELECT max(leases.epoch) AS epoch, max(hi) AS hi
+     FROM partition_leases AS leases JOIN log_ranges USING (log_id, partition) WHERE partition = 0`,
+  );
+  const { epoch = 0, hi = 0 } = rows[0] ?? {};
+  const late = { logId, partition: 0, lo: hi, hi: hi + 1, epoch: epoch - 1, eventCount: 1, dropped: [] };
+  expect(await freezeRange(stores.pool, { ...late, checksum: 1, throughMs: 1 })).toBe(false);
+});

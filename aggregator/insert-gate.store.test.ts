@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { testPool } from '../infra/postgres/test-pool.ts';
+import { throughInsertGate } from './insert-gate.ts';
+
+/** An insert that ends when it is told to. */
+function held() {
+  let end: () => void = () => undefined;
+  let begun = false;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const insert = async () => {
+    begun = true;
+    await ended;
+  };
+  return { insert, end: () => end(), hasBegun: () => begun };
+}
+
+const SOON = { timeout: 5_000, interval: 5 };
+
+it('inserts run beside each other, one that has to be alone waits for them and holds up the next', async () => {
+  const pool = await testPool();
+  const enter = (alone: boolean, insert: () => Promise<void>) =>
+    throughInsertGate(pool, { logId: 'ab', alone }, insert);
+  const [first, second, alone, next] = [held(), held(), held(), held()];
+  const running = [enter(false, first.insert), enter(false, second.insert)];
+  await expect.poll(() => first.hasBegun() && second.hasBegun(), SOON).toBe(true);
+  running.push(enter(true, alone.insert));
+  first.end();
+  await running[0];
+  expect(alone.hasBegun()).toBe(false);
+  second.end();
+  await expect.poll(alone.hasBegun, SOON).toBe(true);
+  running.push(enter(false, next.insert));
+  const other = throughInsertGate(pool, { logId: 'cd', alone: false }, async () => 'of another log');
+  expect(await other).toBe('of another log');
+  expect(next.hasBegun()).toBe(false);
+  alone.end();
+  await expect.poll(next.hasBegun, SOON).toBe(true);
+  next.end();
+  await Promise.all(running);
+});
+
+it('an insert that fails leaves the gate open', async () => {
+  const pool = await testPool();
+  const enter = (insert: () => Promise<string>) =>
+    throughInsertGate(pool, { logId: 'ab', alone: true }, insert);
+  await expect(enter(() => Promise.reject(new TypeError('x')))).rejects.toThrow('x');
+  expect(await enter(async () => 'in')).toBe('in');
+});

@@ -1,0 +1,90 @@
+import type { Registry } from 'prom-client';
+import type { OpenedWarehouse } from '../infra/open-warehouse.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { createPool } from '../infra/postgres/pool.ts';
+import type { Relational } from '../infra/relational.ts';
+import type { RoleContext } from '../infra/role-process.ts';
+import { whenThere } from '../infra/when-there.ts';
+import { createStandstill } from './stand-still.ts';
+import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
+import { ensureEventIds } from './store/event-ids.ts';
+
+export interface LoadDeps extends OpenedWarehouse {
+  relational: Relational;
+  logReader: EventLogReader;
+  /** Of a log that others write as well, and whose partitions several aggregators share. */
+  deadLetters?: DeadLetters;
+  metrics: Registry;
+  /** Made when the load starts. */
+  openDisk(): { isLow(): boolean };
+  /** Of its leases: one process's own at any time. */
+  owner: string;
+}
+
+/** The load as a part of a process. */
+export interface Load {
+  /** For the listener. What is heard before its start is of no use: it begins with what is on the log. */
+  readonly channels: Record<string, () => void>;
+  /** Resolves when it runs: it waits for ClickHouse, and brings it up to this release. */
+  start(): Promise<void>;
+}
+
+/** One for each act of the loader that may run beside another, one of settling, and one to spare. */
+const CONNECTIONS_MAX = 5;
+/** The same where partitions are many: at most, for one may be given all of them. */
+const SHARED_CONNECTIONS = { each: 2, more: 4, most: 40 };
+const HOUR_MS = 3_600_000;
+/** Ids of a key that is used again at the end of the hot window are looked up for a while. */
+const IDS_KEPT_LONGER_HOURS = 24;
+
+export function openLoad(context: RoleContext, deps: LoadDeps): Load {
+  let load: Aggregator | undefined;
+  context.closer.add('aggregator', { drain: () => load?.close() });
+  const hear = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
+  return {
+    channels: Object.fromEntries(AGGREGATOR_CHANNELS.map((channel) => [channel, hear(channel)])),
+    async start() {
+      await migrate(context, deps);
+      load = startLoad(context, deps);
+    },
+  };
+}
+
+async function migrate(
+  { config, log }: RoleContext,
+  { relational, warehouse, logReader, owner, setRetention, everywhere }: LoadDeps,
+): Promise<void> {
+  const load = { pool: relational.pool, warehouse, reader: logReader, clock: systemClock, log };
+  const atStandstill = createStandstill(load, { owner });
+  await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
+  await whenThere('ClickHouse', setRetention, log);
+  if (!config.shared) return;
+  const hours = Math.ceil(config.shared.keys.hotWindowMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
+  const asked: Pick<Warehouse, 'query'> = {
+    query: (statement) => warehouse.query({ ...statement, sql: everywhere(statement.sql) }),
+  };
+  await whenThere('ClickHouse', () => ensureEventIds(asked, hours), log);
+}
+
+/** On connections of its own: readers that take all of theirs must not hold up counting. */
+function startLoad(context: RoleContext, deps: LoadDeps): Aggregator {
+  const { config, closer, fail } = context;
+  const { relational, warehouse, logReader: reader, metrics, owner } = deps;
+  const log = context.log.child({ component: 'aggregator' });
+  const disk = deps.openDisk();
+  const { deadLetters } = deps;
+  const { each, more, most } = SHARED_CONNECTIONS;
+  const max = deadLetters ? Math.min(each * reader.partitions + more, most) : CONNECTIONS_MAX;
+  const pool = createPool({ url: relational.url, name: 'load', log, max });
+  closer.add('load pool', { close: () => pool.end() });
+  const { eventsRetentionDays, loadLingerMs: lingerMs } = config;
+  const shared = deadLetters ? { shared: { deadLetters } } : {};
+  const load = startAggregator(
+    { pool, warehouse, reader, clock: systemClock, log, metrics, disk, eventsRetentionDays, ...shared },
+    { owner, lingerMs },
+  );
+  load.failed.catch(fail);
+  return load;
+}

@@ -1,0 +1,40 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+
+const TIMEOUT_MS = 20_000;
+/** Of one statement: over HTTP it stands in the address. */
+const IDS_MAX = 2_000;
+
+/**
+ * Ids by themselves, where processes share the keys: in `events` an id is found by its whole sort key only,
+ * and a claim that is taken over anew after keys were lost may carry other times. A view that is added while
+ * blocks are pending does no harm: an id that stands there twice is the same id.
+ */
+export async function ensureEventIds(warehouse: Pick<Warehouse, 'query'>, keptHours: number): Promise<void> {
+  const statements = [
+    `CREATE TABLE IF NOT EXISTS metergate.event_ids (id String, created_at DateTime64(3, 'UTC'))
+     ENGINE = ReplacingMergeTree PARTITION BY toYYYYMMDD(created_at) ORDER BY id
+     TTL toDateTime(created_at) + INTERVAL ${keptHours} HOUR
+     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1`,
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS metergate.event_ids_view TO metergate.event_ids AS
+     SELECT id, created_at FROM metergate.events`,
+  ];
+  for (const sql of statements) await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+}
+
+/** Those of them that are stored. */
+export async function storedIds(
+  warehouse: Pick<Warehouse, 'query'>,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const stored = new Set<string>();
+  for (let at = 0; at < ids.length; at += IDS_MAX) {
+    const rows = await warehouse.query<{ id: string }>({
+      sql: 'SELECT DISTINCT id FROM metergate.event_ids WHERE id IN {ids:Array(String)}',
+      params: { ids: ids.slice(at, at + IDS_MAX) },
+      lane: 'load',
+      timeoutMs: TIMEOUT_MS,
+    });
+    for (const { id } of rows) stored.add(id);
+  }
+  return stored;
+}

@@ -1,0 +1,22 @@
+import { randomInt } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { runPromise } from '../run-promise.ts';
+import { distributedFaults } from './distributed-rounds.ts';
+
+/*
+ * The short form, most of it servers and eight processes that start; in the end answers, counters, breakdowns
+ * and stored events are compared with the ledger. `npm run torture` has all faults, with hangs of 30 s, and
+ * the same comparison for 200,000 events (distributed-exact.ts).
+ *
+ * Seen red with: a replay of an old event shown with its own occurredAt.
+ */
+it('what is acknowledged is counted once, whoever is killed and whichever store hangs', async () => {
+  const seed = randomInt(1_000_000);
+  const { short: rounds } = distributedFaults.rounds;
+  const result = await runPromise(distributedFaults, { seed, rounds, form: 'short' });
+  expect(result, `seed ${seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expect(result.counts).toMatchObject({
+    ...{ killsOfIngest: 1, killsOfKafka: 1, killsOfAggregator: 1 },
+    ...{ hangsOfRedis: 1, wipesOfRedis: 1 },
+  });
+});

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { type Closer, createCloser } from '../../../infra/closer.ts';
+import { quietPort } from '../../../infra/quiet-port.ts';
+import type { Role } from '../../../infra/role-needs.ts';
+import { startKafka } from '../../../infra/testing-servers/start-kafka.ts';
+import { startRedis } from '../../../infra/testing-servers/start-redis.ts';
+import type { TestingServer } from '../../../infra/testing-servers/testing-server.ts';
+import { createApi } from '../../api.ts';
+import type { Judged } from '../../compare.ts';
+import type { DemoKeys } from '../../instance.ts';
+import { createLedger } from '../../ledger.ts';
+import { makeWorld } from '../../make-world.ts';
+import { startPostgresProcess } from '../away/postgres-process.ts';
+import type { StoreProcess } from '../away/store-process.ts';
+import { startWarehouseProcess } from '../away/warehouse-process.ts';
+import type { Address } from '../proxy/tcp-proxy.ts';
+import { type RunningRole, runRoleProcess } from './running-role.ts';
+import { startTcpBalancer } from './tcp-balancer.ts';
+
+/** A Metergate past one process of anything: real servers, and so many processes of each role. */
+export interface DistributedInstallation {
+  roles: Record<Role, RunningRole[]>;
+  kafka: TestingServer;
+  redis: TestingServer;
+  postgres: StoreProcess;
+  warehouse: StoreProcess;
+  keys: DemoKeys;
+  /** Through the balancer before the ingest processes. */
+  judged: Judged;
+  /** What every process is told. */
+  environment: Record<string, string>;
+  /** Ends all of it, whatever state it is in. */
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  /** Of each role. */
+  processes: number;
+  connections: number;
+  environment?: Record<string, string>;
+}
+
+/** Of a store that hangs, and processes that wait for it. */
+const CLOSE_STEP_MS = 30_000;
+const ROLES: readonly Role[] = ['control-plane', 'ingest', 'aggregator', 'delivery'];
+
+export async function startInstallation(options: InstallationOptions): Promise<DistributedInstallation> {
+  const closer = createCloser(pino({ level: 'silent' }), { stepTimeoutMs: CLOSE_STEP_MS });
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-distributed-'));
+  // Postgres may run under another account, which has to get through here.
+  chmodSync(folder, 0o755);
+  closer.add('folder', { close: () => rmSync(folder, { recursive: true, force: true }) });
+  try {
+    return await startIn(folder, closer, options);
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+async function startIn(
+  folder: string,
+  closer: Closer,
+  { processes, connections, environment: given }: InstallationOptions,
+): Promise<DistributedInstallation> {
+  const stores = await startStores(folder, closer);
+  const roles: DistributedInstallation['roles'] = {
+    ...{ ingest: [], aggregator: [], 'control-plane': [], delivery: [] },
+  };
+  const before = (role: Role) => openDoor(closer, () => roles[role].map(({ address }) => address));
+  const [controlPlane, ingest] = [await before('control-plane'), await before('ingest')];
+  const environment = {
+    ...stores.environment,
+    ...SETTINGS,
+    DATA_DIR: join(folder, 'unused'),
+    CONTROL_PLANE_URL: controlPlane.url,
+    SERVER_SECRET: randomBytes(32).toString('base64'),
+    ...given,
+  };
+  for (const role of ROLES) {
+    const started = Array.from({ length: processes }, async () => {
+      const running = await runRoleProcess(role, { port: await quietPort(), environment, folder });
+      closer.add(`${role} ${running.address.port}`, { drain: () => running.kill() });
+      roles[role].push(running);
+    });
+    await Promise.all(started);
+  }
+  const keys = await makeWorkspace(environment);
+  const api = createApi({ origin: ingest.url, key: keys.live.secret, connections });
+  closer.add('api', { close: () => api.close() });
+  const world = await makeWorld(api);
+  const judged = { api, world, ledger: createLedger(world) };
+  const { kafka, redis, postgres, warehouse } = stores;
+  return { roles, kafka, redis, postgres, warehouse, keys, judged, environment, close: closer.close };
+}
+
+/** One broker: it cannot ask for more copies. Small ranges, so that many pass. */
+const SETTINGS = {
+  LOG_LEVEL: 'warn',
+  KAFKA_PARTITIONS: '4',
+  KAFKA_REPLICATION: '1',
+  KAFKA_MIN_ISR: '1',
+  LOAD_LINGER_MS: '200',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+};
+
+async function startStores(folder: string, closer: Closer) {
+  const [kafka, redis, postgres, warehouse] = await Promise.all([
+    startKafka(),
+    startRedis(),
+    startPostgresProcess(join(folder, 'postgres')),
+    startWarehouseProcess(join(folder, 'warehouse')),
+  ]);
+  closer.add('kafka', { close: () => kafka.stop() });
+  closer.add('redis', { close: () => redis.stop() });
+  closer.add('postgres', { close: () => postgres.kill() });
+  closer.add('warehouse', { close: () => warehouse.kill() });
+  // Both come back on other ports, and a URL stays.
+  const postgresDoor = await openDoor(closer, () => [postgres.address()]);
+  const warehouseDoor = await openDoor(closer, () => [warehouse.address()]);
+  const environment = {
+    KAFKA_BROKERS: kafka.url,
+    REDIS_URL: redis.url,
+    DATABASE_URL: postgres.urlThrough(postgresDoor.address.port),
+    CLICKHOUSE_URL: warehouseDoor.url,
+  };
+  return { kafka, redis, postgres, warehouse, environment };
+}
+
+async function openDoor(closer: Closer, targets: () => Address[]) {
+  const door = await startTcpBalancer(targets);
+  closer.add('door', { close: () => door.close() });
+  return door;
+}
+
+const ADMIN = join('dist', 'infra', 'admin-command.js');
+const ADMIN_TIMEOUT_MS = 30_000;
+
+async function makeWorkspace(environment: Record<string, string>): Promise<DemoKeys> {
+  const options = [ADMIN, 'workspace', 'create', '--name', 'Distributed', '--json'];
+  const env = { ...process.env, ...environment };
+  const { stdout } = await promisify(execFile)(process.execPath, options, { env, timeout: ADMIN_TIMEOUT_MS });
+  return JSON.parse(stdout) as DemoKeys;
+}

@@ -1,0 +1,39 @@
+/** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
+import { createControlServer } from '../infra/control-server.ts';
+import { dataDirAt } from '../infra/data-dir.ts';
+import { createMetrics } from '../infra/metrics.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import { createListener } from '../infra/postgres/listen.ts';
+import { prepareInstallation } from '../infra/prepare-installation.ts';
+import { checkRoleNeeds } from '../infra/role-needs.ts';
+import { runRole } from '../infra/role-process.ts';
+import { openRoleLog, openRolePostgres, openRoleWarehouse } from '../infra/role-stores.ts';
+import { createControlPlane } from './control-plane.ts';
+
+await runRole('control-plane', async (context) => {
+  const { config, closer, log } = context;
+  checkRoleNeeds('control-plane', config);
+  const role = { ...context, config };
+  const server = await createControlServer(config);
+  closer.add('server', { close: server.close });
+
+  const { pool, url } = await openRolePostgres(role);
+  // Whose folder would hold the keys of a demo? `npm run admin -- workspace create` prints them.
+  const secrets = await prepareInstallation(
+    { config, paths: dataDirAt(config.dataDir), pool },
+    { seedDemo: false },
+  );
+  const { warehouse } = await openRoleWarehouse(role, { waits: false });
+  const { reader: logReader } = await openRoleLog(role, pool);
+  const metrics = createMetrics('control');
+  const controlPlane = createControlPlane(
+    { pool, warehouse, logReader, secrets, clock: systemClock, log, metrics },
+    { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
+  );
+  closer.add('control plane', { drain: () => controlPlane.close() });
+  closer.add('listener', createListener({ url, log }, controlPlane.notes));
+  // Drained first, closed last.
+  closer.add('requests', { drain: server.drain });
+  server.serve(controlPlane.listener);
+  return { port: Number(new URL(server.url).port) };
+});

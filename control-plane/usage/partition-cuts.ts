@@ -1,0 +1,63 @@
+import type { LoadedNote } from '../../schemas/channels.ts';
+import type { Loaded } from './progress.ts';
+
+/** How far one partition is loaded. */
+export interface LoadedPartition {
+  partition: number;
+  hi: number;
+}
+
+/**
+ * Positions of a log of several partitions as single numbers. A look at all durable ends at once is a cut;
+ * cuts are numbered, and the loaded position is the number of the latest cut before which everything is
+ * loaded. Positions never go back, so neither do the numbers. They mean something in this process alone.
+ */
+export interface PartitionCuts {
+  /** The number of a cut that was taken after this call. */
+  durableEnd(): Promise<number>;
+  heard(note: LoadedNote): Loaded;
+  loaded(partitions: readonly LoadedPartition[]): Loaded;
+}
+
+interface Cut {
+  number: number;
+  ends: readonly number[];
+}
+
+/** Beyond it the oldest are forgotten, and who waits for one of them waits for the next. */
+const CUTS_MAX = 4_096;
+
+export function createPartitionCuts(durableEnds: () => Promise<number[]>): PartitionCuts {
+  const loadedTo: number[] = [];
+  let waiting: Cut[] = [];
+  let reached = 0;
+  let last = 0;
+
+  const isLoaded = (ends: readonly number[]) => ends.every((end, at) => end <= (loadedTo[at] ?? 0));
+
+  function take(partitions: readonly LoadedPartition[]): Loaded {
+    for (const { partition, hi } of partitions) {
+      loadedTo[partition] = Math.max(loadedTo[partition] ?? 0, hi);
+    }
+    const still = waiting.findIndex(({ ends }) => !isLoaded(ends));
+    const done = still < 0 ? waiting : waiting.slice(0, still);
+    waiting = still < 0 ? [] : waiting.slice(still);
+    reached = done.at(-1)?.number ?? reached;
+    // Moments of frames are of several machines' clocks: what is counted is told by cuts alone.
+    return { hi: reached, throughMs: 0 };
+  }
+
+  return {
+    async durableEnd() {
+      const ends = await durableEnds();
+      if (isLoaded(ends) && waiting.length === 0) return reached;
+      const before = waiting.at(-1);
+      if (before && ends.every((end, at) => end === before.ends[at])) return before.number;
+      if (waiting.length === CUTS_MAX) waiting.shift();
+      waiting.push({ number: ++last, ends });
+      return last;
+    },
+    heard: (note) => take([note]),
+    loaded: take,
+  };
+}

@@ -1,0 +1,35 @@
+/** Delivery as a process of its own, beside any number of others: `npm run delivery`. */
+import { randomUUID } from 'node:crypto';
+import { createControlServer } from '../infra/control-server.ts';
+import { dataDirAt } from '../infra/data-dir.ts';
+import type { Check } from '../infra/judge-checks.ts';
+import { createMetrics } from '../infra/metrics.ts';
+import { createListener } from '../infra/postgres/listen.ts';
+import { openSecrets } from '../infra/prepare-installation.ts';
+import { rolePages } from '../infra/role-door.ts';
+import { checkRoleNeeds } from '../infra/role-needs.ts';
+import { runRole } from '../infra/role-process.ts';
+import { openRolePostgres } from '../infra/role-stores.ts';
+import { storesChecks } from '../infra/stores-checks.ts';
+import { openDelivery } from './open-delivery.ts';
+
+await runRole('delivery', async (context) => {
+  const { config, closer, log } = context;
+  checkRoleNeeds('delivery', config);
+  const metrics = createMetrics('delivery');
+  let isSending = false;
+  const checks: Record<string, Check> = {
+    delivery: async () => (isSending ? undefined : 'waits for Postgres'),
+  };
+  const door = await createControlServer({ ...config, meanwhile: rolePages({ metrics, checks }) });
+  closer.add('door', { drain: door.drain, close: door.close });
+
+  const { pool, url: postgresUrl } = await openRolePostgres({ ...context, config });
+  const secrets = await openSecrets({ config, paths: dataDirAt(config.dataDir), pool });
+  const delivery = openDelivery(context, { postgresUrl, secrets, metrics, owner: randomUUID() });
+  const { channels, look } = delivery;
+  closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession: look }));
+  Object.assign(checks, storesChecks({ pool }));
+  isSending = true;
+  return { port: Number(new URL(door.url).port) };
+});

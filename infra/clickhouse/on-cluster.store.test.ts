@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createChdbConnection } from 'chdb/connection';
+import { expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../test-folder.ts';
+import { migrateWarehouse } from './migrate-warehouse.ts';
+import { onCluster } from './on-cluster.ts';
+import type { Transport } from './transport.ts';
+
+/** What a cluster would be told by all migrations of this release. No cluster can be had here. */
+async function told(): Promise<string[]> {
+  const statements: string[] = [];
+  const transport: Transport = {
+    rows: async () => [],
+    command: async (sql) => void statements.push(sql),
+    insert: async () => undefined,
+    close: async () => undefined,
+  };
+  await migrateWarehouse(transport, {}, 'usage');
+  return statements;
+}
+
+it('what keeps rows is made on every server of a cluster, as copies with a window of tokens', async () => {
+  const statements = await told();
+  const changes = statements.filter((one) => !/^\s*INSERT/.test(one));
+  expect(changes.filter((one) => !one.includes('ON CLUSTER `usage`'))).toEqual([]);
+  const kept = statements.filter((one) => /ENGINE = \w*MergeTree/.test(one));
+  expect(kept.length).toBeGreaterThan(2);
+  expect(kept.filter((one) => !one.includes('ENGINE = Replicated'))).toEqual([]);
+  expect(statements.join()).not.toContain('non_replicated');
+  const windows = 'replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800';
+  expect(statements.filter((one) => one.includes(windows)).length).toBeGreaterThan(1);
+});
+
+it('an engine keeps its own options behind the name of its copy', () => {
+  const statement =
+    'CREATE TABLE IF NOT EXISTS metergate.t (a Int8) ENGINE = ReplacingMergeTree(a) ORDER BY a';
+  expect(onCluster(statement, 'c')).toBe(
+    'CREATE TABLE IF NOT EXISTS metergate.t ON CLUSTER `c` (a Int8) ' +
+      "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', a) ORDER BY a",
+  );
+});
+
+it('a statement that no cluster can be told is refused before it is sent', () => {
+  expect(() => onCluster('RENAME TABLE metergate.a TO metergate.b', 'c')).toThrow('no cluster can be told');
+});
+
+it('ClickHouse reads every statement that a cluster is told', async () => {
+  const connection = createChdbConnection({ path: testFolder() });
+  onTestFinished(() => connection.close());
+  for (const statement of await told()) {
+    if (/^\s*INSERT/.test(statement)) continue;
+    const tree = await connection.chdb.queryAsync(
+      `EXPLAIN AST ${statement.replace(/^\s*(--[^\n]*\n\s*)*/, '')}`,
+    );
+    expect(Buffer.from(tree.bytes()).toString()).toMatch(/Query|Create|Alter/);
+  }
+});
+
+it('no migration says ON CLUSTER itself', () => {
+  const folder = 'infra/migrations/clickhouse';
+  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  expect(files.filter((name) => readFileSync(`${folder}/${name}`, 'utf8').includes('ON CLUSTER'))).toEqual(
+    [],
+  );
+});

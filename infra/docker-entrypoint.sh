@@ -1,0 +1,16 @@
+#!/bin/sh
+# metergate ROLE, metergate admin …, or metergate health and ready: 0 when the process of this container is.
+set -eu
+role="$1"
+shift
+case "$role" in
+  ingest) exec node --max-semi-space-size=64 dist/ingest/main.js ;;
+  aggregator | control-plane | delivery) exec node "dist/$role/main.js" ;;
+  health) exec node dist/infra/health-command.js ;;
+  ready) exec node dist/infra/health-command.js /readyz ;;
+  admin) exec node dist/infra/admin-command.js "$@" ;;
+  *)
+    echo "There is no role $role: ingest, aggregator, control-plane, delivery, or admin." >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Env, readEnv, toConfig, VARIABLES } from './config.ts';
+import { checkRoleNeeds, type Role } from './role-needs.ts';
+
+interface Service {
+  image: string;
+  build?: { context: string; dockerfile: string };
+  command?: string[];
+  environment?: Record<string, string>;
+  volumes?: string[];
+  healthcheck?: { test: string[]; interval: string; timeout: string; retries: number };
+  depends_on?: Record<string, { condition: string }>;
+  restart?: string;
+}
+
+interface Compose {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+}
+
+/** What the file asks the operator for. */
+const GIVEN: Record<string, string> = {
+  SERVER_SECRET: Buffer.alloc(32, 1).toString('base64'),
+  STORES_PASSWORD: 'abc123',
+};
+
+function readCompose(): Compose {
+  const text = readFileSync('infra/docker-compose.yml', 'utf8').replaceAll(
+    /\$\{(\w+)[^}]*\}/g,
+    (whole, name) => {
+      return GIVEN[name as string] ?? whole;
+    },
+  );
+  return parse(text, { merge: true }) as Compose;
+}
+
+const compose = readCompose();
+const services = Object.entries(compose.services);
+const roles = services.filter(([, { build }]) => build !== undefined);
+
+describe('the compose file', () => {
+  it('starts each role from one image, by its name', () => {
+    const names = roles.map(([name]) => name).sort();
+    expect(names).toEqual(['aggregator', 'control-plane', 'delivery', 'ingest']);
+    for (const [name, { command, build }] of roles) {
+      expect(command).toEqual([name]);
+      expect(build).toEqual({ context: '..', dockerfile: 'infra/Dockerfile' });
+    }
+  });
+
+  it.each(roles)(
+    '%s is told nothing but what the configuration knows, and all that it needs',
+    (name, service) => {
+      const environment = service.environment ?? {};
+      const known = new Set<string>(VARIABLES);
+      expect(Object.keys(environment).filter((one) => !known.has(one))).toEqual([]);
+      expect(Object.values(environment).filter((text) => text.includes('${'))).toEqual([]);
+      const config = toConfig(readEnv(environment) as Env);
+      expect(() => checkRoleNeeds(name as Role, config)).not.toThrow();
+    },
+  );
+
+  it.each(services)('%s has a pinned image, a check of its health, and is started again', (_, service) => {
+    expect(service.image).toMatch(/^[\w./-]+:\d+(\.\d+)+$/);
+    expect(service.healthcheck).toMatchObject({ retries: expect.any(Number), timeout: expect.any(String) });
+    expect(service.healthcheck?.test.length).toBeGreaterThan(1);
+    expect(service.restart).toBe('unless-stopped');
+  });
+
+  it('every server keeps its data in a volume, and every role waits for all of them', () => {
+    const servers = services.filter(([, { build }]) => build === undefined);
+    for (const [name, { volumes = [] }] of servers)
+      expect(volumes.map((one) => one.split(':')[0])).toEqual([name]);
+    expect(Object.keys(compose.volumes).sort()).toEqual(servers.map(([name]) => name).sort());
+    for (const [, service] of roles) {
+      const { depends_on: waited = {} } = service;
+      expect(Object.keys(waited).sort()).toEqual(Object.keys(compose.volumes).sort());
+      expect(Object.values(waited).every(({ condition }) => condition === 'service_healthy')).toBe(true);
+    }
+  });
+});
+
+describe('the image', () => {
+  const lines = readFileSync('infra/Dockerfile', 'utf8').split('\n');
+
+  it('is built on pinned images, in stages, and runs without root under an init with a health check', () => {
+    const from = lines.filter((line) => line.startsWith('FROM '));
+    expect(from.length).toBeGreaterThan(1);
+    expect(from.filter((line) => !/^FROM [\w./-]+:\d+\.\d+\.\d+[\w.-]*( AS \w+)?$/.test(line))).toEqual([]);
+    expect(lines).toContain('USER node');
+    expect(lines.find((line) => line.startsWith('ENTRYPOINT'))).toContain('"tini"');
+    expect(lines.some((line) => line.startsWith('HEALTHCHECK'))).toBe(true);
+  });
+
+  it('copies what is there', () => {
+    const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
+    expect(copied.filter((path) => !existsSync(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { createEndsQuestion } from './ends-question.ts';
+
+// Red when an answer is given to somebody who came after its question: he would miss what was written before.
+test('nobody is answered by a question that was put before he came; those who wait share one', async () => {
+  const answers: Array<(ends: number[]) => void> = [];
+  const ask = createEndsQuestion(() => new Promise((resolve) => answers.push(resolve)));
+  const put = async (count: number) => {
+    while (answers.length < count) await new Promise(setImmediate);
+  };
+  const first = ask();
+  await put(1);
+  const late = [ask(), ask()];
+  answers[0]?.([1]);
+  expect(await first).toEqual([1]);
+  await put(2);
+  answers[1]?.([2]);
+  expect(await Promise.all(late)).toEqual([[2], [2]]);
+  expect(answers).toHaveLength(2);
+});
+
+test('a question that failed is put again', async () => {
+  let count = 0;
+  const ask = createEndsQuestion(async () => {
+    if (count++ === 0) throw new TypeError('the test');
+    return [count];
+  });
+  await expect(ask()).rejects.toThrow('the test');
+  expect(await ask()).toEqual([2]);
+});

@@ -1,0 +1,11 @@
+import { eventLogConformance } from '../conformance/event-log.ts';
+import { testPool } from '../postgres/test-pool.ts';
+import { kafkaUnderTest } from './kafka-under-test.ts';
+
+eventLogConformance('Kafka', async () => {
+  const { open } = await kafkaUnderTest(await testPool(), { partitions: 1 });
+  return {
+    openWriter: async () => (await open()).writer(0),
+    openReader: async () => (await open()).reader,
+  };
+});

@@ -1,0 +1,74 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { Fatal } from '../../schemas/failures.ts';
+import type { DeadLetters, EventLogReader, PartitionWriter } from '../ports/event-log.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
+import { startFailure } from './kafka-errors.ts';
+import { createKafkaReader } from './kafka-reader.ts';
+import type { KafkaSettings } from './kafka-settings.ts';
+import { createKafkaWriter } from './kafka-writer.ts';
+import { findOrMakeLog } from './log-birth.ts';
+import { deadLetterTopic, ensureTopics } from './topic.ts';
+
+export interface KafkaLog {
+  readonly logId: Uint8Array;
+  readonly partitions: number;
+  /** One append at a time in each. */
+  writer(partition: number): PartitionWriter;
+  readonly reader: EventLogReader;
+  readonly deadLetters: DeadLetters;
+  close(): Promise<void>;
+}
+
+export interface KafkaLogDeps {
+  settings: KafkaSettings;
+  /** Where it is kept which log a topic is. */
+  pool: Pool;
+  log: Logger;
+}
+
+/** Of produce requests: Kafka 2.1. */
+const PRODUCE = { apiKey: 0, versionMin: 7 };
+
+/**
+ * Looks at the topic, makes it where it is missing, and opens it. Throws Fatal `bad_configuration` for what
+ * the operator has to mend, Transient while the brokers are away.
+ */
+export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promise<KafkaLog> {
+  const client = createKafkaClient(settings, log);
+  try {
+    await client.admin.connect();
+    await ensureTopics(client, settings);
+    await client.open(settings.topic);
+    checkVersion(client, settings);
+    const birth = await findOrMakeLog(pool, client, settings);
+    return logOver(client, settings, birth);
+  } catch (cause) {
+    await client.close();
+    throw startFailure(settings.brokers, cause);
+  }
+}
+
+function logOver(
+  client: KafkaClient,
+  settings: KafkaSettings,
+  birth: Parameters<typeof createKafkaReader>[0]['birth'],
+): KafkaLog {
+  const { topic, partitions } = settings;
+  const { logId } = birth;
+  return {
+    logId,
+    partitions,
+    writer: (partition) => createKafkaWriter({ client, topic, logId }, partition),
+    reader: createKafkaReader({ client, topic, birth }),
+    deadLetters: createDeadLetters(client, topic, deadLetterTopic(settings)),
+    close: () => client.close(),
+  };
+}
+
+function checkVersion(client: KafkaClient, { brokers }: KafkaSettings): void {
+  const highest = client.highestVersion(PRODUCE.apiKey) ?? 0;
+  if (highest >= PRODUCE.versionMin) return;
+  throw new Fatal('bad_configuration', `Bad configuration: Kafka at ${brokers.join(',')} is older than 2.1.`);
+}

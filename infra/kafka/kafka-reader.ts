@@ -1,0 +1,90 @@
+import { Fatal } from '../../schemas/failures.ts';
+import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
+import { createBirthCheck } from './birth-check.ts';
+import { createEndsQuestion } from './ends-question.ts';
+import type { KafkaClient } from './kafka-client.ts';
+import { typeOf, unavailable } from './kafka-errors.ts';
+import type { LogBirth } from './log-birth.ts';
+import { createRecordFetch } from './record-fetch.ts';
+
+export interface ReaderDeps {
+  client: KafkaClient;
+  topic: string;
+  birth: LogBirth;
+}
+
+const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
+const FETCH_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Single fetches at a given offset: where a partition goes on is said by the range table alone. */
+export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLogReader {
+  const { logId, marks } = birth;
+  const partitions = [...marks.keys()];
+  const records = createRecordFetch(client, topic);
+  const ask = createEndsQuestion(() => asked(() => client.offsets(topic, partitions, 'latest')));
+  const check = createBirthCheck({ topic, birth, records, ends: ask, start });
+
+  async function asked<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (cause) {
+      if (cause instanceof Fatal) throw cause;
+      void client.refresh();
+      throw unavailable('does not answer', cause);
+    }
+  }
+
+  async function start(partition: number): Promise<number> {
+    return (await asked(() => client.offsets(topic, partitions, 'earliest')))[partition] ?? 0;
+  }
+
+  async function fetchFrames(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
+    try {
+      return await records.frames(partition, from, bytesMax);
+    } catch (error) {
+      if (typeOf(error) !== OUT_OF_RANGE) throw error;
+      const first = await start(partition);
+      if (from >= first) return [];
+      const gone = `begins at ${first}: what stood from ${from} on is gone`;
+      throw new Fatal('log_trimmed', `Partition ${partition} of ${topic} ${gone}.`);
+    }
+  }
+
+  async function read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
+    await check(partition);
+    const frames: LogFrame[] = [];
+    let left = bytesMax;
+    for (let at = from; left > 0; ) {
+      const more = await fetchFrames(partition, at, Math.min(left, FETCH_BYTES_MAX));
+      const fitting = countFitting(more, left, frames.length === 0);
+      frames.push(...more.slice(0, fitting));
+      if (fitting < more.length || more.length === 0) break;
+      left -= bytesOf(more);
+      at = more.at(-1)?.next ?? at;
+    }
+    return frames;
+  }
+
+  return {
+    logId,
+    partitions: marks.length,
+    durableEnds: ask,
+    durableEnd: async (partition) => (await ask())[partition] ?? 0,
+    start,
+    read: (partition, from, bytesMax) => asked(() => read(partition, from, bytesMax)),
+    close: async () => undefined,
+  };
+}
+
+function countFitting(frames: LogFrame[], bytesMax: number, atLeastOne: boolean): number {
+  let bytes = 0;
+  const over = frames.findIndex((frame) => {
+    bytes += frame.bytes.length;
+    return bytes > bytesMax;
+  });
+  return over < 0 ? frames.length : Math.max(atLeastOne ? 1 : 0, over);
+}
+
+function bytesOf(frames: LogFrame[]): number {
+  return frames.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}

@@ -1,0 +1,74 @@
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { testPool } from '../postgres/test-pool.ts';
+import { startKafka } from '../testing-servers/start-kafka.ts';
+import { whenThere } from '../when-there.ts';
+import { openKafkaLog } from './kafka-log.ts';
+import { kafkaUnderTest } from './kafka-under-test.ts';
+
+const log = pino({ level: 'silent' });
+const SETTINGS = {
+  topic: 'usage',
+  partitions: 2,
+  replication: 1,
+  minIsr: 1,
+  autoCreate: true,
+  tls: false,
+};
+const BAD = 'bad_configuration';
+const refused = (message: RegExp) =>
+  expect.objectContaining({ code: BAD, message: expect.stringMatching(message) });
+
+test('a topic that keeps less than was asked for is refused, with what is wrong in one line', async () => {
+  const pool = await testPool();
+  const kafka = await kafkaUnderTest(pool);
+  await kafka.open();
+  const open = async (given: Partial<typeof kafka.settings>) =>
+    (await kafkaUnderTest(pool, { ...kafka.settings, ...given })).open();
+  await expect(open({ partitions: 3 })).rejects.toEqual(
+    refused(/has 2 partitions, and KAFKA_PARTITIONS is 3/),
+  );
+  await expect(open({ replication: 2 })).rejects.toEqual(
+    refused(/1 replicas, fewer than KAFKA_REPLICATION 2/),
+  );
+  await expect(open({ minIsr: 2 })).rejects.toEqual(
+    refused(/min.insync.replicas 1, less than KAFKA_MIN_ISR 2/),
+  );
+  const missing = { topic: `${kafka.settings.topic}-other` };
+  await expect(open({ ...missing, autoCreate: false })).rejects.toEqual(refused(/is missing/));
+  await expect(open({ ...missing, replication: 3 })).rejects.toEqual(refused(/KAFKA_REPLICATION 3/));
+});
+
+test('topics that are compacted, may lose records or take only small ones are refused', async () => {
+  const pool = await testPool();
+  for (const [name, value] of [
+    ['cleanup.policy', 'compact'],
+    ['unclean.leader.election.enable', 'true'],
+    ['max.message.bytes', '100000'],
+  ] as const) {
+    const kafka = await kafkaUnderTest(pool);
+    await kafka.client.admin.createTopics({
+      topics: [{ topic: kafka.settings.topic, numPartitions: 2, configEntries: [{ name, value }] }],
+    });
+    await expect(kafka.open()).rejects.toMatchObject({ code: BAD });
+  }
+});
+
+test('a broker that is not there is waited for', async () => {
+  const pool = await testPool();
+  const settings = { ...SETTINGS, brokers: ['127.0.0.1:1'] };
+  await expect(openKafkaLog({ settings, pool, log })).rejects.toMatchObject({ code: 'kafka_unavailable' });
+});
+
+test('a login that is wrong is refused at once', { timeout: 120_000 }, async () => {
+  const pool = await testPool();
+  const server = await startKafka({ login: { username: 'metergate', password: 'right' } });
+  onTestFinished(() => server.stop());
+  const open = (password: string) => {
+    const sasl = { mechanism: 'plain', username: 'metergate', password } as const;
+    return openKafkaLog({ settings: { ...SETTINGS, brokers: [server.url], sasl }, pool, log });
+  };
+  await expect(open('wrong')).rejects.toMatchObject({ code: BAD });
+  const kafka = await whenThere('Kafka', () => open('right'), log);
+  await kafka.close();
+});

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { onTestFinished, vi } from 'vitest';
+import { sharedKafka } from '../testing-servers/shared-url.ts';
+import { whenThere } from '../when-there.ts';
+import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
+import { type KafkaLog, openKafkaLog } from './kafka-log.ts';
+import type { KafkaSettings } from './kafka-settings.ts';
+
+/** A topic of one's own on the broker of all tests. */
+export interface KafkaUnderTest {
+  settings: KafkaSettings;
+  /** As a process of its own does. */
+  open(): Promise<KafkaLog>;
+  /** To do to the topic what operators and others do. */
+  client: KafkaClient;
+  /** Puts a record there that is none of ours. */
+  putForeign(partition: number, value: string): Promise<void>;
+  /** What stands in a topic of one partition. */
+  letters(): Promise<Array<{ value: string; headers: Record<string, string> }>>;
+}
+
+const log = pino({ level: 'silent' });
+const PATIENCE = { timeout: 10_000, interval: 100 };
+
+export async function kafkaUnderTest(
+  pool: Pool,
+  given: Partial<KafkaSettings> = {},
+): Promise<KafkaUnderTest> {
+  const topic = `test-${randomBytes(6).toString('hex')}`;
+  const brokers = given.brokers ?? [await sharedKafka()];
+  const settings = {
+    ...{ brokers, topic, partitions: 2, replication: 1, minIsr: 1, autoCreate: true, tls: false },
+    ...given,
+  };
+  const client = createKafkaClient(settings, log);
+  await client.admin.connect();
+  onTestFinished(() => client.close());
+  return {
+    settings,
+    client,
+    async open() {
+      const kafka = await whenThere('Kafka', () => openKafkaLog({ settings, pool, log }), log);
+      onTestFinished(() => kafka.close());
+      return kafka;
+    },
+    async putForeign(partition, value) {
+      const messages = [{ value: Buffer.from(value), timestamp: String(Date.now()) }];
+      const topicData = [{ topic: settings.topic, partitions: [{ partition, messages }] }];
+      // A topic that was made a moment ago has no leader yet.
+      await vi.waitFor(async () => {
+        await client.open(settings.topic);
+        await client.refresh();
+        const broker = await client.leaderOf(settings.topic, partition);
+        await broker.produce({ acks: -1, timeout: 5_000, topicData });
+      }, PATIENCE);
+    },
+    async letters() {
+      const letters = `${settings.topic}.dead-letters`;
+      await client.open(letters);
+      const broker = await client.leaderOf(letters, 0);
+      const partitions = [{ partition: 0, fetchOffset: '0', maxBytes: 1_000_000 }];
+      const { responses } = await broker.fetch({
+        ...{ replicaId: -1, isolationLevel: 0, maxWaitTime: 0, minBytes: 1, maxBytes: 1_000_000 },
+        topics: [{ topic: letters, partitions }],
+      });
+      const found = responses[0]?.partitions[0]?.messages ?? [];
+      return found.map(({ value, headers }) => ({
+        value: String(value),
+        headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)])),
+      }));
+    },
+  };
+}

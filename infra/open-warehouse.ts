@@ -1,0 +1,35 @@
+import { createClickHouseWarehouse } from './clickhouse/clickhouse-warehouse.ts';
+import { setEventsRetention } from './clickhouse/events-retention.ts';
+import { onCluster } from './clickhouse/on-cluster.ts';
+import type { Warehouse } from './ports/warehouse.ts';
+import type { RoleContext } from './role-process.ts';
+
+export interface OpenedWarehouse {
+  warehouse: Warehouse;
+  /** Has it keep events for as long as the configuration says. After its migration. */
+  setRetention(): Promise<void>;
+  /** A statement that makes or changes a table, as every server that holds the data has to hear it. */
+  everywhere(sql: string): string;
+}
+
+/** The operator's ClickHouse, or the embedded one in the directory, which ends the process when stuck. */
+export async function openWarehouse(context: RoleContext, directory: string): Promise<OpenedWarehouse> {
+  const { config, closer } = context;
+  const { eventsRetentionDays, clickhouseCluster: cluster } = config;
+  const warehouse = await createWarehouse(context, directory);
+  closer.add('warehouse', { close: () => warehouse.close() });
+  return {
+    warehouse,
+    setRetention: () => setEventsRetention(warehouse, eventsRetentionDays),
+    everywhere: (sql) => (cluster === undefined ? sql : onCluster(sql, cluster)),
+  };
+}
+
+async function createWarehouse({ config, log, fail }: RoleContext, directory: string): Promise<Warehouse> {
+  const own = log.child({ component: 'warehouse' });
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = config;
+  if (url) return createClickHouseWarehouse({ url, cluster, log: own });
+  // Half a gigabyte of engine: only a process that uses it loads it.
+  const { createChdbWarehouse } = await import('./clickhouse/chdb-warehouse.ts');
+  return createChdbWarehouse({ directory, log: own, onStuck: fail });
+}

@@ -1,0 +1,45 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createControlServer } from './control-server.ts';
+import type { Check } from './judge-checks.ts';
+import { createMetrics } from './metrics.ts';
+import { rolePages } from './role-door.ts';
+
+async function openDoor(checks: Record<string, Check>): Promise<string> {
+  const door = await createControlServer({
+    meanwhile: rolePages({ metrics: createMetrics('delivery'), checks }),
+  });
+  onTestFinished(() => {
+    door.close();
+    void door.drain();
+  });
+  return door.url;
+}
+
+it('a role is alive before it is ready, and names what it lacks', async () => {
+  const checks: Record<string, Check> = { load: async () => 'waits for its stores' };
+  const url = await openDoor(checks);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const waiting = await fetch(`${url}/readyz`);
+  expect(waiting.status).toBe(503);
+  expect(await waiting.json()).toEqual({
+    status: 'not_ready',
+    checks: { load: { ok: false, detail: 'waits for its stores' } },
+  });
+  checks.load = async () => undefined;
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  checks.postgres = () => Promise.reject(new TypeError('a secret'));
+  expect(await (await fetch(`${url}/readyz`)).text()).not.toContain('secret');
+});
+
+it('it tells its metrics under its role, and of an API it has none', async () => {
+  const url = await openDoor({});
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('role="delivery"');
+  const other = await fetch(`${url}/api/v1/plans`);
+  expect([other.status, other.headers.get('x-api-version')]).toEqual([404, 'v1']);
+});
+
+it('an address that is taken is a fault of the configuration', async () => {
+  const url = new URL(await openDoor({}));
+  const taken = createControlServer({ host: url.hostname, port: Number(url.port) });
+  await expect(taken).rejects.toMatchObject({ code: 'listen_failed' });
+});

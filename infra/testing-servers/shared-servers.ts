@@ -1,0 +1,45 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startKafka } from './start-kafka.ts';
+import { startRedis } from './start-redis.ts';
+import type { TestingServer } from './testing-server.ts';
+
+const STARTS = { '/kafka': startKafka, '/redis': startRedis } as const;
+
+/**
+ * Vitest's globalSetup: tests in any of its processes ask here for the one broker and the one key store of
+ * the run, which are started when the first asks. Where the environment names one, nobody asks.
+ */
+export async function setup(): Promise<() => Promise<void>> {
+  const started = new Map<string, Promise<TestingServer>>();
+  const server = createServer(async (request, response) => {
+    const start = STARTS[request.url as keyof typeof STARTS];
+    const running = started.get(request.url ?? '') ?? start?.();
+    if (running) started.set(request.url ?? '', running);
+    const [status, body] = await answer(running);
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  process.env.TESTING_SERVERS_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return () => close(server, started);
+}
+
+async function answer(running: Promise<TestingServer> | undefined): Promise<[number, string]> {
+  if (!running) return [404, 'kafka or redis'];
+  return await running.then(
+    ({ url }): [number, string] => [200, url],
+    (error: Error): [number, string] => [500, error.message],
+  );
+}
+
+async function close(server: Server, started: Map<string, Promise<TestingServer>>): Promise<void> {
+  delete process.env.TESTING_SERVERS_URL;
+  server.close();
+  server.closeAllConnections();
+  for (const running of started.values()) {
+    await running.then(
+      (one) => one.stop(),
+      () => undefined, // who asked for it was told that it did not start
+    );
+  }
+}

@@ -1,0 +1,53 @@
+import { hasContainerEngine } from './container-engine.ts';
+import { startContainerServer } from './container-server.ts';
+import { hasKafkaJars, KAFKA_VERSION } from './kafka-jars.ts';
+import { startNativeKafka } from './native-kafka.ts';
+import type { TestingServer, TestingServerOptions } from './testing-server.ts';
+
+const PORT = 9_092;
+const CONTROLLER_PORT = 9_093;
+
+export function canStartKafka(): boolean {
+  return hasContainerEngine() || hasKafkaJars();
+}
+
+/** A broker of one's own, to be hurt: by Docker where an engine answers, else from its jars. */
+export async function startKafka(options: TestingServerOptions = {}): Promise<TestingServer> {
+  // A login would take a file inside the container.
+  if (!hasContainerEngine() || options.login) return await startNativeKafka(options);
+  return await startContainerServer({
+    image: `apache/kafka:${KAFKA_VERSION}`,
+    port: PORT,
+    url: (hostPort) => `127.0.0.1:${hostPort}`,
+    environment: (hostPort) => ({ ...settings(hostPort), ...asVariables(options.settings ?? {}) }),
+    command: [],
+    readyLine: /Kafka Server started/,
+  });
+}
+
+/** Clients are told the port outside; the container itself listens on its own. */
+function settings(hostPort: number): Record<string, string> {
+  return {
+    KAFKA_NODE_ID: '1',
+    KAFKA_PROCESS_ROLES: 'broker,controller',
+    KAFKA_LISTENERS: `PLAINTEXT://:${PORT},CONTROLLER://:${CONTROLLER_PORT}`,
+    KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://127.0.0.1:${hostPort}`,
+    KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
+    KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    KAFKA_CONTROLLER_QUORUM_VOTERS: `1@localhost:${CONTROLLER_PORT}`,
+    KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
+    KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
+    KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
+    KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
+    KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+  };
+}
+
+/** `log.retention.ms` is KAFKA_LOG_RETENTION_MS there. */
+function asVariables(given: Record<string, string>): Record<string, string> {
+  const named = Object.entries(given).map(([name, value]) => [
+    `KAFKA_${name.toUpperCase().replaceAll('.', '_')}`,
+    value,
+  ]);
+  return Object.fromEntries(named);
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import type { SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { testPool } from '../postgres/test-pool.ts';
+import { sharedRedis } from '../testing-servers/shared-url.ts';
+import { openValkeyKeys, type ValkeyKeysOptions } from './valkey-keys.ts';
+
+/** Keys of one installation, under a prefix of its own: any number of processes open them. */
+export interface KeysUnderTest {
+  pool: Pool;
+  prefix: string;
+  url: string;
+  open(options?: Partial<ValkeyKeysOptions>): Promise<SharedIdempotencyStore>;
+}
+
+const log = pino({ level: 'silent' });
+/** Longer than since 1970: the times of tests are small numbers, and keys of such an age would be swept. */
+const WINDOW_MS = 1e13;
+
+export async function openKeysUnderTest(
+  given?: { url: string },
+  clock: Clock = systemClock,
+): Promise<KeysUnderTest> {
+  const url = given?.url ?? (await sharedRedis());
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const pool = await testPool();
+  const settings = { url, hotWindowMs: WINDOW_MS };
+  return {
+    pool,
+    prefix,
+    url,
+    async open(options = {}) {
+      const keys = await openValkeyKeys({ settings, shards: 2, pool, clock, log, prefix, ...options });
+      onTestFinished(() => keys.close());
+      return keys;
+    },
+  };
+}

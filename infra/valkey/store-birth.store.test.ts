@@ -1,0 +1,77 @@
+import { Redis } from 'iovalkey';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { startRedis } from '../testing-servers/start-redis.ts';
+import { openKeysUnderTest } from './keys-under-test.ts';
+
+const PATIENCE = { timeout: 15_000, interval: 100 };
+
+async function ownServer(settings: Record<string, string> = {}) {
+  const server = await startRedis({ settings });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** Claims and confirms one key; gives its outcome. */
+async function use(keys: SharedIdempotencyStore, id: number): Promise<number | undefined> {
+  const records = new Uint32Array(10).fill(id);
+  new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
+  const batch = { count: 1, records, readOnly: new Uint8Array(1), outcomes: new Uint8Array(1) };
+  const claim = await keys.claim(batch);
+  await keys.confirm([claim], 1);
+  return batch.outcomes[0];
+}
+
+const usedSoon = (keys: SharedIdempotencyStore, id: number) => vi.waitFor(() => use(keys, id), PATIENCE);
+
+// Red when a change of the run id is not seen, and when only the process that saw it knows.
+test('a store that was restarted is young for a whole window, for every process', async () => {
+  const server = await ownServer();
+  const installation = await openKeysUnderTest(server);
+  const keys = await installation.open();
+  expect(await use(keys, 1)).toBe(OUTCOME.created);
+  expect(keys.isYoung()).toBe(false);
+  await server.restart({ wiped: true });
+  expect(await usedSoon(keys, 1)).toBe(OUTCOME.created);
+  expect(keys.isYoung()).toBe(true);
+  expect((await installation.open()).isYoung()).toBe(true);
+});
+
+// Red when the birth mark is not looked at with each claim.
+test('a store that was emptied under a living connection is young from the next claim on', async () => {
+  const server = await ownServer();
+  const installation = await openKeysUnderTest(server);
+  const keys = await installation.open();
+  await use(keys, 1);
+  const redis = new Redis(server.url);
+  onTestFinished(() => redis.disconnect());
+  await redis.flushall();
+  expect(await use(keys, 1)).toBe(OUTCOME.created);
+  expect(keys.isYoung()).toBe(true);
+});
+
+test('a server that throws keys away is refused at once, and one with a wrong password', async () => {
+  const forgetful = await ownServer({ 'maxmemory-policy': 'allkeys-lru' });
+  const installation = await openKeysUnderTest(forgetful);
+  await expect(installation.open()).rejects.toMatchObject({ code: 'bad_configuration' });
+  const closed = await startRedis({ login: { username: '', password: 'right' } });
+  onTestFinished(() => closed.stop());
+  const url = closed.url.replace(/\/\/(.*@)?/, '//:wrong@');
+  await expect((await openKeysUnderTest({ url })).open()).rejects.toMatchObject({
+    code: 'bad_configuration',
+  });
+});
+
+test('while it stands still nothing is claimed, and afterwards it is the same store', async () => {
+  const server = await ownServer();
+  const installation = await openKeysUnderTest(server);
+  const keys = await installation.open();
+  await use(keys, 1);
+  await server.pause();
+  const startedAtMs = performance.now();
+  await expect(use(keys, 2)).rejects.toMatchObject({ code: 'keys_unavailable' });
+  expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+  await server.resume();
+  expect(await usedSoon(keys, 1)).toBe(OUTCOME.duplicate);
+  expect(keys.isYoung()).toBe(false);
+});

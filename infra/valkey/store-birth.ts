@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { Transient } from '../../schemas/failures.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ValkeyClient } from './valkey-client.ts';
+
+/**
+ * Whether the key store is still the one that it was. A restart, a fail-over, a restore or a wipe may have
+ * lost keys, and nothing in it tells which: from then on, for as long as keys are kept, everything that is
+ * claimed is looked up before it is counted.
+ */
+export interface StoreBirth {
+  /** The mark without which a script does nothing. Asks first, unless that was done on this connection. */
+  mark(): Promise<string>;
+  isYoung(): boolean;
+  /** The connection was lost, or a script has found another mark. */
+  doubt(): void;
+}
+
+export interface BirthDeps {
+  client: ValkeyClient;
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+  /** Names the store in Postgres. */
+  name: string;
+  /** A mark in each shard. */
+  markKeys: string[];
+  hotWindowMs: number;
+}
+
+interface BirthRow {
+  birth: string;
+  runId: string;
+  youngMs: number;
+}
+
+const TRIES_MAX = 5;
+
+export function createStoreBirth(deps: BirthDeps): StoreBirth {
+  const { clock } = deps;
+  let known: { birth: string; youngUntilMs: number } | undefined;
+  let asking: Promise<string> | undefined;
+  let doubts = 0;
+
+  async function ask(): Promise<string> {
+    const before = doubts;
+    const { birth, youngMs } = await look(deps);
+    // Asked on a connection that is gone meanwhile, the answer is worth nothing.
+    if (before !== doubts) throw new Transient('keys_unavailable', 'The key store went away.');
+    known = { birth, youngUntilMs: clock.monotonicMs() + youngMs };
+    return birth;
+  }
+
+  return {
+    async mark() {
+      if (known) return known.birth;
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      return await asking;
+    },
+    // What nobody knows anything of may have lost keys.
+    isYoung: () => !known || known.youngUntilMs > clock.monotonicMs(),
+    doubt() {
+      doubts++;
+      known = undefined;
+    },
+  };
+}
+
+/** What Postgres says of it, once both say the same. */
+async function look(deps: BirthDeps): Promise<BirthRow> {
+  const { client, markKeys, pool, name } = deps;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const runId = await client.identity();
+    const marks = await client.getAll(markKeys);
+    const row = await readRow(pool, name);
+    if (row?.runId === runId && marks.every((mark) => mark === row.birth)) return row;
+    const written = await write(deps, row, runId);
+    if (written) await client.setAll(markKeys, written);
+  }
+  throw new Transient('keys_unavailable', 'The key store changes all the time.');
+}
+
+async function readRow(pool: Pool, name: string): Promise<BirthRow | undefined> {
+  const { rows } = await pool.query<BirthRow>(
+    `SELECT birth, run_id AS "runId",
+            greatest(0, extract(epoch FROM young_until - now()) * 1000)::float8 AS "youngMs"
+     FROM key_stores WHERE name = $1`,
+    [name],
+  );
+  return rows[0];
+}
+
+/** The new mark; undefined when another process was faster: what it wrote is read. */
+async function write(
+  { pool, name, hotWindowMs, log }: BirthDeps,
+  before: BirthRow | undefined,
+  runId: string,
+): Promise<string | undefined> {
+  const birth = randomBytes(8).toString('hex');
+  if (!before) {
+    // Of a store that nothing was ever claimed in no key can be missing.
+    const { rowCount } = await pool.query(
+      'INSERT INTO key_stores (name, birth, run_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [name, birth, runId],
+    );
+    return rowCount === 1 ? birth : undefined;
+  }
+  const { rowCount } = await pool.query(
+    `UPDATE key_stores
+     SET birth = $3, run_id = $4, young_until = now() + $5 * interval '1 millisecond'
+     WHERE name = $1 AND birth = $2`,
+    [name, before.birth, birth, runId, hotWindowMs],
+  );
+  if (rowCount !== 1) return undefined;
+  log.warn({ hotWindowMs }, 'the key store was restarted or replaced: its keys are looked up for a while');
+  return birth;
+}

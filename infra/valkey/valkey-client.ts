@@ -1,0 +1,108 @@
+import { Redis } from 'iovalkey';
+import type { Logger } from 'pino';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import { CLAIM, CONFIRM, RELEASE } from './key-scripts.ts';
+import type { ValkeySettings } from './valkey-settings.ts';
+
+/** The connection and what is asked over it. Everything throws Transient `keys_unavailable`. */
+export interface ValkeyClient {
+  /** Which life of which server answers: another one may have lost keys. */
+  identity(): Promise<string>;
+  policy(): Promise<string>;
+  getAll(keys: string[]): Promise<Array<string | null>>;
+  setAll(keys: string[], value: string): Promise<void>;
+  claim(args: ScriptArgs): Promise<[outcomes: Buffer, times: Buffer]>;
+  confirm(args: ScriptArgs): Promise<Buffer[]>;
+  release(args: ScriptArgs): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type ScriptArgs = Array<string | number | Buffer>;
+
+interface Scripts {
+  claimKeysBuffer(...args: ScriptArgs): Promise<[Buffer, Buffer]>;
+  confirmKeysBuffer(...args: ScriptArgs): Promise<Buffer[]>;
+  releaseKeys(...args: ScriptArgs): Promise<number>;
+}
+
+const COMMAND_TIMEOUT_MS = 1_000;
+const RECONNECT_MS_MAX = 500;
+const KEYS = 2;
+
+/** Nothing is queued for a server that is away, and nothing is sent twice: who asked must know. */
+export function createValkeyClient(
+  { url }: ValkeySettings,
+  { log, onLost }: { log: Logger; onLost: () => void },
+): ValkeyClient {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(times * 50, RECONNECT_MS_MAX),
+    scripts: {
+      claimKeys: { lua: CLAIM, numberOfKeys: KEYS },
+      confirmKeys: { lua: CONFIRM, numberOfKeys: KEYS },
+      releaseKeys: { lua: RELEASE, numberOfKeys: KEYS },
+    },
+  });
+  // Why a connection does not come about is said here alone: who asks hears that it is closed.
+  let refused: Error | undefined;
+  redis.on('error', (err: Error) => {
+    refused = REFUSED.test(err.message) ? err : undefined;
+    log.debug({ err }, 'the key store is away');
+  });
+  redis.on('close', onLost);
+  const scripts = redis as unknown as Scripts;
+
+  async function asked<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      if (redis.status === 'wait') await redis.connect();
+      return await act();
+    } catch (cause) {
+      throw failure(refused ?? cause);
+    }
+  }
+
+  return {
+    identity: () =>
+      asked(async () => {
+        const info = `${await redis.info('server')}\n${await redis.info('replication')}`;
+        return `${fieldOf(info, 'run_id')} ${fieldOf(info, 'master_replid')}`;
+      }),
+    policy: () => asked(async () => fieldOf(await redis.info('memory'), 'maxmemory_policy')),
+    getAll: (keys) => asked(() => Promise.all(keys.map((key) => redis.get(key)))),
+    setAll: (keys, value) =>
+      asked(async () => {
+        await Promise.all(keys.map((key) => redis.set(key, value)));
+      }),
+    claim: (args) => asked(() => scripts.claimKeysBuffer(...args)),
+    confirm: (args) => asked(() => scripts.confirmKeysBuffer(...args)),
+    release: (args) =>
+      asked(async () => {
+        await scripts.releaseKeys(...args);
+      }),
+    async close() {
+      redis.disconnect();
+    },
+  };
+}
+
+function fieldOf(info: string, name: string): string {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+}
+
+const REFUSED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid (username|password)|without any password/;
+
+function failure(cause: unknown): Fatal | Transient {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (message.startsWith('BIRTH')) {
+    return new Transient('key_store_changed', 'The key store is not the one it was.', { cause });
+  }
+  if (REFUSED.test(message)) {
+    return new Fatal('bad_configuration', `Bad configuration: REDIS_URL is refused: ${message}`, { cause });
+  }
+  return new Transient('keys_unavailable', 'The key store does not answer.', { cause });
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import { RECORD_BYTES } from '../../schemas/frame.ts';
+import type { Clock } from '../ports/clock.ts';
+import {
+  type Claim,
+  NOTE,
+  OUTCOME,
+  type SharedBatch,
+  type SharedIdempotencyStore,
+} from '../ports/idempotency-store.ts';
+import { FLAG } from './key-scripts.ts';
+import { createStoreBirth, type StoreBirth } from './store-birth.ts';
+import { createValkeyClient, type ScriptArgs, type ValkeyClient } from './valkey-client.ts';
+import type { ValkeySettings } from './valkey-settings.ts';
+
+export interface ValkeyKeysOptions {
+  settings: ValkeySettings;
+  /** As many as the log has partitions. */
+  shards: number;
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+  /** Stands before all keys: several installations may share a server. */
+  prefix?: string;
+  /** After it somebody else may take over what was claimed. */
+  leaseMs?: number;
+}
+
+/** Twice what a produce may take, and as much again for what comes before and after. */
+const LEASE_MS = 15_000;
+/** Beyond the window: clocks of several machines give the ages. */
+const KEPT_LONGER_MS = 3_600_000;
+
+/**
+ * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
+ * Transient `keys_unavailable` while it is away.
+ */
+export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<SharedIdempotencyStore> {
+  const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
+  const { hotWindowMs } = settings;
+  let birth: StoreBirth | undefined;
+  const client = createValkeyClient(settings, { log, onLost: () => birth?.doubt() });
+  const markKeys = Array.from({ length: shards }, (_, shard) => `${prefix}:{s${shard}}:birth`);
+  birth = createStoreBirth({ client, pool, clock, log, name: prefix, markKeys, hotWindowMs });
+  try {
+    await checkPolicy(client);
+    await birth.mark();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, hotWindowMs });
+}
+
+async function checkPolicy(client: ValkeyClient): Promise<void> {
+  const policy = await client.policy();
+  if (policy === '' || policy === 'noeviction') return;
+  throw new Fatal(
+    'bad_configuration',
+    `Bad configuration: the server of REDIS_URL has maxmemory-policy ${policy}, which forgets keys that ` +
+      'are needed: set it to noeviction.',
+  );
+}
+
+interface KeysParts {
+  client: ValkeyClient;
+  birth: StoreBirth;
+  prefix: string;
+  leaseMs: number;
+  hotWindowMs: number;
+}
+
+/** What is to be confirmed or released: the created records, one after the other. */
+interface HeldClaim extends Claim {
+  shard: number;
+  owner: Buffer;
+  records: Buffer;
+  /** A byte per record: 1 where it was taken over. */
+  takenOver: Buffer;
+  /** Their numbers in the batch. */
+  items: number[];
+  batch: SharedBatch;
+}
+
+function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
+  const { client, birth, prefix, leaseMs, hotWindowMs } = parts;
+  const keepMs = hotWindowMs + KEPT_LONGER_MS;
+  const newOwner = createOwners();
+
+  /** With the mark that the store had a moment ago: a script that finds another one does nothing. */
+  async function run<T>(
+    shard: number,
+    args: ScriptArgs,
+    script: (args: ScriptArgs) => Promise<T>,
+  ): Promise<T> {
+    const keys = [`${prefix}:{s${shard}}:birth`, `${prefix}:{s${shard}}:`];
+    try {
+      return await script([...keys, await birth.mark(), ...args]);
+    } catch (error) {
+      if (!(error instanceof Transient) || error.code !== 'key_store_changed') throw error;
+      birth.doubt();
+      return await script([...keys, await birth.mark(), ...args]);
+    }
+  }
+
+  async function claim(batch: SharedBatch): Promise<HeldClaim> {
+    const { shard = 0, count, records, readOnly } = batch;
+    const owner = newOwner();
+    const bytes = Buffer.from(records.buffer, records.byteOffset, count * RECORD_BYTES);
+    const looks = Buffer.from(readOnly.buffer, readOnly.byteOffset, count);
+    const answer =
+      count === 0
+        ? ([Buffer.alloc(0), Buffer.alloc(0)] as const)
+        : await run(shard, [owner, keepMs, leaseMs, bytes, looks], client.claim);
+    return { ...takeIn(batch, bytes, answer), shard, owner, batch };
+  }
+
+  async function confirm(held: HeldClaim): Promise<void> {
+    if (held.created === 0) return;
+    const lost = await run(held.shard, [held.owner, keepMs], client.confirm);
+    if (lost.length > 0) giveUp(held, lost);
+  }
+
+  async function release({ shard, owner, created, records, takenOver }: HeldClaim): Promise<void> {
+    if (created > 0) await run(shard, [owner, keepMs, records, takenOver], client.release);
+  }
+
+  return {
+    claim,
+    confirm: async (claims) => void (await Promise.all((claims as HeldClaim[]).map(confirm))),
+    release: async (claims) => void (await Promise.all((claims as HeldClaim[]).map(release))),
+    isYoung: birth.isYoung,
+    close: () => client.close(),
+  };
+}
+
+/** Writes outcomes, notes and times of the first event into the batch. */
+function takeIn(
+  batch: SharedBatch,
+  bytes: Buffer,
+  [outcomes, times]: readonly [Buffer, Buffer],
+): Pick<HeldClaim, 'created' | 'waits' | 'records' | 'takenOver' | 'items'> {
+  const items: number[] = [];
+  const takenOver: number[] = [];
+  let waits = false;
+  let timesAt = 0;
+  for (let item = 0; item < batch.count; item++) {
+    const said = outcomes[item] ?? 0;
+    const outcome = said & FLAG.outcome;
+    batch.outcomes[item] = outcome;
+    waits ||= (said & (FLAG.own | FLAG.pending)) !== 0;
+    if (batch.notes) batch.notes[item] = noteOf(said);
+    const isTakenOver = (said & FLAG.takenOver) !== 0;
+    if (outcome === OUTCOME.duplicate || isTakenOver) {
+      times.copy(bytes, item * RECORD_BYTES + 24, timesAt, timesAt + 16);
+      timesAt += 16;
+    }
+    if (outcome !== OUTCOME.created) continue;
+    items.push(item);
+    takenOver.push(isTakenOver ? 1 : 0);
+  }
+  const records = Buffer.allocUnsafe(items.length * RECORD_BYTES);
+  for (const [at, item] of items.entries()) {
+    bytes.copy(records, at * RECORD_BYTES, item * RECORD_BYTES, (item + 1) * RECORD_BYTES);
+  }
+  return { created: items.length, waits, records, takenOver: Buffer.from(takenOver), items };
+}
+
+/** What another has taken over is his event. */
+function giveUp({ batch, items, records }: HeldClaim, ids: Buffer[]): void {
+  const lost = new Set(ids.map((id) => id.toString('hex')));
+  for (const [at, item] of items.entries()) {
+    const id = records.toString('hex', at * RECORD_BYTES, at * RECORD_BYTES + ID_BYTES);
+    if (lost.has(id)) batch.outcomes[item] = OUTCOME.duplicate;
+  }
+}
+
+const ID_BYTES = 16;
+
+function noteOf(said: number): number {
+  return (said & FLAG.pending ? NOTE.pending : 0) | (said & FLAG.takenOver ? NOTE.takenOver : 0);
+}
+
+/** Each claim's own, so that who has lost his cannot confirm what another took over. */
+function createOwners(): () => Buffer {
+  const first = randomBytes(8);
+  let next = first.readUInt32LE(4);
+  return () => {
+    const owner = Buffer.from(first);
+    owner.writeUInt32LE(next, 4);
+    next = (next + 1) >>> 0;
+    return owner;
+  };
+}

@@ -1,0 +1,29 @@
+import type { Answer, Engine, UsageRequest } from '../infra/ports/engine.ts';
+import type { CommitOutcome, GroupCommit } from './group-commit.ts';
+
+/** From a request's body to what is answered once it is durable. */
+export type BeginUsage = (request: UsageRequest) => Begun | Promise<Begun>;
+
+/** A request that was decided; `durable` is there when the answer has to wait for it. */
+export interface Begun {
+  answer: Answer;
+  created: number;
+  durable: Promise<CommitOutcome> | undefined;
+}
+
+/**
+ * Over a log and keys of this process alone. What was read is let go of here: kept until the flush, its
+ * objects outlive the young heap and double the GC.
+ */
+export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): BeginUsage {
+  /** No await between the claim and the commit: frames carry events in the order of their claims. */
+  function decideAndCommit(reading: unknown): Begun {
+    const { answer, commit } = engine.decide(reading);
+    return { answer, created: commit?.eventCount ?? 0, durable: commit && groupCommit.commit(commit) };
+  }
+
+  return (request) => {
+    const reading = engine.read(request);
+    return reading instanceof Promise ? reading.then(decideAndCommit) : decideAndCommit(reading);
+  };
+}

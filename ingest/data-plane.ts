@@ -1,0 +1,92 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Registry as Metrics } from 'prom-client';
+import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
+import { createKeyCache, type KeyCache } from '../infra/key-cache.ts';
+import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import type { Exchange } from '../infra/ports/http-front.ts';
+import { createListener } from '../infra/postgres/listen.ts';
+import type { RoleContext } from '../infra/role-process.ts';
+import { type DerivedSecrets, hashApiKey } from '../infra/secrets.ts';
+import { findApiKey } from '../infra/store/find-api-key.ts';
+import { CHANNELS, type ChangeNote } from '../schemas/channels.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import type { UsageOperation } from './usage-operation.ts';
+import type { Whereabouts } from './whereabouts.ts';
+
+/** What both ways of taking usage stand on. */
+export interface DataPlane extends RoleContext {
+  metrics: Metrics;
+  whereabouts: Whereabouts;
+  pool: Pool;
+  /** Read when they are first needed: the control side makes their file at the very first start. */
+  secrets(): DerivedSecrets;
+  /** Why usage is not taken yet, for readyz. */
+  opening: { why: string };
+}
+
+/** An open way for usage. */
+export interface UsagePath {
+  accept: Accept;
+  /** What stands in its way just now, by name. */
+  obstacles: () => Record<string, string> | Promise<Record<string, string>>;
+}
+
+export type Accept = (exchange: Exchange, operation: UsageOperation) => void;
+
+export interface Caches {
+  keys: KeyCache;
+  registry: Registry;
+}
+
+const REGISTRY_ENTRIES_MAX = 200_000;
+
+/** API keys, customers and meters that are known without asking, corrected by what Postgres notifies. */
+export function openCaches(dataPlane: DataPlane): Caches {
+  const { pool, whereabouts, closer, log } = dataPlane;
+  const keys = openKeyCache(dataPlane);
+  const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX, clock: systemClock });
+  closer.add('listener', listenForChanges(whereabouts, { keys, registry }, log));
+  return { keys, registry };
+}
+
+function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
+  const { keyPepper } = secrets();
+  const firstCalls = createFirstCallStamp(pool, log);
+  closer.add('first calls', { close: () => firstCalls.close() });
+  const lastUsed = createLastUsedStamp(pool, log);
+  closer.add('last used', { close: () => lastUsed.close() });
+  return createKeyCache({
+    load: async (text) => {
+      const key = await findApiKey(pool, hashApiKey(text, keyPepper));
+      // Behind the answer, and only when a key is looked up: no request of the hot path pays for it.
+      if (key && !key.revoked) {
+        firstCalls.saw(key.environment);
+        lastUsed.saw(key.id, systemClock.nowMs());
+      }
+      return key;
+    },
+    clock: systemClock,
+  });
+}
+
+function listenForChanges(whereabouts: Whereabouts, { keys, registry }: Caches, log: Logger) {
+  const clear = () => {
+    keys.clear();
+    registry.clear();
+  };
+  return createListener(
+    { url: () => whereabouts.postgresUrl() ?? '', log },
+    {
+      channels: {
+        [CHANNELS.changes]: (payload) => {
+          const note = JSON.parse(payload) as ChangeNote;
+          keys.forget(note);
+          registry.forget(note);
+        },
+      },
+      onSession: clear,
+    },
+  );
+}

@@ -1,0 +1,143 @@
+import type { Answer, Identified, SharedEngine, UsageRequest } from '../../infra/ports/engine.ts';
+import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { Defect } from '../../schemas/failures.ts';
+import { refusedAnswer } from './answers.ts';
+import type { Decided, Reading } from './decided.ts';
+import { createFastDoor, type FastDoor } from './fast-door.ts';
+import { createFastReader, type FastReading, REUSED_RESULT } from './fast-engine.ts';
+import { lineOf } from './frame-part.ts';
+import { answerOf, applyOutcomes, createPlainParts, type IdentifyDeps } from './plain-engine.ts';
+
+export interface SharedEngineDeps extends IdentifyDeps {
+  /** So long the store knows a key for certain. */
+  hotWindowMs: number;
+}
+
+/**
+ * The two doors for a store that takes its time. The fast door's memory belongs to the next request by then,
+ * so that lines and the answer for new events are taken from it before the claim: most requests need nothing
+ * more, and the others' bodies are read again.
+ */
+export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastReading | Reading> {
+  const plain = createPlainParts(deps);
+  const door = createFastDoor(REUSED_RESULT);
+  const ageMsMax = Math.min(deps.limits.ageMsMax, deps.hotWindowMs);
+  // What holds an event that is older goes through the plain door as a whole.
+  const { readFast, isLatest } = createFastReader({ ...deps, limits: { ...deps.limits, ageMsMax } }, door);
+
+  function identify(reading: FastReading | Reading): Identified | { answer: Answer } {
+    if (!('turn' in reading)) return identifyPlainly(plain, reading, deps.createdAtMs() - deps.hotWindowMs);
+    if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
+    door.useKey(deps.identityOf(reading.request.environment));
+    door.wasm.identify(reading.count, deps.createdAtMs());
+    return identified(door, reading, (request) => void readFast(request));
+  }
+
+  return { read: (request) => readFast(request) ?? plain.read(request), identify };
+}
+
+/** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */
+function identified(
+  door: FastDoor,
+  { request, count, pairs }: FastReading,
+  readAgain: (request: UsageRequest) => void,
+): Identified {
+  const { records: words, outcomes: judged } = door.claimBatch(count);
+  const records = new Uint32Array(words);
+  const pairOf = new Uint16Array(count);
+  for (let item = 0; item < count; item++) pairOf[item] = door.pairOf(item);
+  judged.fill(OUTCOME.created);
+  const created = door.answer(count, count, 0);
+  const lines = door.lines(count);
+
+  function answerAnew(outcomes: Uint8Array): Buffer {
+    readAgain(request);
+    const batch = door.claimBatch(count);
+    batch.records.set(records);
+    batch.outcomes.set(outcomes);
+    return door.answer(count, countOf(outcomes, OUTCOME.created), countOf(outcomes, OUTCOME.duplicate));
+  }
+
+  return {
+    count,
+    records,
+    readOnly: new Uint8Array(count),
+    lines,
+    lineEnds: endsOfLines(lines, count),
+    pairs: pairs.map(({ json }) => json),
+    pairOf,
+    cold: [],
+    refuse: () => undefined,
+    answer(outcomes) {
+      const isNew = countOf(outcomes, OUTCOME.created) === count;
+      return { status: 200, replayed: false, body: isNew ? created : answerAnew(outcomes) };
+    },
+  };
+}
+
+function identifyPlainly(
+  plain: ReturnType<typeof createPlainParts>,
+  { request, refusal, items }: Reading,
+  coldBeforeMs: number,
+): Identified | { answer: Answer } {
+  if (refusal) return { answer: refusedAnswer(refusal, request.requestId) };
+  const { count, records, times, readOnly } = plain.identify(items, request.environment);
+  const decided = { items, records, times };
+  const refused = new Map<number, Refusal>();
+  return {
+    ...{ count, records, readOnly: readOnly.subarray(0, count) },
+    ...linesOf(decided, count, coldBeforeMs),
+    refuse: (item, why) => void refused.set(item, why),
+    answer(outcomes) {
+      applyOutcomes(items, outcomes);
+      for (const item of items) item.refusal = refused.get(item.at) ?? item.refusal;
+      return answerOf(decided, request);
+    },
+  };
+}
+
+type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
+
+/** As if all that is not refused were new. */
+function linesOf({ items, times }: Decided, count: number, coldBeforeMs: number): Lines {
+  const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
+  const pairs = new Map<string, number>();
+  const lines: Buffer[] = [];
+  const cold: number[] = [];
+  let end = 0;
+  for (const { at, checked, pair, identity, refusal } of items) {
+    if (at < 0) continue;
+    const occurredAtMs = times[at * 5 + 3] ?? 0;
+    if (pair) {
+      pairOf[at] = pairs.get(pair.json) ?? pairs.size;
+      pairs.set(pair.json, pairOf[at]);
+      if (occurredAtMs < coldBeforeMs) cold.push(at);
+    }
+    if (checked && pair && !refusal) {
+      const line = Buffer.from(lineOf({ checked, pair, identity }, occurredAtMs, times[at * 5 + 4] ?? 0));
+      lines.push(line);
+      end += line.length;
+    }
+    lineEnds[at] = end;
+  }
+  return { lines: Buffer.concat(lines), lineEnds, pairs: [...pairs.keys()], pairOf, cold };
+}
+
+function endsOfLines(lines: Buffer, count: number): Uint32Array {
+  const ends = new Uint32Array(count);
+  let end = 0;
+  for (let line = 0; line < count; line++) {
+    end = lines.indexOf(LINE_FEED, end) + 1;
+    ends[line] = end;
+  }
+  return ends;
+}
+
+const LINE_FEED = 10;
+
+function countOf(outcomes: Uint8Array, outcome: number): number {
+  let found = 0;
+  for (const one of outcomes) if (one === outcome) found++;
+  return found;
+}

@@ -1,0 +1,80 @@
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../infra/ports/clock.ts';
+import type { UsageRequest } from '../infra/ports/engine.ts';
+import type { PartitionOutcome, PartitionWriter } from '../infra/ports/event-log.ts';
+import type { SharedIdempotencyStore } from '../infra/ports/idempotency-store.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { decodeFrame, type Frame } from '../schemas/frame.ts';
+import { createSharedUsage } from './begin-shared-usage.ts';
+import { createCreatedAt } from './engine/created-at.ts';
+import { createEngineHarness } from './engine/engine-under-test.ts';
+import { createSharedEngine } from './engine/shared-engine.ts';
+
+/** A log of frames in memory, whose appends end as the test says. */
+export interface LogUnderTest {
+  frames: Frame[];
+  /** Asked before each append. `unknown-written`: the answer is lost, the frame is there. */
+  next(): Promise<PartitionOutcome['status'] | 'unknown-written'>;
+  writer(partition: number): PartitionWriter;
+}
+
+const LOG_ID = Buffer.alloc(16, 9);
+
+export function createLogUnderTest(): LogUnderTest {
+  const log: LogUnderTest = {
+    frames: [],
+    next: async () => 'durable',
+    writer: () => ({
+      logId: LOG_ID,
+      close: async () => undefined,
+      async append(pieces): Promise<PartitionOutcome> {
+        const status = await log.next();
+        if (status === 'not_sent') return { status, cause: 'the test' };
+        if (status !== 'unknown') log.frames.push(decodeFrame(Buffer.concat(pieces)));
+        if (status !== 'durable') return { status: 'unknown', cause: 'the test' };
+        const end = log.frames.length;
+        return { status, position: end - 1, end };
+      },
+    }),
+  };
+  return log;
+}
+
+export interface Answered {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
+  json: any;
+}
+
+/** One data plane of several: its own engine, over the log and the keys of all. */
+export async function openDataPlane(
+  keys: SharedIdempotencyStore,
+  log: LogUnderTest,
+  warehouse: Pick<Warehouse, 'query'> = { query: async () => [] },
+) {
+  const partitions = 2;
+  const names = await createEngineHarness(() => undefined as never);
+  onTestFinished(() => names.close());
+  names.setNow(Date.now());
+  names.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa' });
+  names.putMeter({ key: 'calls' });
+  const engine = createSharedEngine({
+    ...names.identifyDeps,
+    createdAtMs: createCreatedAt(systemClock),
+    hotWindowMs: 3 * 86_400_000,
+  });
+  const silent = pino({ level: 'silent' });
+  const deps = { engine, keys, partitions, warehouse, writer: log.writer, clock: systemClock, log: silent };
+  const usage = createSharedUsage(deps);
+  onTestFinished(() => usage.drain());
+  return async (key: string, value: number, occurredAt?: string): Promise<Answered> => {
+    const event = { customerId: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa', meterId: 'calls', value, occurredAt };
+    const request: UsageRequest = {
+      ...{ environment: 'ws_a:live', kind: 'single', includeEvents: false, requestId: 'req_a' },
+      ...{ idempotencyKey: key, body: Buffer.from(JSON.stringify(event)) },
+    };
+    const { answer } = await usage.begin(request);
+    return { status: answer.status, json: JSON.parse(answer.body.toString()) };
+  };
+}
