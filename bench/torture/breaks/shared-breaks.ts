@@ -193,7 +193,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: 'aggregator/insert-gate.store.test.ts',
-        title: 'inserts run beside each other, one that has to be alone waits for them and holds up the next',
+        title: 'inserts run beside each other, one that has to be alone waits and holds up the next',
       },
     ],
   },
