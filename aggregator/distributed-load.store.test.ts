@@ -5,12 +5,15 @@ import { frameOf, type LoggedEvent, partitionOfEvent } from '../infra/conformanc
 import { openLoadStores } from '../infra/conformance/load-stores.ts';
 import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
 import { kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
-import { alarms, events, exactly, start, WAIT } from './aggregator-under-test.ts';
+import { alarms, events, exactly, start } from './aggregator-under-test.ts';
 import { ensureEventIds } from './store/event-ids.ts';
 import { freezeRange } from './store/ranges.ts';
 
 const PARTITIONS = 2;
 const KEPT_HOURS = 96;
+/** For what comes within a few seconds, however busy the machine. */
+const SOON = { timeout: 6_000, interval: 50 };
+/** For a partition that changes hands. */
 const PATIENCE = { timeout: 20_000, interval: 50 };
 
 async function openStores() {
@@ -41,8 +44,8 @@ async function putAll({ put }: Opened, given: LoggedEvent[]): Promise<void> {
   }
 }
 
-const counted = ({ stores }: Opened, count: number) =>
-  vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), PATIENCE);
+const counted = ({ stores }: Opened, count: number, patience = SOON) =>
+  vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), patience);
 
 async function owners({ stores }: Opened): Promise<string[]> {
   const { rows } = await stores.pool.query<{ owner: string }>(
@@ -55,15 +58,15 @@ test('two share the partitions, each event is counted once, and one goes on for 
   const opened = await openStores();
   const first = opened.load('one');
   await putAll(opened, events(0, 100));
-  await counted(opened, 100);
+  await counted(opened, 100, PATIENCE);
   expect(await owners(opened)).toEqual(['one', 'one']);
   opened.load('two', await opened.topic.open());
   await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
   await putAll(opened, events(100, 200));
-  await counted(opened, 200);
+  await counted(opened, 200, PATIENCE);
   await first.close();
   await putAll(opened, events(200, 300));
-  await counted(opened, 300);
+  await counted(opened, 300, PATIENCE);
 });
 
 // Red when flagged events are not looked up, when a lookup drops what is new.
@@ -99,14 +102,14 @@ test('a frame of an unknown version stops its partition, with an alarm, and no o
   await opened.put(0, events(51, 52));
   await opened.put(1, events(0, 3));
   await counted(opened, 3);
-  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_version_unknown'), WAIT);
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_version_unknown'), SOON);
 });
 
 test('a frame of another log stops its partition', async () => {
   const opened = await openStores();
   opened.load('one');
   await opened.kafka.writer(0).append(frameOf(Buffer.alloc(16, 3), events(0, 1), TEST_NOW_MS));
-  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), WAIT);
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), SOON);
 });
 
 // Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
@@ -124,7 +127,7 @@ test('a topic that was made anew is told from the one that was loaded, whatever 
   await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
   for (let record = 0; record < 5; record++) await opened.topic.putForeign(0, 'new');
   opened.load('two', await opened.topic.open());
-  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_recreated'), PATIENCE);
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_recreated'), SOON);
   expect(await opened.stores.counted()).toEqual(exactly(3));
 });
 
@@ -137,7 +140,7 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
   await opened.topic.client.admin.fetchTopicOffsets(topic);
   await opened.topic.client.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] });
   opened.load('one');
-  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_trimmed'), PATIENCE);
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_trimmed'), SOON);
   expect((await opened.stores.counted()).rows).toBe(0);
 });
 

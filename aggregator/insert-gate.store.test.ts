@@ -18,7 +18,7 @@ function held() {
 
 const SOON = { timeout: 5_000, interval: 5 };
 
-it('inserts run beside each other, one that has to be alone waits for them and holds up the next', async () => {
+it('inserts run beside each other, one that has to be alone waits and holds up the next', async () => {
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
     throughInsertGate(pool, { logId: 'ab', alone }, insert);

@@ -12,6 +12,7 @@ import type { AggregatorMetrics } from './metrics.ts';
 import { findRefusedLines } from './refused-lines.ts';
 import { keepRefusedLines } from './store/quarantine.ts';
 import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from './store/ranges.ts';
+import { untilNoInsertRuns } from './store/running-inserts.ts';
 
 export interface LoadDeps {
   pool: Pool;
@@ -92,9 +93,13 @@ async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Prom
 async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Promise<void> {
   if (lines.length === 0) return;
   const { logId } = sending.range;
+  const alone = sending.wasSent;
   const insert = () => insertNow(deps, sending, lines);
   if (!deps.shared) return await insert();
-  await throughInsertGate(deps.pool, { logId, alone: sending.wasSent }, insert);
+  await throughInsertGate(deps.pool, { logId, alone }, async () => {
+    if (alone) await untilNoInsertRuns(deps.warehouse);
+    await insert();
+  });
 }
 
 async function insertNow(

@@ -43,6 +43,7 @@ export function createLogUnderTest(): LogUnderTest {
 
 export interface Answered {
   status: number;
+  replayed: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
   json: any;
 }
@@ -75,6 +76,6 @@ export async function openDataPlane(
       ...{ idempotencyKey: key, body: Buffer.from(JSON.stringify(event)) },
     };
     const { answer } = await usage.begin(request);
-    return { status: answer.status, json: JSON.parse(answer.body.toString()) };
+    return { status: answer.status, replayed: answer.replayed, json: JSON.parse(answer.body.toString()) };
   };
 }

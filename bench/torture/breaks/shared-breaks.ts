@@ -183,4 +183,18 @@ export const SHARED_BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: 'made-whole-beside-others',
+    promises: [4, 5],
+    why: 'hours that another partition is just adding to are made anew, and then added to once more',
+    module: 'aggregator/insert-gate',
+    find: 'alone ? ENTER_ALONE : ENTER',
+    replace: 'ENTER',
+    provedBy: [
+      {
+        test: 'aggregator/insert-gate.store.test.ts',
+        title: 'inserts run beside each other, one that has to be alone waits and holds up the next',
+      },
+    ],
+  },
 ];

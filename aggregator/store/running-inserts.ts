@@ -1,0 +1,30 @@
+import { poll } from '../../infra/poll.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+
+const PATIENCE = { timeoutMs: 5_000, everyMs: 50 };
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Waits for inserts that nobody waits for any more: one that took too long goes on in the server after its
+ * client has left, and its events may be in while its hours are not. For who has the insert gate alone: every
+ * insert that runs is such a one. Throws Transient `inserts_running`.
+ */
+export async function untilNoInsertRuns(
+  warehouse: Pick<Warehouse, 'query'>,
+  patience = PATIENCE,
+): Promise<void> {
+  const isOver = await poll(async () => ((await countRunning(warehouse)) === 0 ? true : undefined), patience);
+  if (isOver) return;
+  throw new Transient('inserts_running', 'ClickHouse still runs an insert that was given up.');
+}
+
+async function countRunning(warehouse: Pick<Warehouse, 'query'>): Promise<number> {
+  const [row] = await warehouse.query<{ running: string }>({
+    sql: `SELECT toString(count()) AS running FROM system.processes
+          WHERE query_kind = 'Insert' AND query ILIKE 'INSERT INTO metergate.events%'`,
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return Number(row?.running ?? 0);
+}
