@@ -19,7 +19,7 @@ export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRo
   if (known?.view === view && nowMs < known.untilMs) return known;
   const place = placeOf(customer, feature, { view, nowMs });
   const untilMs = place?.span.toMs ?? Number.POSITIVE_INFINITY;
-  const prepared = { view, place, untilMs, counter: undefined, last: undefined };
+  const prepared = { view, place, untilMs, counter: undefined, contributions: undefined, last: undefined };
   if (customer.prepared.size >= PREPARED_MAX) customer.prepared.clear();
   customer.prepared.set(feature, prepared);
   return prepared;
@@ -61,12 +61,14 @@ function remember(
   { prepared, requested, reading }: PrintQuestion,
 ): PrintedDecision {
   const question = { customerId: customer.holder.customerId, featureKey: feature.key, requested };
-  const { asOf, ...decision } = decideEntitlement(
+  const { asOf, contributions, ...decision } = decideEntitlement(
     question,
     factsOf(customer, feature, { prepared, reading }),
   );
-  const json = exactJson(decision);
-  const text = asOf === undefined ? json : `${json.slice(0, -1)},"asOf":`;
+  // There may be a thousand of them, and they are those of the view.
+  prepared.contributions ??= contributions ? `,"contributions":${exactJson(contributions)}` : '';
+  const json = `${exactJson(decision).slice(0, -1)}${prepared.contributions}`;
+  const text = asOf === undefined ? `${json}}` : `${json},"asOf":`;
   prepared.last = { requested, current: reading?.current, text };
   return prepared.last;
 }

@@ -34,6 +34,8 @@ export interface Prepared {
   place: CounterPlace | undefined;
   untilMs: number;
   counter: RememberedCounter | undefined;
+  /** The part of the answer that stays the same whatever is requested or counted, once it was printed. */
+  contributions: string | undefined;
   last: PrintedDecision | undefined;
 }
 
@@ -62,7 +64,7 @@ export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
 }
 
 /** Bytes of one of each, and what its last decision on each feature takes beside it. */
-const BYTES = { customer: 2_000, subscription: 400, grant: 1_200, override: 1_200 };
+const BYTES = { customer: 2_000, subscription: 400, grant: 1_500, override: 1_400 };
 
 /** About. */
 export function bytesOf({ holdings: { subscriptions, overrides } }: RememberedCustomer): number {

@@ -60,7 +60,8 @@ export function decideEntitlement(
   const verdict =
     held.type === 'boolean' ? judgeFlag(featureKey, held) : judgeAmount(question, held, { counter, credit });
   const sources = verdict.reasonCode === 'granted_by_credit' ? [...held.sources, 'credit'] : held.sources;
-  return { ...verdict, ...typed, sources, ...shownValue(held), ...shownCounter(held, counter) };
+  const { contributions } = held;
+  return { ...verdict, ...typed, sources, ...shownValue(held), contributions, ...shownCounter(held, counter) };
 }
 
 type Verdict = Pick<EntitlementDecision, 'allowed' | 'reasonCode' | 'reason'>;
