@@ -151,7 +151,8 @@ interface Run {
 /** Medians over all rounds, and every round. Above 1: ours is better. */
 async function compared(bench: Bench, reach: (target: Bench['ours']) => string | Promise<string>) {
   const measured = async (target: Bench['ours']) => measure(bench, target, await reach(target));
-  for (const target of [bench.bare, bench.ours, bench.bare, bench.ours]) await warm(bench, await reach(target));
+  for (const target of [bench.bare, bench.ours, bench.bare, bench.ours])
+    await warm(bench, await reach(target));
   const rounds: Array<{ before: Run; ours: Run; after: Run }> = [];
   for (let round = 0; round < bench.rounds; round += 1) {
     const before = await measured(bench.bare);

@@ -61,7 +61,14 @@ export function decideEntitlement(
     held.type === 'boolean' ? judgeFlag(featureKey, held) : judgeAmount(question, held, { counter, credit });
   const sources = verdict.reasonCode === 'granted_by_credit' ? [...held.sources, 'credit'] : held.sources;
   const { contributions } = held;
-  return { ...verdict, ...typed, sources, ...shownValue(held), contributions, ...shownCounter(held, counter) };
+  return {
+    ...verdict,
+    ...typed,
+    sources,
+    ...shownValue(held),
+    contributions,
+    ...shownCounter(held, counter),
+  };
 }
 
 type Verdict = Pick<EntitlementDecision, 'allowed' | 'reasonCode' | 'reason'>;

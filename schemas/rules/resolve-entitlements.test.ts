@@ -104,20 +104,20 @@ function saidOf({ features, withheld, standing }: EntitlementView, key: string):
   const value = typeof held.value === 'string' ? unitsOf(held.value) : held.value;
   const contributions = held.contributions.map((one) => ({
     source: one.source,
-    value: valueOf(one),
+    value: amountOf(one),
     times: BigInt(one.quantity ?? 1),
   }));
   return heldText({ ...held, value, contributions }, obstacles);
 }
 
 /** Amounts as units. */
-function valueOf({ value }: Contribution): Given['value'] {
+function amountOf({ value }: Contribution): Given['value'] {
   return typeof value === 'string' ? unitsOf(numberText(value) ?? '') : value;
 }
 
 /** Booleans all say the same, and so do those that are unlimited. */
 function addedUp(contributions: Contribution[]): Given['value'] {
-  const values = contributions.map((one) => ({ value: valueOf(one), times: BigInt(one.quantity ?? 1) }));
+  const values = contributions.map((one) => ({ value: amountOf(one), times: BigInt(one.quantity ?? 1) }));
   const others = values.filter(({ value }) => typeof value !== 'bigint');
   if (others.length > 0) {
     expect(new Set(values.map(({ value }) => value)).size).toBe(1);
