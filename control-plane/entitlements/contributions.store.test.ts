@@ -63,6 +63,6 @@ it('is an override alone where there is one, and the plan again after it', async
 });
 
 async function listed(customerId: string): Promise<Record<string, unknown>> {
-  const list: Array<{ featureKey: string; contributions: unknown }> = await made.list(customerId);
+  const list: Array<{ featureKey: string; contributions?: unknown }> = await made.list(customerId);
   return Object.fromEntries(list.map(({ featureKey, contributions }) => [featureKey, contributions]));
 }

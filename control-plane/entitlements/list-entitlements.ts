@@ -44,8 +44,8 @@ function listed({ featureKey, type, enabled, amount, ...given }: HeldFeatureRow)
   const isFlag = type === 'boolean';
   const value = isFlag ? enabled === true : amount && unitsText(decimalUnits(amount));
   const contributions = contributionsTo(value, grantsOf(isFlag, given));
-  const sources = isFlag ? contributions.map(({ source }) => source) : given.sources;
-  return { featureKey, type, value, sources: [...new Set(sources)], contributions };
+  const giving = isFlag ? given.sources.filter((_, at) => given.values[at] === String(value)) : given.sources;
+  return { featureKey, type, value, sources: [...new Set(giving)], contributions };
 }
 
 function grantsOf(

@@ -50,7 +50,8 @@ export function createEntitlementHandlers({
 }
 
 function shown({ featureKey, type, value, sources, contributions }: ListedEntitlement): Entitlement {
-  return { featureKey, type, effectiveValue: shownEffectiveValue(value), contributions, sources };
+  const made = contributions && { contributions };
+  return { featureKey, type, effectiveValue: shownEffectiveValue(value), ...made, sources };
 }
 
 /** Exact to the last digit. Throws Rejected `value_invalid`. */

@@ -12,15 +12,18 @@ export interface SourceGrant {
   amount: string | null;
 }
 
+/** Of one value. A hundred subscriptions with their add-ons are two thousand sources of each feature. */
+const CONTRIBUTIONS_MAX = 100;
+
 /**
  * What makes up an effective value, in the order given: of a limit all that is added up, of an unlimited one
  * what makes it so, of a boolean what says the same. Subscriptions that give the same by the same source are
- * told once, with their number.
+ * told once, with their number. Undefined where there are too many to be told: a part would not add up.
  */
 export function contributionsTo(
   value: boolean | string | null,
   grants: readonly SourceGrant[],
-): Contribution[] {
+): Contribution[] | undefined {
   const counted = new Map<string, SourceGrant>();
   for (const { source, quantity, enabled, amount } of grants) {
     const given = amount === null ? enabled : unitsText(decimalUnits(amount));
@@ -29,6 +32,7 @@ export function contributionsTo(
     const before = counted.get(name)?.quantity ?? 0;
     const canonical = typeof given === 'string' ? given : null;
     counted.set(name, { source, quantity: before + quantity, enabled, amount: canonical });
+    if (counted.size > CONTRIBUTIONS_MAX) return undefined;
   }
   return [...counted.values()].map(shown);
 }

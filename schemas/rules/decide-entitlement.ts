@@ -66,7 +66,7 @@ export function decideEntitlement(
     ...typed,
     sources,
     ...shownValue(held),
-    contributions,
+    ...(contributions && { contributions }),
     ...shownCounter(held, counter),
   };
 }

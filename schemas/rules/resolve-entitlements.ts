@@ -66,8 +66,8 @@ export interface EffectiveEntitlement {
   soft: boolean;
   /** Where the value comes from: a boolean's are those that say the same as it. */
   sources: string[];
-  /** As the API shows them, so that they are made once for all answers. */
-  contributions: Contribution[];
+  /** As the API shows them, so that they are made once for all answers. Undefined: too many. */
+  contributions: Contribution[] | undefined;
   /** It replaces what subscriptions give, and says nothing of soft or grace. */
   isOverride: boolean;
   /** Set where it is held through subscriptions in grace only: when the last of them stops to count. */
