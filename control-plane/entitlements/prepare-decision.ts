@@ -44,8 +44,12 @@ export function printDecision(
   const { last } = prepared;
   const current = reading?.current;
   const isSame = last !== undefined && last.requested === requested && last.current === current;
-  const { text } = isSame ? last : remember(customer, feature, { prepared, requested, reading });
-  return reading ? `${text}"${timestampText(reading.asOfMs)}"}` : text;
+  const printed = isSame ? last : remember(customer, feature, { prepared, requested, reading });
+  if (reading && printed.asOfMs !== reading.asOfMs) {
+    printed.asOfMs = reading.asOfMs;
+    printed.whole = `${printed.text}"${timestampText(reading.asOfMs)}"}`;
+  }
+  return printed.whole;
 }
 
 export interface PrintQuestion {
@@ -65,11 +69,11 @@ function remember(
     question,
     factsOf(customer, feature, { prepared, reading }),
   );
-  // There may be a thousand of them, and they are those of the view.
+  // There may be a hundred of them, and they are those of the view.
   prepared.contributions ??= contributions ? `,"contributions":${exactJson(contributions)}` : '';
   const json = `${exactJson(decision).slice(0, -1)}${prepared.contributions}`;
   const text = asOf === undefined ? `${json}}` : `${json},"asOf":`;
-  prepared.last = { requested, current: reading?.current, text };
+  prepared.last = { requested, current: reading?.current, text, whole: text, asOfMs: undefined };
   return prepared.last;
 }
 

@@ -29,9 +29,10 @@ const held = {
   contributions: Type.Optional(
     Type.Array(Contribution, {
       description:
-        'What `effectiveValue` is made of. Of a limit `value` × `quantity` add up to it; of an unlimited one ' +
-        'these are the sources that make it so, of a boolean those that say the same. An override stands ' +
-        'alone. Credits are no part of it: they pay for what is beyond. Left out where there are more than 100.',
+        'What `effectiveValue` is made of. Of a limit `value` × `quantity` add up to it; of an unlimited ' +
+        'one these are the sources that make it so, of a boolean those that say the same. An override ' +
+        'stands alone. Credits are no part of it: they pay for what is beyond. Left out where there are ' +
+        'more than 100.',
     }),
   ),
 };
