@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findHolder, heldNow } from '../../infra/find-holder.ts';
 import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
-import { parseExact } from '../../schemas/rules/exact-json.ts';
+import { exactJson, parseExact } from '../../schemas/rules/exact-json.ts';
 import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import type { Database } from '../request-context.ts';
@@ -15,9 +15,10 @@ import { createHoldingReads } from './holding-reads.ts';
  *
  * Breaks that turn it red: in store/held-features.ts the quantity or the number of subscriptions left out, a
  * sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a pinned one;
- * all subscriptions in place of those that count; an override that has expired, or is added to the rest. In
- * holding-reads.ts each statement of its own moment, no
- * gate, no limit of a statement, or a turn that is waited for in a transaction.
+ * all subscriptions in place of those that count; an override that has expired, or is added to the rest;
+ * contributions without how often, or of what an unlimited value does not come from. In holding-reads.ts each
+ * statement of its own moment, no gate, no limit of a statement, or a turn that is waited for in a
+ * transaction.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof holdersUnderTest>;
@@ -128,8 +129,9 @@ describe('the list of what a customer holds', () => {
         const holder = await findHolder(api.pool, question);
         if (!holder) throw new Error('the customer is gone');
         const { features } = resolveEntitlements(heldNow(holder), atMs);
-        const expected = [...features].map(([featureKey, { type, value, sources }]) => {
-          return { featureKey, type, effectiveValue: shownEffectiveValue(value), sources };
+        const expected = [...features].map(([featureKey, { type, value, sources, contributions }]) => {
+          const effectiveValue = shownEffectiveValue(value);
+          return { featureKey, type, effectiveValue, sources, contributions: marked(contributions) };
         });
         const { text } = await api.ask('entitlements.list', { params: { customerId: customer } });
         const byKey = expected.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
@@ -139,6 +141,11 @@ describe('the list of what a customer holds', () => {
     );
   });
 });
+
+/** Every number of it as the marked text that it is read as. */
+function marked(contributions: unknown): unknown {
+  return parseExact(exactJson(contributions));
+}
 
 it('reads all of one moment, whatever is committed meanwhile', async () => {
   const environment = `${api.keys.workspaceId}:live`;

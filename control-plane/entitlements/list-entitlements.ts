@@ -1,4 +1,5 @@
 import { findHolder, NO_GRANTS } from '../../infra/find-holder.ts';
+import { contributionsTo, type SourceGrant } from '../../schemas/rules/contributions.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import {
   counts,
@@ -12,7 +13,8 @@ import { readHeldOverrides } from '../store/overrides.ts';
 import type { HoldingReads } from './holding-reads.ts';
 
 /** One feature that a customer holds. */
-export interface ListedEntitlement extends Pick<EffectiveEntitlement, 'type' | 'value' | 'sources'> {
+export interface ListedEntitlement
+  extends Pick<EffectiveEntitlement, 'type' | 'value' | 'sources' | 'contributions'> {
   featureKey: string;
 }
 
@@ -38,10 +40,22 @@ export function listEntitlements(
   });
 }
 
-function listed({ featureKey, type, enabled, amount, sources, enabling }: HeldFeatureRow): ListedEntitlement {
-  const giving = [...new Set(enabling ?? sources)];
-  if (type === 'boolean') return { featureKey, type, value: enabled === true, sources: giving };
-  return { featureKey, type, value: amount && unitsText(decimalUnits(amount)), sources: giving };
+function listed({ featureKey, type, enabled, amount, ...given }: HeldFeatureRow): ListedEntitlement {
+  const isFlag = type === 'boolean';
+  const value = isFlag ? enabled === true : amount && unitsText(decimalUnits(amount));
+  const contributions = contributionsTo(value, grantsOf(isFlag, given));
+  const giving = isFlag ? given.sources.filter((_, at) => given.values[at] === String(value)) : given.sources;
+  return { featureKey, type, value, sources: [...new Set(giving)], contributions };
+}
+
+function grantsOf(
+  isFlag: boolean,
+  { sources, values, quantities }: Pick<HeldFeatureRow, 'sources' | 'values' | 'quantities'>,
+): SourceGrant[] {
+  return sources.map((source, at) => {
+    const [value = null, quantity = 1] = [values[at], quantities[at]];
+    return { source, quantity, enabled: isFlag ? value === 'true' : null, amount: isFlag ? null : value };
+  });
 }
 
 function inPlace(overrides: HeldOverride[], nowMs: number): ListedEntitlement[] {

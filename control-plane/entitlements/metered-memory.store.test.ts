@@ -86,7 +86,8 @@ describe('a warm check of what is metered', () => {
   it('asks no store, and follows what is counted within 2 s', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { 'sum-feature': 3 });
-    expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0 });
+    const contributions = [{ source: expect.stringMatching(/^plan:/), value: 3 }];
+    expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0, contributions });
     plane.statements();
     for (let used = 1; used <= 3; used += 1) {
       await usage.load(await use(customerId));
@@ -96,7 +97,9 @@ describe('a warm check of what is metered', () => {
         .toBe(used);
       expect(Date.now() - loadedMs).toBeLessThan(2_000);
     }
-    expect(await decide(customerId)).toMatchObject({ allowed: false, reasonCode: 'limit_reached' });
+    const refused = { allowed: false, reasonCode: 'limit_reached', contributions };
+    expect(await decide(customerId)).toMatchObject(refused);
+    expect(await decide(customerId, '?requested=7')).toMatchObject(refused);
     expect(plane.statements()).toEqual([]);
   });
 

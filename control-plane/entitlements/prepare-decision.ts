@@ -19,7 +19,7 @@ export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRo
   if (known?.view === view && nowMs < known.untilMs) return known;
   const place = placeOf(customer, feature, { view, nowMs });
   const untilMs = place?.span.toMs ?? Number.POSITIVE_INFINITY;
-  const prepared = { view, place, untilMs, counter: undefined, last: undefined };
+  const prepared = { view, place, untilMs, counter: undefined, contributions: undefined, last: undefined };
   if (customer.prepared.size >= PREPARED_MAX) customer.prepared.clear();
   customer.prepared.set(feature, prepared);
   return prepared;
@@ -44,8 +44,12 @@ export function printDecision(
   const { last } = prepared;
   const current = reading?.current;
   const isSame = last !== undefined && last.requested === requested && last.current === current;
-  const { text } = isSame ? last : remember(customer, feature, { prepared, requested, reading });
-  return reading ? `${text}"${timestampText(reading.asOfMs)}"}` : text;
+  const printed = isSame ? last : remember(customer, feature, { prepared, requested, reading });
+  if (reading && printed.asOfMs !== reading.asOfMs) {
+    printed.asOfMs = reading.asOfMs;
+    printed.whole = `${printed.text}"${timestampText(reading.asOfMs)}"}`;
+  }
+  return printed.whole;
 }
 
 export interface PrintQuestion {
@@ -61,13 +65,15 @@ function remember(
   { prepared, requested, reading }: PrintQuestion,
 ): PrintedDecision {
   const question = { customerId: customer.holder.customerId, featureKey: feature.key, requested };
-  const { asOf, ...decision } = decideEntitlement(
+  const { asOf, contributions, ...decision } = decideEntitlement(
     question,
     factsOf(customer, feature, { prepared, reading }),
   );
-  const json = exactJson(decision);
-  const text = asOf === undefined ? json : `${json.slice(0, -1)},"asOf":`;
-  prepared.last = { requested, current: reading?.current, text };
+  // There may be a hundred of them, and they are those of the view.
+  prepared.contributions ??= contributions ? `,"contributions":${exactJson(contributions)}` : '';
+  const json = `${exactJson(decision).slice(0, -1)}${prepared.contributions}`;
+  const text = asOf === undefined ? `${json}}` : `${json},"asOf":`;
+  prepared.last = { requested, current: reading?.current, text, whole: text, asOfMs: undefined };
   return prepared.last;
 }
 

@@ -34,14 +34,20 @@ export interface Prepared {
   place: CounterPlace | undefined;
   untilMs: number;
   counter: RememberedCounter | undefined;
+  /** The part of the answer that stays the same whatever is requested or counted, once it was printed. */
+  contributions: string | undefined;
   last: PrintedDecision | undefined;
 }
 
-/** A decision as JSON, without its `asOf`: all else stays the same from one moment to the next. */
+/** A decision as JSON. */
 export interface PrintedDecision {
   requested: string | undefined;
   current: string | undefined;
+  /** Of one with an `asOf` up to that: all else stays the same from one moment to the next. */
   text: string;
+  /** With the last `asOf`, which stands for half a second. */
+  whole: string;
+  asOfMs: number | undefined;
 }
 
 export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
@@ -62,7 +68,7 @@ export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
 }
 
 /** Bytes of one of each, and what its last decision on each feature takes beside it. */
-const BYTES = { customer: 2_000, subscription: 400, grant: 1_200, override: 1_200 };
+const BYTES = { customer: 2_000, subscription: 400, grant: 1_900, override: 1_800 };
 
 /** About. */
 export function bytesOf({ holdings: { subscriptions, overrides } }: RememberedCustomer): number {

@@ -34,8 +34,9 @@ describe('what a customer holds by an override', () => {
   it('replaces what its subscriptions give, and is there without any', async () => {
     const customerId = await made.customer();
     await overrides.put(customerId, 'seats', { value: 3 });
+    const whole = { sources: ['override'], contributions: [{ source: 'override', value: 3 }] };
     expect(await made.list(customerId)).toEqual([
-      { featureKey: 'seats', type: 'limit', effectiveValue: 3, sources: ['override'] },
+      { featureKey: 'seats', type: 'limit', effectiveValue: 3, ...whole },
     ]);
     await made.subscribe(customerId, { seats: { value: 10, soft: true }, sso: true });
     await overrides.put(customerId, 'sso', { value: false });

@@ -49,8 +49,9 @@ export function createEntitlementHandlers({
   };
 }
 
-function shown({ featureKey, type, value, sources }: ListedEntitlement): Entitlement {
-  return { featureKey, type, effectiveValue: shownEffectiveValue(value), sources };
+function shown({ featureKey, type, value, sources, contributions }: ListedEntitlement): Entitlement {
+  const made = contributions && { contributions };
+  return { featureKey, type, effectiveValue: shownEffectiveValue(value), ...made, sources };
 }
 
 /** Exact to the last digit. Throws Rejected `value_invalid`. */

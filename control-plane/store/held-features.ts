@@ -11,8 +11,10 @@ export interface HeldFeatureRow {
   amount: string | null;
   /** In the order of the subscriptions, each plan before the add-ons. One may stand here twice. */
   sources: string[];
-  /** Those of them that enable a boolean feature; null when none does. */
-  enabling: string[] | null;
+  /** What each of them gives: `true` or `false`, decimal text, or null for unlimited. */
+  values: Array<string | null>;
+  /** How often. */
+  quantities: number[];
 }
 
 /**
@@ -50,7 +52,8 @@ export async function readHeldFeatures(
      SELECT f.key AS "featureKey", f.type, bool_or(g.enabled) AS enabled,
             CASE WHEN bool_and(g.amount IS NOT NULL) THEN sum(g.amount * g.times) END AS amount,
             array_agg(g.source ORDER BY g.place, g.rank, g.source) AS sources,
-            array_agg(g.source ORDER BY g.place, g.rank, g.source) FILTER (WHERE g.enabled) AS enabling
+            array_agg(coalesce(g.enabled::text, g.amount::text) ORDER BY g.place, g.rank, g.source) AS values,
+            array_agg(g.times::float8 ORDER BY g.place, g.rank, g.source) AS quantities
        FROM given g JOIN features f ON f.id = g.feature_id
       GROUP BY f.id`,
     [environment, subscriptionIds],

@@ -13,10 +13,28 @@ const Sources = Type.Array(Type.String(), {
   description: '`plan:<key>`, `addon:<key>`, `override`, `credit`.',
 });
 
+const Contribution = Type.Object({
+  source: Type.String({ description: '`plan:<key>`, `addon:<key>` or `override`.' }),
+  value: EntitlementValue,
+  quantity: Type.Optional(
+    Type.Integer({ description: 'How often the customer has it; left out: once.', minimum: 2 }),
+  ),
+});
+export type Contribution = Static<typeof Contribution>;
+
 const held = {
   featureKey: Type.String(),
   type: Type.Enum([...FEATURE_TYPES]),
   effectiveValue: Type.Optional(EntitlementValue),
+  contributions: Type.Optional(
+    Type.Array(Contribution, {
+      description:
+        'What `effectiveValue` is made of. Of a limit `value` × `quantity` add up to it; of an unlimited ' +
+        'one these are the sources that make it so, of a boolean those that say the same. An override ' +
+        'stands alone. Credits are no part of it: they pay for what is beyond. Left out where there are ' +
+        'more than 100.',
+    }),
+  ),
 };
 
 const Entitlement = Type.Object({ ...held, sources: Sources });

@@ -24,6 +24,7 @@ function holding(held: Partial<EffectiveEntitlement>): EntitlementView {
     value: true,
     soft: false,
     sources: ['plan:pro'],
+    contributions: [{ source: 'plan:pro', value: true }],
     isOverride: false,
     graceEndsMs: undefined,
   };
@@ -88,6 +89,7 @@ describe('a decision', () => {
       type: 'boolean',
       sources: ['plan:pro'],
       effectiveValue: true,
+      contributions: [{ source: 'plan:pro', value: true }],
     });
     expect(decide(holding({ value: false }))).toMatchObject({ allowed: false, effectiveValue: false });
   });

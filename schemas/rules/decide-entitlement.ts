@@ -60,7 +60,11 @@ export function decideEntitlement(
   const verdict =
     held.type === 'boolean' ? judgeFlag(featureKey, held) : judgeAmount(question, held, { counter, credit });
   const sources = verdict.reasonCode === 'granted_by_credit' ? [...held.sources, 'credit'] : held.sources;
-  return { ...verdict, ...typed, sources, ...shownValue(held), ...shownCounter(held, counter) };
+  const { asOf, ...counted } = shownCounter(held, counter);
+  // Last what stays the same from one counter to the next, but for `asOf`: it is printed once.
+  const made = held.contributions && { contributions: held.contributions };
+  const moment = asOf === undefined ? {} : { asOf };
+  return { ...verdict, ...typed, sources, ...shownValue(held), ...counted, ...made, ...moment };
 }
 
 type Verdict = Pick<EntitlementDecision, 'allowed' | 'reasonCode' | 'reason'>;

@@ -108,7 +108,14 @@ export const askings: fc.Arbitrary<Asking> = fc.record({
 export function heldOf(one: Case, key: string) {
   const override = one.overrides[key];
   if (override && (override.untilMs === null || override.untilMs > NOW_MS)) {
-    return { value: override.value, soft: false, sources: ['override'], graceEndsMs: undefined };
+    const whole = { source: 'override', value: override.value, times: 1n };
+    return {
+      value: override.value,
+      soft: false,
+      sources: ['override'],
+      contributions: [whole],
+      graceEndsMs: undefined,
+    };
   }
   let all = one.subscriptions
     .filter((sub) => countsFor(sub, one))
@@ -128,7 +135,20 @@ export function heldOf(one: Case, key: string) {
   const isGrace = all.filter(({ sub }) => sub.status !== 'past_due').length === 0;
   const lastSinceMs = all.map(({ sub }) => sub.sinceMs).sort((a, b) => b - a)[0] ?? 0;
   const graceEndsMs = isGrace ? lastSinceMs + one.graceDays * DAY_MS : undefined;
-  return { value, soft, sources, graceEndsMs };
+  const contributions = partsOf(all, value);
+  return { value, soft, sources, contributions, graceEndsMs };
+}
+
+/** What a value is made of: each thing that one source gives, and how often the customer has it. */
+function partsOf(all: ReturnType<typeof givenBy>, value: Given['value']) {
+  const parts: Array<{ source: string; value: Given['value']; times: bigint }> = [];
+  for (const { source, given, times } of all) {
+    if (value === null && given.value !== null) continue;
+    const known = parts.find((part) => part.source === source && part.value === given.value);
+    if (known) known.times += BigInt(times);
+    else parts.push({ source, value: given.value, times: BigInt(times) });
+  }
+  return parts;
 }
 
 /** What is in the way of a feature, and of the customer as a whole. */

@@ -1,4 +1,6 @@
 import type { FeatureType } from '../resources/entitlement-values.ts';
+import type { Contribution } from '../resources/entitlements.ts';
+import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
 import { decimalUnits, unitsText } from './decimal.ts';
 import type { BillingCycle } from './subscription-period.ts';
 import type { SubscriptionStatus } from './subscription-status.ts';
@@ -33,7 +35,7 @@ export interface HeldSubscription {
 }
 
 /** What one plan or add-on gives of one feature. */
-export interface Grant {
+export interface Grant extends SourceGrant {
   featureKey: string;
   type: FeatureType;
   meterKey: string | null;
@@ -41,10 +43,6 @@ export interface Grant {
   source: string;
   /** How often an add-on is attached; 1 for a plan. */
   quantity: number;
-  /** For boolean features. */
-  enabled: boolean | null;
-  /** For the others: plain decimal text, null is unlimited. */
-  amount: string | null;
   soft: boolean;
 }
 
@@ -68,6 +66,8 @@ export interface EffectiveEntitlement {
   soft: boolean;
   /** Where the value comes from: a boolean's are those that say the same as it. */
   sources: string[];
+  /** As the API shows them, so that they are made once for all answers. Undefined: too many. */
+  contributions: Contribution[] | undefined;
   /** It replaces what subscriptions give, and says nothing of soft or grace. */
   isOverride: boolean;
   /** Set where it is held through subscriptions in grace only: when the last of them stops to count. */
@@ -166,18 +166,21 @@ function combine(grants: CountedGrant[]): EffectiveEntitlement {
     value,
     soft: grants.some(({ soft }) => soft),
     sources: [...new Set(giving.map(({ source }) => source))],
+    contributions: contributionsTo(value, grants),
     isOverride: false,
     graceEndsMs: latestGrace(giving),
   };
 }
 
-function inPlace({ type, meterKey, value }: HeldOverride): EffectiveEntitlement {
+function inPlace({ type, meterKey, value: given }: HeldOverride): EffectiveEntitlement {
+  const value = typeof given === 'string' ? unitsText(decimalUnits(given)) : given;
   return {
     type,
     meterKey,
-    value: typeof value === 'string' ? unitsText(decimalUnits(value)) : value,
+    value,
     soft: false,
     sources: ['override'],
+    contributions: wholeContribution('override', value),
     isOverride: true,
     graceEndsMs: undefined,
   };

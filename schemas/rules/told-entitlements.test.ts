@@ -89,6 +89,7 @@ function held(fields: Partial<EffectiveEntitlement>): EffectiveEntitlement {
     value: null,
     soft: false,
     sources: ['plan:a'],
+    contributions: [],
     isOverride: false,
     graceEndsMs: undefined,
     ...fields,
