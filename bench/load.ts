@@ -1,8 +1,9 @@
 /**
  * `npm run bench:phases`: what the embedded Metergate does on this machine, with the load on the same cores.
- * Prints and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N` sets
- * the events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases. Events occurred in
- * the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a backfill.
+ * Prints and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N`
+ * sets the events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases. Events
+ * occurred in the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a
+ * backfill.
  */
 import { parseArgs } from 'node:util';
 import { type Api, createApi, getPatiently } from './api.ts';

@@ -51,23 +51,8 @@ export function createAnswerLedger(customers: number): AnswerLedger {
     acknowledged: { events: 0, thousandths: 0 },
     uncertain: { events: 0, thousandths: 0 },
   }));
-  const found: string[] = [];
-  let more = 0;
+  const { add: fault, list: faults } = createFaults();
   let answers = 0;
-
-  function fault(text: string): void {
-    if (found.length < FAULTS_KEPT) found.push(text);
-    else more++;
-  }
-
-  function book(send: PlannedSend, into: 'acknowledged' | 'uncertain', isStored: (at: number) => boolean) {
-    for (let at = 0; at < send.replayed.length; at++) {
-      const tally = tallies[send.customers[at] ?? 0]?.[into];
-      if (!tally || send.replayed[at] === 1 || !isStored(at)) continue;
-      tally.events++;
-      tally.thousandths += send.thousandths[at] ?? 0;
-    }
-  }
 
   function answeredSingle(send: PlannedSend, answer: LoadAnswer, again: boolean): void {
     if (answer.status !== 201) {
@@ -80,7 +65,7 @@ export function createAnswerLedger(customers: number): AnswerLedger {
       fault(`a single event that ${expected ? 'was' : 'was not'} sent before was answered as if otherwise`);
     }
     counts[answer.replayed ? 'duplicate' : 'created']++;
-    book(send, 'acknowledged', () => true);
+    book(tallies, 'acknowledged', send);
   }
 
   function answeredBatch(send: PlannedSend, answer: LoadAnswer, again: boolean): 'booked' | 'repeat' {
@@ -100,7 +85,8 @@ export function createAnswerLedger(customers: number): AnswerLedger {
     counts.created += summary.created;
     counts.duplicate += summary.duplicate;
     counts.refused += summary.errors;
-    book(send, 'acknowledged', (at) => summary.errors === 0 || results?.[at]?.status !== 'error');
+    const isStored = (at: number) => summary.errors === 0 || results?.[at]?.status !== 'error';
+    book(tallies, 'acknowledged', send, isStored);
     return 'booked';
   }
 
@@ -112,11 +98,41 @@ export function createAnswerLedger(customers: number): AnswerLedger {
     },
     unanswered(send) {
       counts.unanswered += send.replayed.length;
-      book(send, 'uncertain', () => true);
+      book(tallies, 'uncertain', send);
     },
     counts: () => ({ ...counts }),
     tallies: () => tallies,
-    faults: () => (more === 0 ? [...found] : [...found, `and ${more} more`]),
+    faults,
+  };
+}
+
+type Tallies = Array<Record<'acknowledged' | 'uncertain', Tally>>;
+
+/** The new events of a send; replays were booked before. */
+function book(
+  tallies: Tallies,
+  into: 'acknowledged' | 'uncertain',
+  send: PlannedSend,
+  isStored: (at: number) => boolean = () => true,
+): void {
+  for (let at = 0; at < send.replayed.length; at++) {
+    const tally = tallies[send.customers[at] ?? 0]?.[into];
+    if (!tally || send.replayed[at] === 1 || !isStored(at)) continue;
+    tally.events++;
+    tally.thousandths += send.thousandths[at] ?? 0;
+  }
+}
+
+/** The first faults tell; the others are counted. */
+function createFaults() {
+  const found: string[] = [];
+  let more = 0;
+  return {
+    add: (text: string): void => {
+      if (found.length < FAULTS_KEPT) found.push(text);
+      else more++;
+    },
+    list: () => (more === 0 ? [...found] : [...found, `and ${more} more`]),
   };
 }
 

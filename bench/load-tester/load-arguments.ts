@@ -23,8 +23,9 @@ export interface LoadArguments {
 /** Something about the run's input cannot be used: one line for whoever asked, and exit code 2. */
 export class Unusable extends Error {}
 
-export const USAGE = `npm run bench:load -- --key KEY [--url http://127.0.0.1:8080] [--rate 10000] [--batch 500]
-  [--replays 0.2] [--properties 3] [--connections 8] [--gzip] [--duration 30s] [--seed 1] [--out FOLDER]`;
+export const USAGE = `npm run bench:load -- --key KEY [--url http://127.0.0.1:8080] [--rate 10000]
+  [--batch 500] [--replays 0.2] [--properties 3] [--connections 8] [--gzip]
+  [--duration 30s] [--seed 1] [--out FOLDER]`;
 
 const OPTIONS = {
   url: { type: 'string', default: 'http://127.0.0.1:8080' },

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Histogram } from 'hdr-histogram-js';
 import type { AnswerLedger, LoadAnswer } from './answer-ledger.ts';
@@ -49,6 +50,8 @@ export const TRACKED_MICROS_MAX = 60_000_000;
  */
 export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
   const { lanes, intervalMs, durationMs, interrupted } = loop;
+  // Every lane that waits listens to it, and Node warns of more than ten.
+  setMaxListeners(lanes.length + 1, interrupted);
   const startedAt = performance.now();
   const endsAt = startedAt + durationMs;
   const slots = Math.max(1, Math.ceil(durationMs / intervalMs));

@@ -21,20 +21,20 @@ const PATIENCE_MS = 10_000;
 export async function lookAtInstance(url: URL, key: string): Promise<TestedInstance> {
   const api = createApi({ origin: url.origin, key, connections: 4 });
   try {
-    expectMetergate(url, await asked(api, url, 'GET', '/workspace'));
-    await asked(api, url, 'POST', '/meters', { key: METER_KEY, name: 'Load test', aggregation: 'sum' });
+    expectMetergate(url, await asked(api, url, '/workspace'));
+    await asked(api, url, '/meters', { key: METER_KEY, name: 'Load test', aggregation: 'sum' });
     const customers: string[] = [];
     let clockSkewMs = 0;
     for (let number = 1; number <= CUSTOMERS; number++) {
       const askedAtMs = Date.now();
-      const made = await asked(api, url, 'POST', '/customers', customerBody(number));
+      const made = await asked(api, url, '/customers', customerBody(number));
       const { id, createdAt } = bodyOf(made, 201, 'POST /customers');
       customers.push(String(id));
       if (number === 1) clockSkewMs = skewOf(String(createdAt), askedAtMs, Date.now());
     }
-    expectAllowed(await asked(api, url, 'POST', '/usage/events/batch', { events: [] }), 'to send usage');
+    expectAllowed(await asked(api, url, '/usage/events/batch', { events: [] }), 'to send usage');
     const path = `/usage/${customers[0]}/${METER_KEY}?consistency=eventual`;
-    expectAllowed(await asked(api, url, 'GET', path), 'to read usage');
+    expectAllowed(await asked(api, url, path), 'to read usage');
     return { api, customers, meterKey: METER_KEY, clockSkewMs };
   } catch (error) {
     await api.close();
@@ -47,16 +47,11 @@ function customerBody(number: number): object {
   return { name: `Load test ${number}`, email: `load-${run}@example.com` };
 }
 
-async function asked(
-  api: Api,
-  url: URL,
-  method: 'GET' | 'POST',
-  path: string,
-  body?: object,
-): Promise<ApiAnswer> {
+/** With a body it is a POST. */
+async function asked(api: Api, url: URL, path: string, body?: object): Promise<ApiAnswer> {
   const options = { timeoutMs: PATIENCE_MS, ...(body ? { body: JSON.stringify(body) } : {}) };
   try {
-    return await api.call(method, path, options);
+    return await api.call(body ? 'POST' : 'GET', path, options);
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
     throw new Unusable(`nothing answers at ${url.origin}: ${code ?? message}`);

@@ -89,13 +89,19 @@ export interface Measured {
   control?: number;
   noise?: number;
   pairs?: number[];
+  /** Measured on less than the goal speaks of: no verdict. */
+  isSmaller?: boolean;
   note?: string;
 }
 
 /** The best step that was reached; `void` where the control says that the machine was too noisy. */
-export function verdict({ better, floor, target, stretch }: Goal, { value, control }: Measured): string {
+export function verdict(
+  { better, floor, target, stretch }: Goal,
+  { value, control, isSmaller }: Measured,
+): string {
   if (value === undefined) return 'not measured';
   if (control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE) return 'void';
+  if (isSmaller) return 'a smaller form';
   const reaches = (step: number) => (better === 'higher' ? value >= step : value <= step);
   if (stretch !== undefined && reaches(stretch)) return 'stretch';
   if (reaches(target)) return 'target';

@@ -10,7 +10,7 @@ export interface Round {
 export interface Paired {
   /** The median over the rounds of ours beside the mean of its two controls. */
   value: number;
-  /** The median of control beside control: away from 1.00 ± 0.05 the machine was too noisy to say anything. */
+  /** The median of control beside control: away from 1.00 ± 0.05 the machine was too noisy to tell. */
   control: number;
   /** How far one control is from the other in a middling round: what two equal things differ by. */
   noise: number;
