@@ -3,7 +3,6 @@
  * instance, one request after the other. Prints and stores figures; asserts nothing. `-- --customers N` takes
  * another length.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
@@ -11,7 +10,7 @@ import { readEndpoints } from '../infra/endpoints-file.ts';
 import { type Api, createApi } from './api.ts';
 import { percentile } from './freshness-probe.ts';
 import { type Instance, startInstance } from './instance.ts';
-import { commit, machineFacts } from './machine.ts';
+import { keepResult } from './result-file.ts';
 
 const OPTIONS = { customers: { type: 'string', default: '100000' } } as const;
 const PAGE_SIZE = 20;
@@ -42,7 +41,8 @@ async function main(): Promise<void> {
       answerMs[name] = await timed(api, query);
       process.stdout.write(`${name} ${JSON.stringify(answerMs[name])}\n`);
     }
-    store({ customers, pageSize: PAGE_SIZE, samples: SAMPLES, answerMs });
+    const figures = { customers, pageSize: PAGE_SIZE, samples: SAMPLES, answerMs };
+    process.stdout.write(`${keepResult('lists', figures)}\n`);
   } finally {
     await api.close();
     await instance.remove();
@@ -80,17 +80,6 @@ async function timed(api: Api, query: string): Promise<object> {
   }
   const rounded = (percent: number) => Math.round(percentile(times, percent) * 10) / 10;
   return { total: Number(String(total).slice(1)), p50: rounded(50), p99: rounded(99) };
-}
-
-function store(figures: object): void {
-  const at = new Date().toISOString();
-  mkdirSync('bench/results', { recursive: true });
-  const file = `bench/results/lists-${at.slice(0, 16).replace(':', '')}.json`;
-  writeFileSync(
-    file,
-    `${JSON.stringify({ at, commit: commit(), ...machineFacts(), ...figures }, null, 2)}\n`,
-  );
-  process.stdout.write(`${file}\n`);
 }
 
 await main();

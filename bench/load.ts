@@ -1,19 +1,19 @@
 /**
- * `npm run bench`: what the embedded Metergate does on this machine, with the load on the same cores. Prints
- * and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N` sets the
- * events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases. Events occurred in
- * the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a backfill.
+ * `npm run bench:phases`: what the embedded Metergate does on this machine, with the load on the same cores.
+ * Prints and stores figures; asserts nothing. `-- --quick` runs each phase for a few seconds, `-- --rate N`
+ * sets the events per second of the sustained phase, `-- --phase NAME` (may repeat) picks phases. Events
+ * occurred in the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a
+ * backfill.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Api, createApi, getPatiently } from './api.ts';
 import { numberText } from './exact.ts';
 import { percentile, startFreshnessProbe } from './freshness-probe.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { type LoadRunResult, runLoad } from './load-run.ts';
-import { commit, machineFacts } from './machine.ts';
 import { makeWorld } from './make-world.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { keepResult } from './result-file.ts';
 import { waitUntilCounted } from './wait-until-counted.ts';
 import type { World } from './world.ts';
 
@@ -218,22 +218,7 @@ function spread(samples: number[]): object {
 }
 
 function store(figures: Record<string, unknown>, { rate, spreadMs, phaseMs, sustainedMs }: Bench): void {
-  const at = new Date().toISOString();
-  const result = {
-    at,
-    commit: commit(),
-    ...machineFacts(),
-    rate,
-    spreadMs,
-    phaseMs,
-    sustainedMs,
-    ...figures,
-  };
-  mkdirSync('bench/results', { recursive: true });
-  writeFileSync(
-    `bench/results/load-${at.slice(0, 16).replace(':', '')}.json`,
-    `${JSON.stringify(result, null, 2)}\n`,
-  );
+  keepResult('load', { rate, spreadMs, phaseMs, sustainedMs, ...figures });
 }
 
 await main();

@@ -5,7 +5,6 @@
  * those have: `none`, `budgets`, `rates`, `property-rates`.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -15,8 +14,8 @@ import { type Api, createApi } from './api.ts';
 import { percentile } from './freshness-probe.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { runLoad } from './load-run.ts';
-import { commit, machineFacts } from './machine.ts';
 import { familyCost, processCost } from './process-cost.ts';
+import { keepResult } from './result-file.ts';
 import type { World } from './world.ts';
 
 const OPTIONS = {
@@ -53,7 +52,7 @@ async function main(): Promise<void> {
         return [name, Math.round(((micros - (before[name] ?? 0)) / acknowledged) * 100) / 100];
       }),
     );
-    store({
+    const figures = {
       ...values,
       acknowledged,
       answerMs: latencyMs,
@@ -61,7 +60,8 @@ async function main(): Promise<void> {
       crossings: times.filter((ms) => !Number.isNaN(ms)).length,
       ofProbes: probes.length,
       fromAnswerToOutboxMs: spread(times.filter((ms) => !Number.isNaN(ms))),
-    });
+    };
+    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n${keepResult('thresholds', figures)}\n`);
   } catch (error) {
     process.stderr.write(`${instance.log()}\n`);
     throw error;
@@ -188,14 +188,6 @@ async function call(
 function spread(times: number[]): object {
   const at = (percent: number) => Math.round(percentile(times, percent));
   return { p50: at(50), p99: at(99), max: at(100) };
-}
-
-function store(figures: object): void {
-  const at = new Date().toISOString();
-  mkdirSync('bench/results', { recursive: true });
-  const result = JSON.stringify({ at, commit: commit(), ...machineFacts(), ...figures }, null, 2);
-  writeFileSync(`bench/results/thresholds-${at.slice(0, 16).replace(':', '')}.json`, `${result}\n`);
-  process.stdout.write(`${result}\n`);
 }
 
 await main();

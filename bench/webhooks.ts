@@ -4,7 +4,6 @@
  * five attempts run at once, and once with ten. Prints and stores figures; asserts nothing. `-- --deliveries
  * N` takes another backlog.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pass } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -12,8 +11,8 @@ import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
 import { createApi } from './api.ts';
 import { type Instance, startInstance } from './instance.ts';
-import { commit, machineFacts } from './machine.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { keepResult } from './result-file.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
 const OPTIONS = { deliveries: { type: 'string', default: '100000' } } as const;
@@ -31,7 +30,7 @@ async function main(): Promise<void> {
     runs[`${endpoints} endpoints`] = run;
     process.stdout.write(`${endpoints} endpoints ${JSON.stringify(run, undefined, 2)}\n`);
   }
-  store({ deliveries, runs });
+  process.stdout.write(`${keepResult('webhooks', { deliveries, runs })}\n`);
 }
 
 interface Plan {
@@ -152,15 +151,6 @@ function figures({ deliveries, doubled, seconds, before, after, samples }: Measu
 
 function mebibytes({ rssBytes }: ProcessCost): number {
   return Math.round(rssBytes / MEBIBYTE);
-}
-
-function store(measured: object): void {
-  const at = new Date().toISOString();
-  mkdirSync('bench/results', { recursive: true });
-  const file = `bench/results/webhooks-${at.slice(0, 16).replace(':', '')}.json`;
-  const facts = { at, commit: commit(), ...machineFacts(), ...measured };
-  writeFileSync(file, `${JSON.stringify(facts, null, 2)}\n`);
-  process.stdout.write(`${file}\n`);
 }
 
 await main();

@@ -1,0 +1,87 @@
+import { type Api, getPatiently } from '../api.ts';
+import { numberText, plainText, units } from '../exact.ts';
+import type { AnswerLedger } from './answer-ledger.ts';
+
+export interface CounterQuestion {
+  api: Api;
+  customers: string[];
+  meterKey: string;
+  ledger: AnswerLedger;
+  /** Months in which events of the run occurred: any moment of each. */
+  months: number[];
+  patienceMs: number;
+}
+
+/** Of one customer: what was acknowledged, what may be stored besides, and what the server counts. */
+interface Expected {
+  events: number;
+  value: bigint;
+  mayBeMore: { events: number; value: bigint };
+}
+
+const UNITS_OF_A_THOUSANDTH = 1_000_000_000n;
+
+/**
+ * Every counter that is not what the answers said, as a sentence each: the number of events and their exact
+ * sum, and the same sum as the counters of the months show it.
+ */
+export async function judgeCounters(question: CounterQuestion): Promise<string[]> {
+  const found: string[] = [];
+  for (const [at, tally] of question.ledger.tallies().entries()) {
+    const { acknowledged, uncertain } = tally;
+    const customer = question.customers[at] ?? '';
+    const expected = {
+      events: acknowledged.events,
+      value: BigInt(acknowledged.thousandths) * UNITS_OF_A_THOUSANDTH,
+      mayBeMore: {
+        events: uncertain.events,
+        value: BigInt(uncertain.thousandths) * UNITS_OF_A_THOUSANDTH,
+      },
+    };
+    if (expected.events + uncertain.events === 0) continue;
+    found.push(...(await judgeCustomer(question, customer, expected)));
+  }
+  return found;
+}
+
+async function judgeCustomer(
+  question: CounterQuestion,
+  customer: string,
+  expected: Expected,
+): Promise<string[]> {
+  const path = `/usage/${customer}/${question.meterKey}`;
+  const whole = await read(question, `${path}/breakdown?dimension=$month&window=all&consistency=strong`);
+  const rows = (whole.breakdown ?? []) as Array<{ count: unknown }>;
+  const events = rows.reduce((sum, { count }) => sum + Number(numberText(count)), 0);
+  const total = exactly(whole.total);
+  let counters = 0n;
+  for (const month of question.months) {
+    const at = new Date(month).toISOString();
+    counters += exactly((await read(question, `${path}?consistency=strong&at=${at}`)).current);
+  }
+  const { events: least, value, mayBeMore } = expected;
+  const found: string[] = [];
+  if (events < least || events > least + mayBeMore.events) {
+    found.push(`${customer}: ${events} events are counted, ${least} were acknowledged`);
+  }
+  for (const [name, sum] of [
+    ['breakdown', total],
+    ['counter', counters],
+  ] as const) {
+    if (sum >= value && sum <= value + mayBeMore.value) continue;
+    found.push(`${customer}: the ${name} says ${plainText(sum)}, acknowledged was ${plainText(value)}`);
+  }
+  return found;
+}
+
+async function read({ api, patienceMs }: CounterQuestion, path: string): Promise<Record<string, unknown>> {
+  const { status, body } = await getPatiently(api, path, patienceMs);
+  // Where nothing was ever stored there is no such meter.
+  if (status === 404) return {};
+  if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
+  return body as Record<string, unknown>;
+}
+
+function exactly(seen: unknown): bigint {
+  return units(numberText(seen) ?? '0');
+}

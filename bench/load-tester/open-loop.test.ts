@@ -1,0 +1,82 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { build as buildHistogram } from 'hdr-histogram-js';
+import { describe, expect, it } from 'vitest';
+import { createAnswerLedger, type LoadAnswer } from './answer-ledger.ts';
+import { latencies } from './latencies.ts';
+import { runOpenLoop } from './open-loop.ts';
+import { createTesterBody } from './tester-body.ts';
+
+const body = () =>
+  createTesterBody({
+    ...{ host: 'h', key: 'k', customers: ['cus_a'], meterKey: 'm', batch: 1, replays: 0, properties: 0 },
+    ...{ gzip: false, nowMs: Date.UTC(2026, 10, 22), seed: 1, keyPrefix: 'r-' },
+  });
+
+const CREATED: LoadAnswer = { status: 201, replayed: false, body: Buffer.from('{}') };
+
+function loopOf(ask: () => Promise<LoadAnswer>) {
+  const ledger = createAnswerLedger(1);
+  const histogram = buildHistogram({ highestTrackableValue: 60_000_000 });
+  const controller = new AbortController();
+  const lanes = [{ connection: { ask, close: () => undefined }, bodies: [body()] }];
+  const common = { lanes, ledger, histogram, interrupted: controller.signal, onAnswered: () => undefined };
+  return { common, ledger, histogram, interrupt: () => controller.abort() };
+}
+
+describe('the open loop', () => {
+  // Break this catches: times that begin with the sending. One stall of 200 ms would then be one slow
+  // request of 40; here all that fell due meanwhile have waited too.
+  it('counts what fell due while the server stood still', async () => {
+    let asked = 0;
+    const { common, histogram } = loopOf(async () => {
+      if (asked++ === 0) await pass(200);
+      return CREATED;
+    });
+    const result = await runOpenLoop({ ...common, intervalMs: 10, durationMs: 400 });
+    expect(result).toMatchObject({ requests: 40, notSent: 0, repeated: {} });
+    expect(latencies(histogram).p75).toBeGreaterThan(40);
+  });
+
+  it('says what could not be sent at all, and has its waiting counted', async () => {
+    const { common, histogram } = loopOf(async () => {
+      await pass(300);
+      return CREATED;
+    });
+    const result = await runOpenLoop({ ...common, intervalMs: 10, durationMs: 100 });
+    expect(result.requests + result.notSent).toBe(10);
+    expect(result.notSent).toBeGreaterThan(5);
+    expect(histogram.totalCount).toBe(10);
+  });
+
+  it('sends again what was answered 503 or not at all, and books it once', async () => {
+    const outcomes = [503, 'lost', 201] as const;
+    let asked = 0;
+    const { common, ledger } = loopOf(async () => {
+      const outcome = outcomes[asked++] ?? 201;
+      if (outcome === 'lost') throw new Error('reset');
+      return { ...CREATED, status: outcome };
+    });
+    const result = await runOpenLoop({ ...common, intervalMs: 1_000, durationMs: 500 });
+    expect(result.repeated).toEqual({ 503: 1, 'no answer': 1 });
+    expect(ledger.counts()).toMatchObject({ created: 1, unanswered: 0 });
+    expect(ledger.faults()).toEqual([]);
+  });
+
+  it('says so when there never was an answer', async () => {
+    const { common, interrupt } = loopOf(async () => {
+      setTimeout(interrupt, 120);
+      throw new Error('reset');
+    });
+    const result = await runOpenLoop({ ...common, intervalMs: 1_000, durationMs: 500 });
+    expect(result).toMatchObject({ givenUp: 1, lastFailure: 'reset' });
+  });
+
+  it('keeps apart what was lost when it is interrupted', async () => {
+    const { common, ledger, interrupt } = loopOf(async () => {
+      interrupt();
+      throw new Error('reset');
+    });
+    await runOpenLoop({ ...common, intervalMs: 10, durationMs: 10_000 });
+    expect(ledger.counts()).toMatchObject({ created: 0, unanswered: 1 });
+  });
+});

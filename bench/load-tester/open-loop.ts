@@ -1,0 +1,143 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pass } from 'node:timers/promises';
+import type { Histogram } from 'hdr-histogram-js';
+import type { AnswerLedger, LoadAnswer } from './answer-ledger.ts';
+import type { TesterBody } from './tester-body.ts';
+import type { TesterConnection } from './tester-connection.ts';
+
+export interface OpenLoop {
+  lanes: Lane[];
+  ledger: AnswerLedger;
+  /** Microseconds from the moment a request was due to its answer. */
+  histogram: Histogram;
+  /** Between two requests, over all connections. */
+  intervalMs: number;
+  durationMs: number;
+  /** Ends it early: what is in flight is still waited for. */
+  interrupted: AbortSignal;
+  onAnswered: (events: number) => void;
+}
+
+/** A connection with bodies of its own: one request at a time. */
+export interface Lane {
+  connection: TesterConnection;
+  bodies: TesterBody[];
+}
+
+export interface OpenLoopResult {
+  durationMs: number;
+  requests: number;
+  /** Requests that fell due while every connection was waiting for an answer, until the run was over. */
+  notSent: number;
+  /** Sendings beyond the first, by what made them necessary. */
+  repeated: Record<string, number>;
+  /** Requests that found no answer for all our patience, or until we were interrupted. */
+  givenUp: number;
+  /** Why a request had to be sent again, the last time. */
+  lastFailure: string | undefined;
+}
+
+/** A request that was due may still be sent this long after the end: timers are not exact. */
+const END_GRACE_MS = 250;
+const PATIENCE_MS = 30_000;
+const REPEAT_AFTER_MS = 50;
+export const TRACKED_MICROS_MAX = 60_000_000;
+
+/**
+ * Requests fall due at a fixed rate, whatever the server does. When all connections wait, what falls due
+ * waits too, and its time counts from when it was due: a server that stands still is not spared. What could
+ * not be sent at all before the end counts with the time it had waited until then.
+ */
+export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
+  const { lanes, intervalMs, durationMs, interrupted } = loop;
+  // Every lane that waits listens to it, and Node warns of more than ten.
+  setMaxListeners(lanes.length + 1, interrupted);
+  const startedAt = performance.now();
+  const endsAt = startedAt + durationMs;
+  const slots = Math.max(1, Math.ceil(durationMs / intervalMs));
+  let slot = 0;
+  const result: OpenLoopResult = {
+    durationMs: 0,
+    requests: 0,
+    notSent: 0,
+    repeated: {},
+    givenUp: 0,
+    lastFailure: undefined,
+  };
+  const nextDue = (): number | undefined => {
+    const isOver = interrupted.aborted || slot >= slots || performance.now() > endsAt + END_GRACE_MS;
+    return isOver ? undefined : startedAt + slot++ * intervalMs;
+  };
+  await Promise.all(lanes.map((lane) => drive(lane, { loop, nextDue, result })));
+  const endedAt = performance.now();
+  result.durationMs = endedAt - startedAt;
+  for (; !interrupted.aborted && slot < slots; slot++, result.notSent++) {
+    record(loop.histogram, endedAt - (startedAt + slot * intervalMs));
+  }
+  return result;
+}
+
+interface Driven {
+  loop: OpenLoop;
+  nextDue: () => number | undefined;
+  result: OpenLoopResult;
+}
+
+async function drive({ connection, bodies }: Lane, { loop, nextDue, result }: Driven): Promise<void> {
+  let sent = 0;
+  for (let due = nextDue(); due !== undefined; due = nextDue()) {
+    const body = bodies[sent++ % bodies.length] as TesterBody;
+    const send = body.next();
+    // Timers may fire up to a millisecond early; then the time counts from the sending.
+    const waitMs = due - performance.now();
+    if (waitMs > 1) await pass(waitMs, undefined, { signal: loop.interrupted }).catch(() => undefined);
+    if (loop.interrupted.aborted) break;
+    const from = Math.min(due, performance.now());
+    const isBooked = await askUntilAnswered(connection, send, { loop, result });
+    record(loop.histogram, performance.now() - from);
+    result.requests++;
+    if (!isBooked) continue;
+    body.acknowledged();
+    loop.onAnswered(send.replayed.length);
+  }
+}
+
+/** False when it was given up. */
+async function askUntilAnswered(
+  connection: TesterConnection,
+  send: ReturnType<TesterBody['next']>,
+  { loop, result }: Pick<Driven, 'loop' | 'result'>,
+): Promise<boolean> {
+  const until = performance.now() + PATIENCE_MS;
+  let isLost = false;
+  for (;;) {
+    const answer = await connection.ask(send.request).catch((error: unknown) => error as Error);
+    const why: string | undefined =
+      answer instanceof Error ? 'no answer' : judged(loop.ledger, send, answer, isLost);
+    if (why === undefined) return true;
+    isLost ||= why === 'no answer' || why === 'unavailable items';
+    result.repeated[why] = (result.repeated[why] ?? 0) + 1;
+    result.lastFailure = answer instanceof Error ? answer.message : why;
+    if (performance.now() > until || loop.interrupted.aborted) {
+      result.givenUp++;
+      if (isLost) loop.ledger.unanswered(send);
+      return false;
+    }
+    await pass(REPEAT_AFTER_MS);
+  }
+}
+
+/** Why it has to be sent again, if it has to. */
+function judged(
+  ledger: AnswerLedger,
+  send: ReturnType<TesterBody['next']>,
+  answer: LoadAnswer,
+  again: boolean,
+): string | undefined {
+  if (answer.status === 503 || answer.status === 429) return String(answer.status);
+  return ledger.answered(send, answer, again) === 'repeat' ? 'unavailable items' : undefined;
+}
+
+function record(histogram: Histogram, ms: number): void {
+  histogram.recordValue(Math.min(TRACKED_MICROS_MAX, Math.max(1, Math.round(ms * 1_000))));
+}

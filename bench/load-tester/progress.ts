@@ -1,0 +1,48 @@
+import type { Histogram } from 'hdr-histogram-js';
+import type { AnswerLedger } from './answer-ledger.ts';
+
+export interface Progress {
+  answered(events: number): void;
+  stop(): void;
+}
+
+const EVERY_MS = 1_000;
+
+/** One line a second on stderr; on a terminal it stays one line. */
+export function startProgress({
+  histogram,
+  ledger,
+  rate,
+}: {
+  histogram: Histogram;
+  ledger: AnswerLedger;
+  rate: number;
+}): Progress {
+  const end = process.stderr.isTTY ? '\r' : '\n';
+  const startedAt = performance.now();
+  let last = startedAt;
+  let sinceLast = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const perSecond = Math.round((sinceLast * 1_000) / (now - last));
+    const at = (percent: number) => (histogram.getValueAtPercentile(percent) / 1_000).toFixed(1);
+    const parts = [
+      `${Math.round((now - startedAt) / 1_000)} s`,
+      `${perSecond} of ${rate} events/s answered`,
+      `p50 ${at(50)} ms, p99 ${at(99)} ms`,
+      `${ledger.counts().refused} refused, ${ledger.faults().length} faults`,
+    ];
+    process.stderr.write(`${parts.join(' · ')}   ${end}`);
+    last = now;
+    sinceLast = 0;
+  }, EVERY_MS);
+  return {
+    answered: (events) => {
+      sinceLast += events;
+    },
+    stop: () => {
+      clearInterval(timer);
+      if (process.stderr.isTTY) process.stderr.write('\n');
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { type Api, type ApiAnswer, createApi } from '../api.ts';
+import { Unusable } from './load-arguments.ts';
+
+/** A running instance, looked at before anything is measured, with customers of the run's own. */
+export interface TestedInstance {
+  api: Api;
+  customers: string[];
+  meterKey: string;
+  /** The server's clock less ours, at most this far off either way. */
+  clockSkewMs: number;
+}
+
+const CUSTOMERS = 10;
+const METER_KEY = 'bench_load';
+/** The server says when things happened by its clock; beyond this its times mean something else than ours. */
+const SKEW_MS_MAX = 30_000;
+const PATIENCE_MS = 10_000;
+
+/** Throws Unusable, with one line of what is wrong, before a single event is sent. */
+export async function lookAtInstance(url: URL, key: string): Promise<TestedInstance> {
+  const api = createApi({ origin: url.origin, key, connections: 4 });
+  try {
+    expectMetergate(url, await asked(api, url, '/workspace'));
+    await asked(api, url, '/meters', { key: METER_KEY, name: 'Load test', aggregation: 'sum' });
+    const customers: string[] = [];
+    let clockSkewMs = 0;
+    for (let number = 1; number <= CUSTOMERS; number++) {
+      const askedAtMs = Date.now();
+      const made = await asked(api, url, '/customers', customerBody(number));
+      const { id, createdAt } = bodyOf(made, 201, 'POST /customers');
+      customers.push(String(id));
+      if (number === 1) clockSkewMs = skewOf(String(createdAt), askedAtMs, Date.now());
+    }
+    expectAllowed(await asked(api, url, '/usage/events/batch', { events: [] }), 'to send usage');
+    const path = `/usage/${customers[0]}/${METER_KEY}?consistency=eventual`;
+    expectAllowed(await asked(api, url, path), 'to read usage');
+    return { api, customers, meterKey: METER_KEY, clockSkewMs };
+  } catch (error) {
+    await api.close();
+    throw error;
+  }
+}
+
+function customerBody(number: number): object {
+  const run = randomBytes(4).toString('hex');
+  return { name: `Load test ${number}`, email: `load-${run}@example.com` };
+}
+
+/** With a body it is a POST. */
+async function asked(api: Api, url: URL, path: string, body?: object): Promise<ApiAnswer> {
+  const options = { timeoutMs: PATIENCE_MS, ...(body ? { body: JSON.stringify(body) } : {}) };
+  try {
+    return await api.call(body ? 'POST' : 'GET', path, options);
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    throw new Unusable(`nothing answers at ${url.origin}: ${code ?? message}`);
+  }
+}
+
+function expectMetergate(url: URL, { status, headers }: ApiAnswer): void {
+  if (headers['x-api-version'] !== 'v1') {
+    throw new Unusable(`what answers at ${url.origin} is no Metergate: ${status} without X-API-Version`);
+  }
+  if (status === 401) throw new Unusable(`the key is not accepted at ${url.origin}`);
+  if (status === 403)
+    throw new Unusable('the key is of a kind that cannot do this: give a secret key (sk_…)');
+  if (status !== 200) throw new Unusable(`${url.origin} is not ready: GET /workspace was answered ${status}`);
+}
+
+function expectAllowed({ status }: ApiAnswer, what: string): void {
+  if (status === 403) throw new Unusable(`the key is not allowed ${what}`);
+}
+
+function bodyOf({ status, body }: ApiAnswer, expected: number, what: string): Record<string, unknown> {
+  if (status === 403) throw new Unusable(`the key is not allowed ${what}`);
+  if (status !== expected) throw new Unusable(`${what} was answered ${status}`);
+  return body as Record<string, unknown>;
+}
+
+/** 0 while the server's moment lies between asking and hearing. */
+function skewOf(createdAt: string, askedAtMs: number, heardAtMs: number): number {
+  const at = Date.parse(createdAt);
+  const skewMs = at > heardAtMs ? at - heardAtMs : Math.min(0, at - askedAtMs);
+  if (Math.abs(skewMs) <= SKEW_MS_MAX) return skewMs;
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  const way = skewMs > 0 ? 'ahead of' : 'behind';
+  throw new Unusable(`the server's clock is ${seconds} s ${way} this machine's: set the clocks first`);
+}

@@ -1,0 +1,82 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createTesterBody } from './tester-body.ts';
+
+const options = {
+  host: 'localhost:8080',
+  key: 'sk_test_x',
+  customers: ['cus_a', 'cus_b'],
+  meterKey: 'm',
+  batch: 50,
+  replays: 0.5,
+  properties: 4,
+  gzip: false,
+  nowMs: Date.UTC(2026, 10, 22),
+  seed: 3,
+  keyPrefix: 'run-0-',
+};
+
+interface SentItem {
+  idempotencyKey: string;
+  customerId: string;
+  value: number;
+  properties: object;
+}
+
+function itemsOf(request: Buffer, isGzip = false): SentItem[] {
+  const bodyAt = request.indexOf('\r\n\r\n') + 4;
+  const [, length] = /Content-Length: (\d+)/.exec(request.toString('latin1', 0, bodyAt)) ?? [];
+  const body = request.subarray(bodyAt);
+  expect(body.length).toBe(Number(length));
+  return (JSON.parse((isGzip ? gunzipSync(body) : body).toString()) as { events: SentItem[] }).events;
+}
+
+describe('a body of the load tester', () => {
+  it('replays only what was acknowledged, exactly as it was', () => {
+    const body = createTesterBody(options);
+    const seen = new Map<string, string>();
+    let replays = 0;
+    for (let turn = 0; turn < 20; turn++) {
+      const { request, replayed } = body.next();
+      for (const [at, item] of itemsOf(request).entries()) {
+        const text = JSON.stringify(item);
+        expect(seen.get(item.idempotencyKey)).toBe(replayed[at] === 1 ? text : undefined);
+        seen.set(item.idempotencyKey, text);
+      }
+      replays += replayed.reduce((sum, one) => sum + one, 0);
+      body.acknowledged();
+    }
+    // Half of all but the first turn, by a seeded chance.
+    expect(replays).toBeGreaterThan(400);
+    expect(replays).toBeLessThan(550);
+  });
+
+  it('replays nothing of a send that was not acknowledged', () => {
+    const body = createTesterBody(options);
+    for (let turn = 0; turn < 5; turn++) expect(body.next().replayed.every((one) => one === 0)).toBe(true);
+  });
+
+  it('says of each event the customer and the value that stand in it', () => {
+    const { request, customers, thousandths } = createTesterBody(options).next();
+    for (const [at, item] of itemsOf(request).entries()) {
+      expect(item.customerId).toBe(options.customers[customers[at] ?? 9]);
+      expect(Math.round(item.value * 1_000)).toBe(thousandths[at]);
+      expect(Object.keys(item.properties)).toHaveLength(4);
+    }
+  });
+
+  it('packs the same body', () => {
+    const packed = createTesterBody({ ...options, gzip: true }).next();
+    const plain = createTesterBody(options).next();
+    expect(itemsOf(packed.request, true)).toEqual(itemsOf(plain.request));
+  });
+
+  it('is a request to the single endpoint when it holds one event', () => {
+    const { request, kind } = createTesterBody({ ...options, batch: 1 }).next();
+    const text = request.toString();
+    expect(kind).toBe('single');
+    expect(text).toMatch(/^POST \/api\/v1\/usage\/events HTTP/);
+    expect(text).toContain('Idempotency-Key: run-0-000000000000\r\n');
+    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).not.toHaveProperty('events');
+  });
+});

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import type { LoadAnswer } from './answer-ledger.ts';
+
+/** One keep-alive connection, one request at a time. It is made anew after a failure. */
+export interface TesterConnection {
+  /** Rejects when no whole answer came in time; then nobody knows what became of the request. */
+  ask(request: Buffer): Promise<LoadAnswer>;
+  close(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 15_000;
+const HEAD_BYTES_MAX = 16 * 1024;
+
+/** Raw sockets: an HTTP client costs as much of the machine as the server that is measured beside it. */
+export function createTesterConnection(url: URL): TesterConnection {
+  let socket: Socket | undefined;
+  return {
+    async ask(request) {
+      socket ??= await open(url);
+      try {
+        return await exchange(socket, request);
+      } catch (error) {
+        socket.destroy();
+        socket = undefined;
+        throw error;
+      }
+    },
+    close: () => socket?.destroy(),
+  };
+}
+
+async function open(url: URL): Promise<Socket> {
+  const isSecure = url.protocol === 'https:';
+  const host = url.hostname.replaceAll(/[[\]]/g, '');
+  const port = Number(url.port || (isSecure ? 443 : 80));
+  const socket = isSecure ? connectSecurely({ host, port, servername: host }) : connect({ host, port });
+  socket.setNoDelay(true);
+  const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
+  try {
+    await once(socket, isSecure ? 'secureConnect' : 'connect', { signal });
+    // A failure between two requests shows at the next one.
+    return socket.on('error', () => undefined);
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    throw error;
+  }
+}
+
+function exchange(socket: Socket, request: Buffer): Promise<LoadAnswer> {
+  return new Promise((resolve, reject) => {
+    const reader = createAnswerReader();
+    const timer = setTimeout(() => done(new Error('no answer in time')), ANSWER_TIMEOUT_MS);
+    const onData = (chunk: Buffer): void => {
+      const answer = reader(chunk);
+      if (answer) done(answer);
+    };
+    const onEnd = (): void => done(new Error('the connection was closed'));
+    const done = (outcome: LoadAnswer | Error): void => {
+      clearTimeout(timer);
+      socket.off('data', onData).off('close', onEnd).off('error', done);
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
+    };
+    socket.on('data', onData).on('close', onEnd).on('error', done);
+    if (socket.destroyed) onEnd();
+    else socket.write(request);
+  });
+}
+
+/** Chunk by chunk, until there is a whole answer. */
+function createAnswerReader(): (chunk: Buffer) => LoadAnswer | Error | undefined {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let head: AnswerHead | undefined;
+  return (chunk) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    head ??= headOf(chunks);
+    if (!head) return bytes > HEAD_BYTES_MAX ? new Error('an answer without an end of its head') : undefined;
+    if (Number.isNaN(head.length)) return new Error('an answer without Content-Length');
+    if (bytes < head.bodyAt + head.length) return undefined;
+    const whole = chunks.length === 1 ? chunk : Buffer.concat(chunks, bytes);
+    const { status, replayed, bodyAt, length } = head;
+    return { status, replayed, body: whole.subarray(bodyAt, bodyAt + length) };
+  };
+}
+
+interface AnswerHead {
+  status: number;
+  replayed: boolean;
+  bodyAt: number;
+  /** Of the body. */
+  length: number;
+}
+
+function headOf(chunks: Buffer[]): AnswerHead | undefined {
+  const start = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  const bodyAt = start.indexOf('\r\n\r\n') + 4;
+  if (bodyAt === 3) return undefined;
+  const text = start.toString('latin1', 0, bodyAt);
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]),
+    replayed: /\r\nidempotent-replayed: true\r\n/i.test(text),
+    bodyAt,
+    length: Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1]),
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * `npm run bench:compare -- a.json b.json`: what changed from one kept result to another of the same kind. A
+ * figure is worse when it moved the wrong way by more than the noise that both runs saw between equal things.
+ * Exit code 1 when something got worse, 2 when the two cannot be compared.
+ */
+import { readFileSync } from 'node:fs';
+import { type Compared, compareResults, type KeptResult, NotComparable } from './judge-results.ts';
+
+function main([before, after, ...more]: string[]): number {
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw new NotComparable('give two results: npm run bench:compare -- a.json b.json');
+  }
+  const { warnings, compared } = compareResults(read(before), read(after));
+  for (const warning of warnings) process.stdout.write(`! ${warning}\n`);
+  for (const one of compared) process.stdout.write(`${lineOf(one)}\n`);
+  const worse = compared.filter(({ verdict }) => verdict === 'WORSE');
+  process.stdout.write(`${worse.length} of ${compared.length} figures got worse\n`);
+  return worse.length > 0 ? 1 : 0;
+}
+
+function read(path: string): KeptResult {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as KeptResult;
+  } catch (error) {
+    throw new NotComparable(`${path} is no result: ${(error as Error).message}`);
+  }
+}
+
+function lineOf({ name, before, after, change, tolerance, verdict }: Compared): string {
+  const moved = `${change >= 1 ? '+' : ''}${((change - 1) * 100).toFixed(1)} %`;
+  const figures = `${before} → ${after}`.padEnd(24);
+  return `${verdict.padEnd(6)} ${name.padEnd(28)} ${figures} ${moved} (± ${(tolerance * 100).toFixed(0)} %)`;
+}
+
+try {
+  process.exitCode = main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof NotComparable)) throw error;
+  process.stderr.write(`bench:compare: ${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,75 @@
+import { createTesterBody, type TesterBody } from '../load-tester/tester-body.ts';
+import { createTesterConnection, type TesterConnection } from '../load-tester/tester-connection.ts';
+
+export interface Driven {
+  url: string;
+  key: string;
+  customers: readonly string[];
+  meterKey: string;
+  batch: number;
+  connections: number;
+  durationMs: number;
+  /** Share of the events; none when left out. */
+  replays?: number;
+  /** Ends it early, once this many were answered. */
+  eventsMax?: number;
+}
+
+export interface DrivenResult {
+  events: number;
+  seconds: number;
+}
+
+const BODIES_PER_LANE = 4;
+const PROPERTIES = 3;
+let runs = 0;
+
+/** Lanes with keys that no run before had. */
+export function makeLanes(driven: Driven, seed: number) {
+  const { url, key, customers, meterKey, batch, replays = 0 } = driven;
+  const run = `${process.pid.toString(36)}-${runs++}`;
+  return Array.from({ length: driven.connections }, (_, lane) => ({
+    connection: createTesterConnection(new URL(url)),
+    bodies: Array.from({ length: BODIES_PER_LANE }, (__, body) =>
+      createTesterBody({
+        ...{ host: '127.0.0.1', key, customers, meterKey, batch, replays, gzip: false },
+        properties: PROPERTIES,
+        nowMs: Date.now(),
+        seed: seed + lane * BODIES_PER_LANE + body,
+        keyPrefix: `${run}-${lane.toString(36)}${body}-`,
+      }),
+    ),
+  }));
+}
+
+/** As many new events as are answered, one request under way on each connection. */
+export async function drive(driven: Driven): Promise<DrivenResult> {
+  const lanes = makeLanes(driven, 1);
+  const startedAt = performance.now();
+  const untilMs = startedAt + driven.durationMs;
+  let events = 0;
+  const mayGoOn = () =>
+    performance.now() < untilMs && events < (driven.eventsMax ?? Number.POSITIVE_INFINITY);
+  const onAnswered = () => {
+    events += driven.batch;
+  };
+  await Promise.all(lanes.map((lane) => askInTurn(lane, mayGoOn, onAnswered)));
+  return { events, seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+async function askInTurn(
+  { connection, bodies }: { connection: TesterConnection; bodies: TesterBody[] },
+  mayGoOn: () => boolean,
+  onAnswered: () => void,
+): Promise<void> {
+  try {
+    for (let sent = 0; mayGoOn(); sent++) {
+      const { request } = (bodies[sent % bodies.length] as TesterBody).next();
+      const { status, body } = await connection.ask(request);
+      if (status !== 200 && status !== 201) throw new Error(`answered ${status}: ${body.subarray(0, 300)}`);
+      onAnswered();
+    }
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * G9: what a new key costs the key table when it is large, beside one of 1 M keys, in turns. Arguments: sizes
+ * in millions, ascending, and rounds. Prints one line of JSON: CPU-µs per key by size.
+ */
+import { randomFillSync } from 'node:crypto';
+import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { median, paired, type Round, rounded } from './paired.ts';
+import { openScratchStores, type ScratchStores } from './scratch-stores.ts';
+
+const BATCH = 500;
+/** Keys of one measured window: 20 ms or more of CPU. */
+const WINDOW = 40_000;
+const SMALL = 1_000_000;
+const GOAL_KEYS = 50_000_000;
+const check = Buffer.alloc(16, 1);
+
+const [sizes = '4', roundsText = '7'] = process.argv.slice(2);
+const rounds = Number(roundsText);
+const batch = {
+  count: BATCH,
+  records: new Uint32Array((BATCH * RECORD_BYTES) / 4),
+  readOnly: new Uint8Array(BATCH),
+  outcomes: new Uint8Array(BATCH),
+};
+let logEnd = 0;
+
+const small = await openScratchStores(check);
+const large = await openScratchStores(check);
+await addKeys(small, SMALL);
+const curve: Array<{ keys: number; microsPerKey: number; rssMib: number }> = [];
+let measured: object = {};
+for (const size of sizes.split(',').map((millions) => Number(millions) * 1_000_000)) {
+  await addKeys(large, size - large.keys.keyCount);
+  const turns: Round[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const turn = { before: await window(small), ours: await window(large), after: await window(small) };
+    if (round > 0) turns.push(turn);
+  }
+  const rssMib = Math.round(process.memoryUsage.rss() / 2 ** 20);
+  if (curve.length === 0) {
+    curve.push({ keys: SMALL, microsPerKey: rounded(median(turns.map(({ before }) => before))), rssMib: 0 });
+  }
+  curve.push({ keys: size, microsPerKey: rounded(median(turns.map(({ ours }) => ours))), rssMib });
+  const isSmaller = size < GOAL_KEYS;
+  measured = {
+    id: 'G9',
+    ...paired(turns),
+    isSmaller,
+    note: `${size / 1e6} M keys / 1 M; the goal speaks of 50 M`,
+  };
+}
+await small.close();
+await large.close();
+process.stdout.write(`${JSON.stringify({ measured, curve })}\n`);
+
+/** CPU-µs per key: claimed, confirmed, and written to the record file. */
+async function window(stores: ScratchStores): Promise<number> {
+  const before = process.cpuUsage();
+  await addKeys(stores, WINDOW);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / WINDOW;
+}
+
+async function addKeys({ keys }: ScratchStores, count: number): Promise<void> {
+  for (let added = 0; added < count; added += BATCH) {
+    randomFillSync(batch.records);
+    const claim = keys.claim(batch);
+    await keys.confirm([claim], ++logEnd);
+  }
+}

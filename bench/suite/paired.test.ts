@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { GOALS, verdict } from './goals.ts';
+import { paired } from './paired.ts';
+
+describe('paired rounds', () => {
+  it('judge each round by the controls at its own ends, so that a slow machine is no slow code', () => {
+    const round = (speed: number) => ({ before: speed, ours: speed * 0.5, after: speed });
+    expect(paired([round(1), round(3), round(0.2)])).toEqual({
+      value: 0.5,
+      control: 1,
+      noise: 0,
+      pairs: [0.5, 0.5, 0.5],
+    });
+  });
+
+  it('tell how far equal things were apart', () => {
+    const rounds = [1.1, 0.9, 1.2].map((after) => ({ before: 1, ours: 1, after }));
+    expect(paired(rounds)).toMatchObject({ control: 1.1, noise: 0.1 });
+  });
+});
+
+describe('the verdict on a goal', () => {
+  const [g1, , g3] = GOALS;
+  it.each([
+    [g1, { value: 1.4, control: 1 }, 'stretch'],
+    [g1, { value: 1.0, control: 1 }, 'target'],
+    [g1, { value: 0.5, control: 1 }, 'floor'],
+    [g1, { value: 0.1, control: 1 }, 'below the floor'],
+    [g3, { value: 1.4, control: 1 }, 'stretch'],
+    [g3, { value: 9, control: 1 }, 'below the floor'],
+    [g1, { value: 1.4, control: 1.06 }, 'void'],
+    [g1, {}, 'not measured'],
+  ])('%#: %o reaches %s', (goal, found, expected) => {
+    if (!goal) throw new Error('a goal is missing');
+    expect(verdict(goal, { id: goal.id, ...found })).toBe(expected);
+  });
+});

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { barChart, lineChart } from './charts.ts';
+import { GOALS, verdict } from './goals.ts';
+import type { KeptSuite } from './suite-result.ts';
+
+/** A page of one kept run that needs nothing else: the goals, and what the figures look like. */
+export function reportPage(resultPath: string): string {
+  const kept = JSON.parse(readFileSync(resultPath, 'utf8')) as KeptSuite;
+  const { at, commit, form, machine, node } = kept;
+  const facts = `${form} · ${at} · ${commit} · ${machine.cpu} × ${machine.cores} · Node ${node}`;
+  const body = [
+    `<h1>Metergate: one run of the suite</h1><p>${escaped(facts)}</p>`,
+    goals(kept),
+    ...charts(kept).map((chart) => `<figure>${chart}</figure>`),
+  ];
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<title>Bench ${escaped(at)}</title>
+<style>${STYLE}</style></head><body>${body.join('\n')}</body></html>\n`;
+}
+
+const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%}
+td,th{border-bottom:1px solid #ddd;padding:.3rem .5rem;text-align:left}
+svg{width:100%;height:auto}figure{margin:2rem 0}.stretch,.target{color:#176b2c}.floor{color:#7a5c00}
+.void,.below{color:#a11}`;
+
+function goals({ measured }: KeptSuite): string {
+  const rows = GOALS.map((goal) => {
+    const found = measured.find(({ id }) => id === goal.id) ?? { id: goal.id };
+    const reached = verdict(goal, found);
+    const cells = [goal.id, goal.what, found.value ?? '–', reached, found.control ?? '–', found.note ?? ''];
+    const text = cells.map((cell) => `<td>${escaped(String(cell))}</td>`).join('');
+    return `<tr class="${reached.split(' ')[0]}">${text}</tr>`;
+  });
+  const head = ['', 'compared', 'value', 'reaches', 'A/A', 'note'].map((name) => `<th>${name}</th>`).join('');
+  return `<table><tr>${head}</tr>${rows.join('')}</table>`;
+}
+
+function charts(kept: KeptSuite): string[] {
+  const { latency, stages, ingest, whole, keyCurve } = kept;
+  const found: string[] = [];
+  if (latency) {
+    const percentiles = Object.entries(latency.answerMs).filter(([name]) => /^p/.test(name));
+    const points = percentiles.map(([name, ms]) => ({ label: name, value: ms }));
+    found.push(lineChart({ title: 'Answer at half of capacity', unit: 'ms', points }));
+  }
+  const bars: Array<[title: string, unit: string, figures: Record<string, number> | undefined]> = [
+    ['CPU per event by stage, batches of 500', 'µs', stages?.cpuMicrosPerEvent],
+    ['CPU per event, in turns', 'µs', ingest?.cpuMicrosPerEvent],
+    ['CPU per event from the door to the count', 'µs', whole?.cpuMicrosPerEvent],
+    ['Bytes on disk per event', 'B', whole?.diskBytesPerEvent],
+    ['Peak resident memory', 'MiB', whole?.rssPeakMib],
+  ];
+  for (const [title, unit, figures] of bars) {
+    if (!figures) continue;
+    const points = Object.entries(figures).map(([label, value]) => ({ label, value }));
+    found.push(barChart({ title, unit, points }));
+  }
+  if (keyCurve) {
+    const points = keyCurve.map(({ keys, microsPerKey }) => ({
+      label: `${keys / 1e6} M`,
+      value: microsPerKey,
+    }));
+    found.push(lineChart({ title: 'CPU per new key by keys known', unit: 'µs', points }));
+  }
+  return [...found, ...growthCharts(kept)];
+}
+
+function growthCharts({ growth, soak }: KeptSuite): string[] {
+  const found: string[] = [];
+  for (const [name, title] of [
+    ['counterMs', 'Counter, p99 by events stored'],
+    ['breakdownMs', 'Breakdown, p99 by events stored'],
+  ] as const) {
+    const points = growth?.map((one) => ({ label: `${one.events / 1e6} M`, value: one[name].p99 ?? 0 }));
+    if (points && points.length > 1) found.push(lineChart({ title, unit: 'ms', points }));
+  }
+  for (const [role, sizes] of Object.entries(soak?.rssMib ?? {})) {
+    const every = Math.max(1, Math.ceil(sizes.length / 12));
+    const shown = sizes.map((value, at) => ({ value, at })).filter(({ at }) => at % every === 0);
+    const second = (at: number) => Math.round(((at + 1) * (soak?.seconds ?? 0)) / sizes.length);
+    const points = shown.map(({ value, at }) => ({ label: `${second(at)} s`, value }));
+    found.push(lineChart({ title: `Resident memory of the ${role} under load`, unit: 'MiB', points }));
+  }
+  return found;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}

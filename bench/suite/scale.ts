@@ -1,0 +1,126 @@
+import { build as buildHistogram } from 'hdr-histogram-js';
+import { createAnswerLedger, type LedgerCounts } from '../load-tester/answer-ledger.ts';
+import { judgeCounters } from '../load-tester/judge-counters.ts';
+import { latencies } from '../load-tester/latencies.ts';
+import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { lookAtInstance } from '../load-tester/tested-instance.ts';
+import { processCost } from '../process-cost.ts';
+import { drive, makeLanes } from './drive.ts';
+import { type Scene, toward, waitForAll } from './scene.ts';
+import { storedCounts, timedReads } from './usage-ratios.ts';
+
+export interface GrowthPoint {
+  events: number;
+  counterMs: Record<string, number>;
+  breakdownMs: Record<string, number>;
+}
+
+const BATCH = 500;
+const CONNECTIONS = 8;
+/** Taken at once before it is waited for: what waits for the count has a bound of its own. */
+const STEP_MS = 5_000;
+
+/** How long a counter and a breakdown take as what is stored grows. */
+export async function usageGrowth(
+  scene: Scene,
+  sizes: readonly number[],
+  samples: number,
+): Promise<GrowthPoint[]> {
+  const points: GrowthPoint[] = [];
+  for (const size of sizes) {
+    let stored = await storedEvents(scene);
+    while (stored < size) {
+      const shape = { batch: BATCH, connections: CONNECTIONS, durationMs: STEP_MS };
+      // At most what is missing, give or take a batch for each connection.
+      await drive({ ...toward(scene, shape), eventsMax: size - stored });
+      await waitForAll(scene);
+      stored = await storedEvents(scene);
+    }
+    points.push({ events: stored, ...(await timedReads(scene, samples)) });
+  }
+  return points;
+}
+
+async function storedEvents(scene: Scene): Promise<number> {
+  return (await storedCounts(scene)).reduce((sum, count) => sum + count, 0);
+}
+
+export interface SoakFigures {
+  offeredPerSecond: number;
+  seconds: number;
+  counts: LedgerCounts;
+  requestsNotSent: number;
+  requestsRepeated: Record<string, number>;
+  latencyMs: Record<string, number>;
+  /** Every answer or counter that was wrong. */
+  problems: string[];
+  /** Resident memory at even distances, by process. */
+  rssMib: Record<string, number[]>;
+}
+
+const REPLAYS = 0.2;
+const RSS_SAMPLES = 60;
+const COUNTED_PATIENCE_MS = 120_000;
+
+/** A rate held for long, a fifth of it replays: every answer judged, and every counter at the end. */
+export async function soak(scene: Scene, rate: number, durationMs: number): Promise<SoakFigures> {
+  const { instance } = scene;
+  const key = instance.keys().live.secret;
+  const { api, customers, meterKey } = await lookAtInstance(new URL(instance.origin), key);
+  const own = { ...scene, customers, meterKey };
+  const shape = { batch: BATCH, connections: CONNECTIONS * 2, durationMs, replays: REPLAYS };
+  const lanes = makeLanes(toward(own, shape), 11);
+  const ledger = createAnswerLedger(customers.length);
+  const histogram = buildHistogram({
+    highestTrackableValue: TRACKED_MICROS_MAX,
+    numberOfSignificantValueDigits: 3,
+  });
+  const watch = watchMemory(scene, durationMs / RSS_SAMPLES);
+  const startedAtMs = Date.now();
+  try {
+    const ran = await runOpenLoop({
+      ...{ lanes, ledger, histogram, durationMs, intervalMs: (BATCH * 1_000) / rate },
+      interrupted: new AbortController().signal,
+      onAnswered: () => undefined,
+    });
+    const months = [...new Set([startedAtMs - 60_000, Date.now()].map(firstOfMonth))];
+    const patienceMs = COUNTED_PATIENCE_MS;
+    const wrong = await judgeCounters({ api, customers, meterKey, ledger, months, patienceMs });
+    return {
+      offeredPerSecond: rate,
+      seconds: Math.round(ran.durationMs / 1_000),
+      counts: ledger.counts(),
+      requestsNotSent: ran.notSent,
+      requestsRepeated: ran.repeated,
+      latencyMs: latencies(histogram),
+      problems: [...ledger.faults(), ...wrong, ...(ran.givenUp > 0 ? ['requests found no answer'] : [])],
+      rssMib: watch.stop(),
+    };
+  } finally {
+    watch.stop();
+    for (const { connection } of lanes) connection.close();
+    await api.close();
+  }
+}
+
+function firstOfMonth(ms: number): number {
+  const day = new Date(ms);
+  return Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), 1);
+}
+
+function watchMemory({ instance }: Scene, everyMs: number) {
+  const roles = ['data plane', 'control side'] as const;
+  const rssMib: Record<string, number[]> = {};
+  const timer = setInterval(() => {
+    for (const role of roles) {
+      const { rssBytes } = processCost(instance.pid(role));
+      rssMib[role] = [...(rssMib[role] ?? []), Math.round(rssBytes / 2 ** 20)];
+    }
+  }, everyMs);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return rssMib;
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * What each step of a batch's way costs, in one process without HTTP: the very functions of the fast door,
+ * key table and log, called one after the other as the engine does, with the time taken around each.
+ * Argument: batches. Prints one line of JSON: µs per event by stage.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Claim } from '../../infra/ports/idempotency-store.ts';
+import { createFastDoor } from '../../ingest/engine/fast-door.ts';
+import { findKnownPairs, touchedSpans } from '../../ingest/engine/known-pairs.ts';
+import { createIdentity } from '../../ingest/identity.ts';
+import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
+import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { createTesterBody } from '../load-tester/tester-body.ts';
+import { median, rounded } from './paired.ts';
+import { openScratchStores } from './scratch-stores.ts';
+
+const BATCH = 500;
+/** Requests of a frame: what 8 connections make of it under load. */
+const FRAME = 4;
+const WARM_UP = 400;
+const DAY_MS = 86_400_000;
+const environment = 'ws_bench:live';
+const customers = Array.from({ length: 10 }, (_, at) => `cus_bench${at}`);
+
+/** What is timed, by request and by frame, and the stages that it belongs to. */
+const STAGES = {
+  read: ['read'],
+  check: ['check'],
+  identify: ['identify'],
+  decide: ['claim', 'confirm'],
+  answer: ['answer'],
+  serialise: ['lines', 'frame'],
+  log: ['log'],
+} as const;
+type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
+
+const batches = Number(process.argv[2] ?? 4_000);
+const identity = createIdentity(Buffer.alloc(32, 7));
+const stores = await openScratchStores(identity.check);
+const door = createFastDoor();
+const registry = registryOf();
+const body = createTesterBody({
+  ...{ host: 'h', key: 'k', customers, meterKey: 'bench', batch: BATCH, replays: 0, properties: 3 },
+  ...{ gzip: false, nowMs: Date.now(), seed: 1, keyPrefix: 'stages-' },
+});
+/** Milliseconds of each time: a middling one was not interrupted by others on the machine. */
+const times = new Map<Step, number[]>();
+for (let at = 0; at < WARM_UP; at += FRAME) await goThrough();
+times.clear();
+const before = process.cpuUsage();
+for (let at = 0; at < batches; at += FRAME) await goThrough();
+const { user, system } = process.cpuUsage(before);
+await stores.close();
+const perEvent = (step: Step) => {
+  const list = times.get(step) ?? [];
+  return (median(list) * 1_000 * list.length) / (batches * BATCH);
+};
+const cpuMicrosPerEvent = Object.fromEntries(
+  Object.entries(STAGES).map(([name, steps]) => {
+    return [name, rounded(steps.reduce((sum, step) => sum + perEvent(step), 0))];
+  }),
+);
+const logWallMicrosPerEvent = cpuMicrosPerEvent.log;
+// The flush is waited for in other threads: of the log its CPU is what is left over, with the GC.
+const others = [...times.keys()].reduce((sum, step) => (step === 'log' ? sum : sum + perEvent(step)), 0);
+cpuMicrosPerEvent.log = rounded(Math.max(0, (user + system) / (batches * BATCH) - others));
+process.stdout.write(`${JSON.stringify({ cpuMicrosPerEvent, logWallMicrosPerEvent })}\n`);
+
+interface Part {
+  claim: Claim;
+  records: Uint8Array;
+  lines: Uint8Array;
+  touched: ReturnType<typeof touchedSpans>;
+}
+
+/** One frame's requests, each as ingest/engine/fast-engine.ts does it; then their commit. */
+async function goThrough(): Promise<void> {
+  const parts = Array.from({ length: FRAME }, request);
+  let from = performance.now();
+  const bytes = encodeFrame({
+    ...{ logId: stores.writer.logId, committedAtMs: Date.now(), eventCount: FRAME * BATCH, recheck: [] },
+    touched: parts.flatMap(({ touched }) => touched),
+    records: parts.map(({ records }) => records),
+    lines: parts.map(({ lines }) => lines),
+  });
+  from = took('frame', from);
+  const outcome = await stores.writer.append(bytes);
+  from = took('log', from);
+  if (outcome.status !== 'durable') throw new Error('the frame was not written');
+  const claims = parts.map(({ claim }) => claim);
+  await stores.keys.confirm(claims, outcome.end);
+  took('confirm', from);
+}
+
+function request(): Part {
+  const begun = performance.now();
+  const send = body.next().request;
+  const bytes = send.subarray(send.indexOf('\r\n\r\n') + 4);
+  let from = performance.now();
+  note('outside', from - begun);
+
+  const count = isUtf8(bytes) ? door.read(bytes, 'batch') : -1;
+  from = took('read', from);
+  const nowMs = Date.now();
+  const isTimely = count === BATCH && door.wasm.isTimely(count, nowMs - 400 * DAY_MS, nowMs + 300_000) === 1;
+  const pairs = isTimely ? findKnownPairs(door, registry, environment) : undefined;
+  if (!pairs) throw new Error('the fast door did not take the batch');
+  from = took('check', from);
+  door.useKey(identity.keyOf(environment));
+  door.wasm.identify(count, nowMs);
+  from = took('identify', from);
+  const claim = stores.keys.claim(door.claimBatch(count));
+  if (claim.created !== BATCH) throw new Error(`${claim.created} of ${BATCH} keys were new`);
+  from = took('claim', from);
+  door.answer(count, claim.created, 0);
+  from = took('answer', from);
+  const lines = door.lines(count);
+  const records = door.records(claim.created * RECORD_BYTES);
+  const touched = touchedSpans(door, pairs);
+  took('lines', from);
+  return { claim, records, lines, touched };
+}
+
+function took(step: Step, from: number): number {
+  const now = performance.now();
+  note(step, now - from);
+  return now;
+}
+
+function note(step: Step, ms: number): void {
+  const list = times.get(step);
+  if (list) list.push(ms);
+  else times.set(step, [ms]);
+}
+
+/** Everything is known and usable. */
+function registryOf(): UsageRegistry {
+  const meter: Meter = { key: 'bench', aggregation: 'sum', property: undefined, archived: false };
+  const known = new Map<string, Customer>(
+    customers.map((id) => [id, { id, archived: false, pairs: new Map() }]),
+  );
+  return {
+    findCustomer: (_, name) => known.get(name),
+    findMeter: () => meter,
+    fillCustomers: async () => known,
+    fillMeters: async () => new Map([['bench', meter]]),
+    pairOf: (env, customer, { key }) => {
+      const found = customer.pairs.get(key);
+      if (found) return found;
+      const json = [env, customer.id, key].map((text) => JSON.stringify(text)).join(',');
+      const pair = { meter, json, fingerprint: `${customer.id}\u0000${key}\u0000` };
+      customer.pairs.set(key, pair);
+      return pair;
+    },
+  };
+}

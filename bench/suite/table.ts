@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { GOALS, type Measured, verdict } from './goals.ts';
+import type { KeptSuite, SuiteResult } from './suite-result.ts';
+
+const README = 'bench/README.md';
+const BEGIN = '<!-- last run: begin -->';
+const END = '<!-- last run: end -->';
+
+/** Markdown, one row for each goal, those that were not measured among them. */
+export function goalTable({ measured }: Pick<SuiteResult, 'measured'>): string {
+  const rows = GOALS.map((goal) => {
+    const found = measured.find(({ id }) => id === goal.id) ?? { id: goal.id, note: 'not in this run' };
+    const unit = goal.unit === undefined ? '' : ` ${goal.unit}`;
+    const steps = [goal.floor, goal.target, goal.stretch ?? '–'].join(' / ');
+    const cells = [
+      goal.id,
+      goal.what,
+      found.value === undefined ? '–' : `**${found.value}**${unit}`,
+      verdict(goal, found),
+      `${goal.better === 'higher' ? '≥' : '≤'} ${steps}`,
+      controlText(found),
+      found.note ?? '',
+    ];
+    return cells;
+  });
+  const head = ['', 'compared', 'value', 'reaches', 'floor / target / stretch', 'A/A', 'note'];
+  return aligned([head, ...rows]).join('\n');
+}
+
+/** A Markdown table as our formatter would have it. */
+function aligned([head = [], ...rows]: string[][]): string[] {
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((row) => row[at]?.length ?? 0)));
+  const padded = (cells: string[]) => cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
+  const line = (cells: string[]) => `| ${padded(cells).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
+}
+
+function controlText({ control, noise }: Measured): string {
+  if (control === undefined) return 'none';
+  return noise === undefined ? String(control) : `${control} ± ${noise}`;
+}
+
+/** Puts the table of a kept run between the marks; all else of the page is written by people. */
+export function renewReadme(resultPath: string): void {
+  const kept = JSON.parse(readFileSync(resultPath, 'utf8')) as KeptSuite;
+  const page = readFileSync(README, 'utf8');
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < from) throw new Error(`${README} has lost the marks of the last run`);
+  const told = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
+  writeFileSync(README, `${page.slice(0, from)}${told}${page.slice(to)}`);
+}
+
+function lastRun(kept: KeptSuite, resultPath: string): string {
+  const { cpu, cores, memoryGib, system } = kept.machine;
+  const versions = Object.entries(kept.versions).map(([name, version]) => `${name} ${version}`);
+  const lines = [
+    `Form \`${kept.form}\`, ${kept.at}, commit \`${kept.commit}\`,`,
+    `${cpu} × ${cores}, ${memoryGib} GiB, ${system},`,
+    `Node ${kept.node}, ${versions.join(', ')}. All figures: \`${resultPath.replace('bench/', '')}\`.`,
+    '',
+    goalTable(kept),
+    ...Object.entries(kept.failed).map(([name, why]) => `\nThe part \`${name}\` failed: ${why}`),
+    ...section('CPU-µs per event, in turns', kept.ingest?.cpuMicrosPerEvent),
+    ...section('CPU-µs per event from the door to the count, by process', kept.whole?.cpuMicrosPerEvent),
+    ...section('CPU-µs per event of a batch of 500, by stage', kept.stages?.cpuMicrosPerEvent),
+    ...section('Bytes on disk per event', kept.whole?.diskBytesPerEvent),
+    ...section('Peak resident memory, MiB', kept.whole?.rssPeakMib),
+    ...section('Answer at half of capacity, ms', kept.latency?.answerMs),
+  ];
+  return lines.join('\n');
+}
+
+function section(title: string, figures: Record<string, number> | undefined): string[] {
+  if (!figures) return [];
+  return ['', `${title}:`, '', ...aligned([Object.keys(figures), Object.values(figures).map(String)])];
+}

@@ -1,0 +1,151 @@
+import { build as buildHistogram } from 'hdr-histogram-js';
+import { Client } from 'pg';
+import { getPatiently } from '../api.ts';
+import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
+import { numberText } from '../exact.ts';
+import { percentile, startFreshnessProbe } from '../freshness-probe.ts';
+import { createAnswerLedger } from '../load-tester/answer-ledger.ts';
+import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { makeLanes } from './drive.ts';
+import type { Measured } from './goals.ts';
+import { rounded } from './paired.ts';
+import { type Scene, toward, waitForAll } from './scene.ts';
+
+export interface FreshnessFigures {
+  measured: Measured;
+  offeredPerSecond: number;
+  fromAnswerToCountedMs: Record<string, number>;
+}
+
+const BATCH = 500;
+
+/** G6: how old the count is while usage comes at a fixed rate. */
+export async function freshness(
+  scene: Scene,
+  { rate, durationMs }: { rate: number; durationMs: number },
+): Promise<FreshnessFigures> {
+  const probe = startFreshnessProbe(scene.api, scene.customers[0] ?? '', `probe_${Date.now()}`);
+  const lanes = makeLanes(toward(scene, { batch: BATCH, connections: 8, durationMs: 0 }), 3);
+  const ledger = createAnswerLedger(scene.customers.length);
+  await runOpenLoop({
+    ...{ lanes, ledger, durationMs, intervalMs: (BATCH * 1_000) / rate },
+    histogram: buildHistogram({ highestTrackableValue: TRACKED_MICROS_MAX }),
+    interrupted: new AbortController().signal,
+    onAnswered: () => undefined,
+  });
+  for (const { connection } of lanes) connection.close();
+  const times = await probe.stop();
+  await waitForAll(scene);
+  const at = (percent: number) => Math.round(percentile(times, percent));
+  return {
+    measured: {
+      id: 'G6',
+      value: rounded(at(99) / 1_000),
+      note: `at ${rate} events/s, ${times.length} probes; read every 250 ms, so up to that much too long`,
+    },
+    offeredPerSecond: rate,
+    fromAnswerToCountedMs: { p50: at(50), p99: at(99), max: at(100) },
+  };
+}
+
+export interface CounterFigures {
+  measured: Measured;
+  /** Events stored in all, and of the customer that is asked for. */
+  events: number;
+  ofTheCustomer: number;
+  counterMs: Record<string, number>;
+  breakdownMs: Record<string, number>;
+  rawRowsMs: Record<string, number>;
+}
+
+const BLOCKS = 8;
+const GOAL_EVENTS = 10_000_000;
+
+/** G7: a counter beside the sum over as many raw rows, in turns, on what this scene has stored by now. */
+export async function counters(scene: Scene, samples: number): Promise<CounterFigures> {
+  await waitForAll(scene);
+  const stored = await storedCounts(scene);
+  const client = new Client({ connectionString: scene.postgresUrl });
+  await client.connect();
+  try {
+    await insertRawRows(client, scene.customers, stored);
+    const times: Record<'counter' | 'breakdown' | 'raw', number[]> = { counter: [], breakdown: [], raw: [] };
+    const path = `/usage/${scene.customers[0]}/${scene.meterKey}`;
+    const acts = {
+      counter: () => get(scene, `${path}?consistency=eventual`),
+      breakdown: () => get(scene, `${path}/breakdown?dimension=p1&window=all&consistency=eventual`),
+      raw: () => sumRawRows(client, scene.customers[0] ?? ''),
+    };
+    for (let block = 0; block < BLOCKS; block++) {
+      for (const [name, act] of Object.entries(acts) as Array<[keyof typeof acts, () => Promise<unknown>]>) {
+        const count = name === 'counter' ? samples : Math.ceil(samples / 8);
+        for (let sample = 0; sample < count; sample++) times[name].push(await timed(act));
+      }
+    }
+    return figuresOf(stored, times);
+  } finally {
+    await client.end();
+  }
+}
+
+function figuresOf(
+  stored: number[],
+  times: Record<'counter' | 'breakdown' | 'raw', number[]>,
+): CounterFigures {
+  const events = stored.reduce((sum, count) => sum + count, 0);
+  const [counter, raw] = [spreadOf(times.counter), spreadOf(times.raw)];
+  const note = `on ${events} events, ${stored[0] ?? 0} of them summed; the goal speaks of 10 M`;
+  return {
+    measured: { id: 'G7', value: rounded(counter.p99 / raw.p99), isSmaller: events < GOAL_EVENTS, note },
+    events,
+    ofTheCustomer: stored[0] ?? 0,
+    counterMs: counter,
+    breakdownMs: spreadOf(times.breakdown),
+    rawRowsMs: raw,
+  };
+}
+
+/** A counter and a breakdown of the scene's first customer. */
+export async function timedReads(scene: Scene, samples: number) {
+  const path = `/usage/${scene.customers[0]}/${scene.meterKey}`;
+  const spread = async (query: string, count: number) => {
+    const times: number[] = [];
+    for (let sample = 0; sample < count; sample++)
+      times.push(await timed(() => get(scene, `${path}${query}`)));
+    return spreadOf(times);
+  };
+  return {
+    counterMs: await spread('?consistency=eventual', samples * BLOCKS),
+    breakdownMs: await spread('/breakdown?dimension=p1&window=all&consistency=eventual', samples),
+  };
+}
+
+function spreadOf(times: number[]): Record<'p50' | 'p99' | 'samples', number> {
+  const at = (percent: number) => rounded(percentile(times, percent));
+  return { p50: at(50), p99: at(99), samples: times.length };
+}
+
+/** Events stored, by customer. */
+export async function storedCounts(scene: Scene): Promise<number[]> {
+  const stored: number[] = [];
+  for (const customer of scene.customers) stored.push(await countOf(scene, customer));
+  return stored;
+}
+
+async function countOf(scene: Scene, customer: string): Promise<number> {
+  const path = `/usage/${customer}/${scene.meterKey}/breakdown?dimension=$month&window=all`;
+  const { body } = await getPatiently(scene.api, path, 60_000);
+  const { breakdown } = body as { breakdown: Array<{ count: unknown }> };
+  return breakdown.reduce((sum, { count }) => sum + Number(numberText(count)), 0);
+}
+
+async function get({ api }: Scene, path: string): Promise<void> {
+  const { status } = await api.call('GET', path);
+  if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
+}
+
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await act();
+  return performance.now() - startedAt;
+}
