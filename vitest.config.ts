@@ -18,19 +18,34 @@ const TIMED = [
   'bench/torture/hostile/*.sys.test.ts',
 ];
 
+/** Tests on a broker and a key store, which take longer to start than most tests take. */
+const SHARED = [
+  'infra/testing-servers/servers.store.test.ts',
+  'infra/kafka/**/*.store.test.ts',
+  'infra/valkey/**/*.store.test.ts',
+  '**/*distributed*.store.test.ts',
+  '**/*distributed*.sys.test.ts',
+];
+/** Servers for the tests of a run; each is started when the first test asks for it. */
+const SERVERS = ['infra/postgres/test-server.ts', 'infra/testing-servers/shared-servers.ts'];
+
+function isOfStores(pattern: string): boolean {
+  return pattern.endsWith('.store.test.ts');
+}
+
 /** What this machine lacks something for is left out, and infra/test-run.mjs names it, loudly. */
 function notRunHere(): string[] {
   return testsNotRunHere().map(({ pattern }) => pattern);
 }
 
-interface ProcessTests {
+interface Tests {
   include: string[];
   exclude: string[];
   maxWorkers: number;
   groupOrder: number;
 }
 
-function processes(name: string, { include, exclude, maxWorkers, groupOrder }: ProcessTests) {
+function processes(name: string, { include, exclude, maxWorkers, groupOrder }: Tests) {
   return {
     plugins: brokenProcesses(),
     test: {
@@ -41,6 +56,25 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: P
       fileParallelism: maxWorkers > 1,
       maxWorkers,
       testTimeout: 420_000,
+      hookTimeout: 90_000,
+      sequence: { groupOrder },
+    },
+  };
+}
+
+function stores(name: string, { include, exclude, groupOrder }: Omit<Tests, 'maxWorkers'>) {
+  return {
+    plugins: brokenModules(),
+    test: {
+      name,
+      include,
+      exclude: [...NOWHERE, ...exclude, ...notRunHere()],
+      // A chdb folder binds its process, and the library holds one folder at a time: a fork per file.
+      pool: 'forks' as const,
+      isolate: true,
+      maxWorkers: WORKERS,
+      globalSetup: SERVERS,
+      testTimeout: 60_000,
       hookTimeout: 90_000,
       sequence: { groupOrder },
     },
@@ -102,24 +136,22 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      {
-        plugins: brokenModules(),
-        test: {
-          name: 'store',
-          include: ['**/*.store.test.ts'],
-          exclude: [...NOWHERE, ...notRunHere()],
-          // A chdb folder binds its process, and the library holds one folder at a time: a fork per file.
-          pool: 'forks',
-          isolate: true,
-          maxWorkers: WORKERS,
-          globalSetup: ['infra/postgres/test-server.ts', 'infra/testing-servers/shared-servers.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      processes('sys', { include: ['**/*.sys.test.ts'], exclude: TIMED, maxWorkers: 2, groupOrder: 2 }),
+      stores('store', { include: ['**/*.store.test.ts'], exclude: SHARED, groupOrder: 1 }),
+      processes('sys', {
+        include: ['**/*.sys.test.ts'],
+        exclude: [...TIMED, ...SHARED],
+        maxWorkers: 2,
+        groupOrder: 2,
+      }),
       processes('timed', { include: TIMED, exclude: [], maxWorkers: 1, groupOrder: 3 }),
+      // What processes share past one machine: `npm run test:shared`, which `npm test` leaves to it.
+      stores('shared-store', { include: SHARED.filter(isOfStores), exclude: [], groupOrder: 4 }),
+      processes('shared-sys', {
+        include: SHARED.filter((pattern) => !isOfStores(pattern)),
+        exclude: [],
+        maxWorkers: 1,
+        groupOrder: 5,
+      }),
       {
         // Proofs that tests can fail: `npm run breaks`, which `npm test` leaves to it.
         test: {
@@ -127,8 +159,8 @@ export default defineConfig({
           include: ['**/*.proof.test.ts'],
           exclude: NOWHERE,
           pool: 'forks',
-          globalSetup: ['infra/postgres/test-server.ts'],
-          sequence: { groupOrder: 4 },
+          globalSetup: SERVERS,
+          sequence: { groupOrder: 6 },
         },
       },
     ],

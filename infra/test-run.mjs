@@ -3,8 +3,8 @@
  * says loudly what it could not run and why, and ends with 0 only when all of it is well.
  *
  * Plain JavaScript without packages: it has to run before anything is installed. What comes after `--` goes
- * to vitest (`npm test -- --project unit`); without it, all but the proofs of `npm run breaks` are run. The
- * counts are left in .cache/test-summary.json for .ci/run.
+ * to vitest (`npm test -- --project unit`); without it, what needs a broker and proofs of
+ * breaks are left to `npm run test:shared` and `npm run breaks`. The counts are left in .cache/test-summary.json for .ci/run.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,9 @@ const NODE_MAJOR_MIN = 20;
 
 /** As start.mjs does it: the checks are development packages, Postgres comes in optional ones. */
 const INSTALL = ['install', '--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund'];
+
+/** What is left: `npm run test:shared` and `npm run breaks`. */
+const USUAL = ['unit', 'store', 'sys', 'timed'].map((project) => `--project=${project}`);
 
 /** Each runs even when one before it failed, so that one run shows everything. */
 const GATES = [
@@ -63,7 +66,7 @@ function run(name, command, options) {
 /** Passed, failed and skipped as vitest counts them; a run without a report is one failure. */
 function runTests(vitestArguments) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`];
-  const chosen = vitestArguments.length > 0 ? vitestArguments : ['--project=!proofs'];
+  const chosen = vitestArguments.length > 0 ? vitestArguments : USUAL;
   const sound = run('tests', 'npx', ['--no-install', 'vitest', 'run', ...reporters, ...chosen]);
   if (!existsSync(REPORT)) return { passed: 0, failed: 1, skipped: [] };
   const report = JSON.parse(readFileSync(REPORT, 'utf8'));
