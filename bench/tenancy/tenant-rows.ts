@@ -23,6 +23,9 @@ const OF_THE_INSTALLATION = [
   'audit_runs',
   'log_trims',
   'job_leases',
+  'kafka_logs',
+  'key_stores',
+  'load_members',
 ];
 
 /** Behind the answer of any request. */
