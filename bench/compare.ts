@@ -74,15 +74,22 @@ function counterFaults(
 
 const WINDOWS = ['current_period', 'day', 'week', 'month', 'all', 'custom'] as const;
 
-/** The same for every breakdown: each window by each dimension, for every pair. */
+/**
+ * The same for breakdowns: these windows by these dimensions, for every pair. By default each window by each
+ * dimension, of each meter for one customer in three: a breakdown takes some 50 ms, and all of them would be
+ * half of a test.
+ */
 export async function compareBreakdowns(
   { api, ledger, world }: Judged,
   windows: readonly string[] = WINDOWS,
-  dimensions: readonly string[] = DIMENSIONS,
+  given?: readonly string[],
 ): Promise<string[]> {
+  const { customers, meters } = world;
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const found: string[] = [];
     for (const window of windows) {
+      const nth = customers.indexOf(pair.customer) + meters.indexOf(pair.meter) + windows.indexOf(window);
+      const dimensions = given ?? DIMENSIONS.filter((_, at) => (nth + at) % 3 === 0);
       const expectedWithin = remembered((span) => within(pair.events, span));
       const custom = window === 'custom' ? customSpan(pair.events) : undefined;
       for (const dimension of dimensions) {
