@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { testPool } from '../infra/postgres/test-pool.ts';
 import { throughInsertGate } from './insert-gate.ts';
 
@@ -22,18 +22,22 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
     throughInsertGate(pool, { logId: 'ab', alone }, insert);
+  const ofAnotherLog = () => throughInsertGate(pool, { logId: 'cd', alone: true }, async () => 'in');
   const [first, second, alone, next] = [held(), held(), held(), held()];
+  onTestFinished(() => {
+    for (const one of [first, second, alone, next]) one.end();
+  });
   const running = [enter(false, first.insert), enter(false, second.insert)];
   await expect.poll(() => first.hasBegun() && second.hasBegun(), SOON).toBe(true);
   running.push(enter(true, alone.insert));
   first.end();
   await running[0];
+  expect(await ofAnotherLog()).toBe('in');
   expect(alone.hasBegun()).toBe(false);
   second.end();
   await expect.poll(alone.hasBegun, SOON).toBe(true);
   running.push(enter(false, next.insert));
-  const other = throughInsertGate(pool, { logId: 'cd', alone: false }, async () => 'of another log');
-  expect(await other).toBe('of another log');
+  expect(await ofAnotherLog()).toBe('in');
   expect(next.hasBegun()).toBe(false);
   alone.end();
   await expect.poll(next.hasBegun, SOON).toBe(true);
