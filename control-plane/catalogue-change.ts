@@ -1,8 +1,8 @@
+import { notifyChange } from '../infra/store/notify-change.ts';
 import { type Change, recordChange } from './record-change.ts';
 import type { RequestContext } from './request-context.ts';
 import { raiseCatalogueVersion } from './store/entitlement-versions.ts';
 import { lockCatalogue } from './store/lock-catalogue.ts';
-import { notifyChange } from './store/notify-change.ts';
 
 /**
  * Changes of one environment's plans, features and add-ons happen one after the other: they are rare, and

@@ -1,5 +1,6 @@
 import { apiKeyStatus, makeApiKey, shownApiKey } from '../../infra/api-keys.ts';
 import { type ApiKeyRow, endApiKey, type KeyEnd } from '../../infra/store/api-keys.ts';
+import { notifyChange } from '../../infra/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { NewApiKey } from '../../schemas/resources/api-keys.ts';
 import { timestampMs } from '../../schemas/rules/timestamp.ts';
@@ -8,7 +9,6 @@ import { pageOf } from '../page.ts';
 import { recordChange } from '../record-change.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';
 import { findKey, listKeys, lockKey } from '../store/api-keys.ts';
-import { notifyChange } from '../store/notify-change.ts';
 
 type ApiKeyOperation = Extract<keyof Handlers, `apiKeys.${string}`>;
 

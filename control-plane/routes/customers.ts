@@ -1,3 +1,4 @@
+import { notifyChange } from '../../infra/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';
@@ -17,7 +18,6 @@ import {
   lockCustomer,
   updateCustomer,
 } from '../store/customers.ts';
-import { notifyChange } from '../store/notify-change.ts';
 import { whenTaken } from '../store/unique-violation.ts';
 import { touchEntitlements } from '../told/touch-entitlements.ts';
 

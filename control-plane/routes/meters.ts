@@ -1,4 +1,5 @@
 import { startRates } from '../../infra/store/meter-rates.ts';
+import { notifyChange } from '../../infra/store/notify-change.ts';
 import { holdSettlement } from '../../infra/store/settlement-lock.ts';
 import { markForSettlement } from '../../infra/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
@@ -21,7 +22,6 @@ import {
   type MeterRow,
   updateMeter,
 } from '../store/meters.ts';
-import { notifyChange } from '../store/notify-change.ts';
 
 type MeterOperation = Extract<keyof Handlers, `meters.${string}`>;
 

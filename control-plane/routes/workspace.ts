@@ -1,3 +1,4 @@
+import { notifyChange } from '../../infra/store/notify-change.ts';
 import { environmentOf, splitEnvironment } from '../../schemas/environment.ts';
 import { Defect } from '../../schemas/failures.ts';
 import type { Workspace } from '../../schemas/resources/workspace.ts';
@@ -7,7 +8,6 @@ import { requireMatch } from '../etag.ts';
 import { recordChange } from '../record-change.ts';
 import type { Handlers } from '../request-context.ts';
 import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
-import { notifyChange } from '../store/notify-change.ts';
 import { findWorkspace, lockWorkspace, updateWorkspace, type WorkspaceRow } from '../store/workspace.ts';
 import { touchEntitlements } from '../told/touch-entitlements.ts';
 

@@ -1,8 +1,8 @@
+import { notifyChange } from '../../infra/store/notify-change.ts';
 import type { ChangeContext } from '../record-change.ts';
 import { touchTold } from '../store/entitlements-told.ts';
 import { askForFanout, type FanoutScope } from '../store/fanout-jobs.ts';
 import { lockEntitlements, shareEntitlements } from '../store/lock-entitlements.ts';
-import { notifyChange } from '../store/notify-change.ts';
 import { notifyFanout } from '../store/notify-fanout.ts';
 import { tellCustomers } from './tell-customers.ts';
 

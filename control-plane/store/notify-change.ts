@@ -1,1 +1,0 @@
-export { notifyChange } from '../../infra/store/notify-change.ts';
