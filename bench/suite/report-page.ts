@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { barChart, lineChart } from './charts.ts';
 import { GOALS, verdict } from './goals.ts';
+import type { GrowthPoint } from './scale.ts';
 import type { KeptSuite } from './suite-result.ts';
 
 /** A page of one kept run that needs nothing else: the goals, and what the figures look like. */
@@ -58,7 +59,7 @@ function charts(kept: KeptSuite): string[] {
   }
   if (keyCurve) {
     const points = keyCurve.map(({ keys, microsPerKey }) => ({
-      label: `${keys / 1e6} M`,
+      label: millions(keys),
       value: microsPerKey,
     }));
     found.push(lineChart({ title: 'CPU per new key by keys known', unit: 'µs', points }));
@@ -68,12 +69,14 @@ function charts(kept: KeptSuite): string[] {
 
 function growthCharts({ growth, soak }: KeptSuite): string[] {
   const found: string[] = [];
-  for (const [name, title] of [
-    ['counterMs', 'Counter, p99 by events stored'],
-    ['breakdownMs', 'Breakdown, p99 by events stored'],
-  ] as const) {
-    const points = growth?.map((one) => ({ label: `${one.events / 1e6} M`, value: one[name].p99 ?? 0 }));
-    if (points && points.length > 1) found.push(lineChart({ title, unit: 'ms', points }));
+  const curves: Array<[title: string, unit: string, figure: (one: GrowthPoint) => number | undefined]> = [
+    ['CPU of the data plane per event, by events stored', 'µs', ({ ingestCpuMicros }) => ingestCpuMicros],
+    ['Counter, p99 by events stored', 'ms', ({ counterMs }) => counterMs.p99],
+    ['Breakdown, p99 by events stored', 'ms', ({ breakdownMs }) => breakdownMs.p99],
+  ];
+  for (const [title, unit, figure] of curves) {
+    const points = growth?.map((one) => ({ label: millions(one.events), value: figure(one) ?? 0 }));
+    if (points && points.length > 1) found.push(lineChart({ title, unit, points }));
   }
   for (const [role, sizes] of Object.entries(soak?.rssMib ?? {})) {
     const every = Math.max(1, Math.ceil(sizes.length / 12));
@@ -83,6 +86,10 @@ function growthCharts({ growth, soak }: KeptSuite): string[] {
     found.push(lineChart({ title: `Resident memory of the ${role} under load`, unit: 'MiB', points }));
   }
   return found;
+}
+
+function millions(count: number): string {
+  return `${Number((count / 1e6).toFixed(1))} M`;
 }
 
 function escaped(text: string): string {

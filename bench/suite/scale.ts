@@ -6,11 +6,14 @@ import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
 import { processCost } from '../process-cost.ts';
 import { drive, makeLanes } from './drive.ts';
+import { rounded } from './paired.ts';
 import { type Scene, toward, waitForAll } from './scene.ts';
 import { storedCounts, timedReads } from './usage-ratios.ts';
 
 export interface GrowthPoint {
   events: number;
+  /** Of the data plane, per event of batches, with as many keys known as events are stored. */
+  ingestCpuMicros: number;
   counterMs: Record<string, number>;
   breakdownMs: Record<string, number>;
 }
@@ -19,8 +22,10 @@ const BATCH = 500;
 const CONNECTIONS = 8;
 /** Taken at once before it is waited for: what waits for the count has a bound of its own. */
 const STEP_MS = 5_000;
+/** Ticks of CPU are 10 ms: some hundreds of them. */
+const COSTED_MS = 3_000;
 
-/** How long a counter and a breakdown take as what is stored grows. */
+/** What taking an event costs, and how long a counter and a breakdown take, as what is stored grows. */
 export async function usageGrowth(
   scene: Scene,
   sizes: readonly number[],
@@ -36,9 +41,19 @@ export async function usageGrowth(
       await waitForAll(scene);
       stored = await storedEvents(scene);
     }
-    points.push({ events: stored, ...(await timedReads(scene, samples)) });
+    const ingestCpuMicros = await ingestCost(scene);
+    await waitForAll(scene);
+    points.push({ events: stored, ingestCpuMicros, ...(await timedReads(scene, samples)) });
   }
   return points;
+}
+
+async function ingestCost(scene: Scene): Promise<number> {
+  const ingest = scene.instance.pid('data plane');
+  const before = processCost(ingest).cpuMicros;
+  const shape = { batch: BATCH, connections: CONNECTIONS, durationMs: COSTED_MS };
+  const { events } = await drive(toward(scene, shape));
+  return rounded((processCost(ingest).cpuMicros - before) / events);
 }
 
 async function storedEvents(scene: Scene): Promise<number> {

@@ -68,7 +68,7 @@ export async function counters(scene: Scene, samples: number): Promise<CounterFi
   const client = new Client({ connectionString: scene.postgresUrl });
   await client.connect();
   try {
-    await insertRawRows(client, scene.customers, stored);
+    await insertRawRows(client, scene.customers[0] ?? '', stored[0] ?? 0);
     const times: Record<'counter' | 'breakdown' | 'raw', number[]> = { counter: [], breakdown: [], raw: [] };
     const path = `/usage/${scene.customers[0]}/${scene.meterKey}`;
     const acts = {
