@@ -68,7 +68,12 @@ export async function getPatiently(api: Api, path: string, patienceMs: number): 
   for (;;) {
     const answer = await api.call('GET', path).catch((error: unknown) => error as Error);
     if (!(answer instanceof Error) && answer.status !== 503) return answer;
-    if (Date.now() > until) throw new Error(`GET ${path} found no answer`, { cause: answer });
+    if (Date.now() > until) throw new Error(`GET ${path} found no answer: ${shown(answer)}`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
+}
+
+function shown(answer: ApiAnswer | Error): string {
+  if (answer instanceof Error) return answer.message;
+  return `${answer.status} ${JSON.stringify(answer.body)}`;
 }

@@ -54,6 +54,8 @@ export async function runRole(
     () => process.exit(EXIT.failed),
   );
   process.on('disconnect', () => void end(EXIT.stopped));
+  // A supervisor that was killed while this was being loaded: nobody is told of it any more.
+  if (process.connected === false) return await end(EXIT.stopped);
   process.on('uncaughtException', fail);
   try {
     const ready = await start({ config, log, closer, fail });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,3 +101,17 @@ test('a bad configuration ends it with 2 and one message, before anything is mad
   expect(run.stderr()).not.toContain('canary');
   expect(existsSync(dataDir)).toBe(false);
 });
+
+/** Red when a role relies on being told: who listens for the end of a channel after it hears of it no more. */
+test.each(['ingest/main.js', 'infra/control-side.js'])(
+  '%s ends when its supervisor ended before it could listen',
+  async (program) => {
+    const env = { ...process.env, PORT: '0', DATA_DIR: join(testFolder(), 'data') };
+    const child = fork(fileURLToPath(new URL(`../dist/${program}`, import.meta.url)), { env, silent: true });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.disconnect();
+    const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(20_000) });
+    expect(code).toBe(0);
+    expect(existsSync(env.DATA_DIR)).toBe(false);
+  },
+);

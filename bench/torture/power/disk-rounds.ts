@@ -36,7 +36,7 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
     lacks: () => lacking('mounting'),
     async open({ seed, form }) {
       const disk = mountSmallDisk(3 * GIB);
-      const settings = { LOG_LEVEL: 'fatal', LOAD_LINGER_MS: '20', ...environment };
+      const settings = { LOG_LEVEL: 'error', LOAD_LINGER_MS: '20', ...environment };
       try {
         const opened = await startJudged(settings, { connections: 12, dataDir: join(disk.path, 'data') });
         const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
