@@ -7,6 +7,7 @@ import { createPool } from '../infra/postgres/pool.ts';
 import type { Relational } from '../infra/relational.ts';
 import type { RoleContext } from '../infra/role-process.ts';
 import { whenThere } from '../infra/when-there.ts';
+import { mendDamage } from './audit/mend-damage.ts';
 import { createStandstill } from './stand-still.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
 import { ensureEventIds } from './store/event-ids.ts';
@@ -40,6 +41,7 @@ const HOUR_MS = 3_600_000;
 const IDS_KEPT_LONGER_HOURS = 24;
 
 export function openLoad(context: RoleContext, deps: LoadDeps): Load {
+  const { config, log } = context;
   let load: Aggregator | undefined;
   context.closer.add('aggregator', { drain: () => load?.close() });
   const hear = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
@@ -48,6 +50,11 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
     async start() {
       await migrate(context, deps);
       load = startLoad(context, deps);
+      // A server of the operator's is his to look after, as are its disks.
+      if (config.clickhouseUrl !== undefined) return;
+      await mendDamage(deps.relational.pool, deps.warehouse, log).catch((err: unknown) => {
+        log.warn({ err }, 'damaged parts could not be looked for');
+      });
     },
   };
 }

@@ -13,10 +13,11 @@ export interface AuditOutcome extends AuditRun {
   hours: number | null;
 }
 
-/** Asks the aggregator for an audit and wakes it. */
+/** Asks the aggregator for an audit and wakes it. What was asked for before is done again only if it failed. */
 export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<void> {
   await db.query(
-    `WITH asked AS (INSERT INTO audit_runs (id, repair) VALUES ($1, $2) RETURNING id)
+    `WITH asked AS (INSERT INTO audit_runs AS run (id, repair) VALUES ($1, $2)
+       ON CONFLICT (id) DO UPDATE SET state = 'asked' WHERE run.state = 'failed' RETURNING id)
      SELECT pg_notify($3, '') FROM asked`,
     [id, repair, CHANNELS.auditAsked],
   );

@@ -7,6 +7,7 @@ import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { type ChdbSession, createChdbLane } from './chdb-lane.ts';
+import { createDamageWatch } from './damage-watch.ts';
 import { inlineParameters } from './inline-parameters.ts';
 import { LANE_SETTINGS } from './lane-settings.ts';
 import { createStuckWatch } from './stuck-watch.ts';
@@ -32,11 +33,13 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
   const lanes = openLanes(directory, log);
+  const stuck = (message: string) => (cause: unknown) =>
+    onStuck?.(new Fatal('warehouse_stuck', message, { cause }));
   const { watch } = createStuckWatch({
     afterMs: STUCK_AFTER_MS,
-    onStuck: (cause) =>
-      onStuck?.(new Fatal('warehouse_stuck', 'ClickHouse takes nothing any more.', { cause })),
+    onStuck: stuck('ClickHouse takes nothing any more.'),
   });
+  const { lookAt } = createDamageWatch({ onDamage: stuck('A part of the warehouse is damaged.') });
 
   const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
     watch(() =>
@@ -49,12 +52,13 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
   const transport: Transport = {
     rows: ({ sql, params, lane, timeoutMs }) =>
       lanes[lane].run(timeoutMs, async ({ client }) => {
-        const result = await client.query({
+        const asked = client.query({
           query: inlineParameters(sql, params),
           format: 'JSONEachRow',
           clickhouse_settings: { max_execution_time: timeoutMs / 1000 },
         });
-        return result.json();
+        asked.catch(lookAt);
+        return (await asked).json();
       }),
     command: (sql) =>
       write(COMMAND_TIMEOUT_MS, ({ client }) =>

@@ -41,6 +41,16 @@ const NOT_NOW = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
+/** Codes of a read that found files other than they were written. */
+const DAMAGED = new Set([
+  32, //  ATTEMPT_TO_READ_AFTER_EOF
+  33, //  CANNOT_READ_ALL_DATA
+  40, //  CHECKSUM_DOESNT_MATCH
+  226, // NO_FILE_IN_DATA_PART
+  228, // BAD_SIZE_OF_FILE_IN_DATA_PART
+  246, // CORRUPTED_DATA: empty marks, after a full disk
+]);
+
 /**
  * Of a read: Transient, or the error itself when the statement, or what stands in the way, stays as it is.
  */
@@ -62,6 +72,11 @@ export function insertFailure(error: unknown): Poison | Transient {
 
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(clickHouseCode(error) ?? -1);
+}
+
+/** Of a read. */
+export function isDamage(error: unknown): boolean {
+  return DAMAGED.has(clickHouseCode(error) ?? -1);
 }
 
 export function unavailable(cause?: unknown): Transient {

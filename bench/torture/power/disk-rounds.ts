@@ -36,7 +36,7 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
     lacks: () => lacking('mounting'),
     async open({ seed, form }) {
       const disk = mountSmallDisk(3 * GIB);
-      const settings = { LOG_LEVEL: 'error', LOAD_LINGER_MS: '20', ...environment };
+      const settings = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '20', ...environment };
       try {
         const opened = await startJudged(settings, { connections: 12, dataDir: join(disk.path, 'data') });
         const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
@@ -103,9 +103,9 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
-  // It ends when its log cannot be written: often before we see a statement refused.
-  if (!guarded && endsOfPostgres === 0) {
-    problems.push(`the full disk did not end Postgres, and refused ${walRefused} of its writes`);
+  // It ends when its log cannot be written, or lives on and refuses: either shows that the disk was full for it.
+  if (!guarded && endsOfPostgres + walRefused === 0) {
+    problems.push('the full disk neither ended Postgres nor had it refuse a write');
   }
   const counts = { fullDisks: 1, endsOfPostgres, walRefused, ...summary };
   return { counts, peaks: { recoveredMs }, problems };

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { askAuditRun } from '../store/audit-runs.ts';
+
+interface BrokenPart {
+  table: string;
+  name: string;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Ten days of parts that broke one by one: any number says the same. */
+const PARTS_MAX = 1_000;
+
+/**
+ * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its files
+ * are not what was written, and answers without it from then on. A full disk does that to a part whose insert
+ * was answered with success. The same parts are mended once: they stay where they were set aside.
+ */
+export async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promise<void> {
+  const parts = await warehouse.query<BrokenPart>({
+    sql: `SELECT table, name FROM system.detached_parts
+          WHERE database = 'metergate' AND reason LIKE 'broken%' ORDER BY table, name
+          LIMIT {partsMax:UInt32}`,
+    params: { partsMax: PARTS_MAX },
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (parts.length === 0) return;
+  log.error({ parts: parts.map(({ table, name }) => `${table} ${name}`) }, 'damaged parts were set aside');
+  await askAuditRun(pool, { id: idOf(parts), repair: true });
+}
+
+/** The same parts give the same run. */
+function idOf(parts: BrokenPart[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts.map(({ table, name }) => [table, name])));
+  return digest.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,41 @@
+import { readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { compareCounters } from '../../compare.ts';
+import { auditOf } from '../audit-of.ts';
+import { during } from '../during.ts';
+import { startJudged } from '../judged-instance.ts';
+import { startStorm } from '../storm.ts';
+
+const SEED = Date.now() % 1_000_000;
+const WITHIN = { timeout: 60_000, interval: 500 };
+/** Marks of a small part are in one file. After a full disk it was empty. */
+const MARKS = 'data.cmrk4';
+
+/**
+ * Promise 10: a full disk damages parts whose inserts were answered with success. Red without mend-damage.ts:
+ * the engine sets such a part aside, and answers without it.
+ */
+it.each(['events', 'usage_hourly'])('what a damaged part of %s held is put back', async (table) => {
+  const { instance, judged, close } = await startJudged({ LOG_LEVEL: 'error' }, { connections: 8 });
+  onTestFinished(async () => void (await close({ keep: false })));
+  const storm = startStorm(judged, { seed: SEED, run: 'd', lanes: 2, batchItems: 20, past: [] });
+  await during(storm, () => vi.waitFor(() => expect(storm.recent().length).toBeGreaterThan(4), WITHIN));
+  expect(await compareCounters(judged), `seed ${SEED}`).toEqual([]);
+  await instance.stop();
+
+  const [part] = partsOf(instance.dataDir, table);
+  truncateSync(join(part as string, MARKS), 0);
+  await instance.start();
+  await vi.waitFor(async () => expect(await auditOf(instance.dataDir)).toEqual([]), WITHIN);
+  expect(instance.log()).toContain('damaged parts were set aside');
+  expect(await compareCounters(judged), `seed ${SEED}`).toEqual([]);
+});
+
+/** The folders of a table's parts, largest number first. */
+function partsOf(dataDir: string, table: string): string[] {
+  const folder = join(dataDirAt(dataDir).warehouse, 'data', 'metergate', table);
+  const names = readdirSync(folder).filter((name) => /^\d{6}_/.test(name));
+  return names.map((name) => join(folder, name)).filter((part) => readdirSync(part).includes(MARKS));
+}

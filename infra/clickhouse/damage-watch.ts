@@ -1,0 +1,38 @@
+import { performance } from 'node:perf_hooks';
+import { isDamage } from './driver-errors.ts';
+
+/** Notices parts that the embedded engine cannot read any more. */
+export interface DamageWatch {
+  /** The failure of a read. */
+  lookAt(failure: unknown): void;
+}
+
+export interface DamageWatchOptions {
+  /** Told once. */
+  onDamage(cause: unknown): void;
+  nowMs?: () => number;
+}
+
+/** Of a process's life: damage that a start did not set aside is not mended by the next one at once. */
+const LIVED_MS_MIN = 60_000;
+
+/**
+ * Only at its start does the engine set a damaged part aside, and what it held is then put back from the log:
+ * until then every read of it fails, and the load with it. So a process that meets one has to end, but not
+ * more often than once a minute.
+ */
+export function createDamageWatch({ onDamage, nowMs = now }: DamageWatchOptions): DamageWatch {
+  const bornAtMs = nowMs();
+  let told = false;
+  return {
+    lookAt(failure) {
+      if (told || !isDamage(failure) || nowMs() - bornAtMs < LIVED_MS_MIN) return;
+      told = true;
+      onDamage(failure);
+    },
+  };
+}
+
+function now(): number {
+  return performance.now();
+}
