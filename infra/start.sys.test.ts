@@ -102,7 +102,7 @@ test('a bad configuration ends it with 2 and one message, before anything is mad
   expect(existsSync(dataDir)).toBe(false);
 });
 
-/** Red when a role relies on being told: who listens for the end of a channel after it hears of it no more. */
+/** Red when a role relies on being told: the end of a channel is told once, to who listens by then. */
 test.each(['ingest/main.js', 'infra/control-side.js'])(
   '%s ends when its supervisor ended before it could listen',
   async (program) => {

@@ -14,9 +14,9 @@ const TIMEOUT_MS = 10_000;
 const PARTS_MAX = 1_000;
 
 /**
- * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its files
- * are not what was written, and answers without it from then on. A full disk does that to a part whose insert
- * was answered with success. The same parts are mended once: they stay where they were set aside.
+ * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its
+ * files are not what was written, and answers without it from then on. A full disk does that to a part whose
+ * insert was answered with success. The same parts are mended once: they stay where they were set aside.
  */
 export async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promise<void> {
   const parts = await warehouse.query<BrokenPart>({

@@ -13,7 +13,7 @@ export interface AuditOutcome extends AuditRun {
   hours: number | null;
 }
 
-/** Asks the aggregator for an audit and wakes it. What was asked for before is done again only if it failed. */
+/** Asks the aggregator for an audit, and wakes it. One that was asked for before is repeated if it failed. */
 export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<void> {
   await db.query(
     `WITH asked AS (INSERT INTO audit_runs AS run (id, repair) VALUES ($1, $2)

@@ -103,7 +103,7 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
-  // It ends when its log cannot be written, or lives on and refuses: either shows that the disk was full for it.
+  // It ends when its log cannot be written, or lives on and refuses: either shows that the disk was full.
   if (!guarded && endsOfPostgres + walRefused === 0) {
     problems.push('the full disk neither ended Postgres nor had it refuse a write');
   }
