@@ -19,7 +19,7 @@ function watched() {
 
 test('a damaged part is told of once', () => {
   const { causes, lookAt, pass } = watched();
-  pass(60_000);
+  pass(15_000);
   lookAt(OTHER);
   lookAt(undefined);
   expect(causes).toEqual([]);
@@ -28,9 +28,9 @@ test('a damaged part is told of once', () => {
   expect(causes).toEqual([DAMAGE]);
 });
 
-test('a process of less than a minute is left alone: its own start did not help either', () => {
+test('a process that has just started is left alone: its own start did not help either', () => {
   const { causes, lookAt, pass } = watched();
-  pass(59_999);
+  pass(14_999);
   lookAt(DAMAGE);
   expect(causes).toEqual([]);
   pass(1);

@@ -13,13 +13,13 @@ export interface DamageWatchOptions {
   nowMs?: () => number;
 }
 
-/** Of a process's life: damage that a start did not set aside is not mended by the next one at once. */
-const LIVED_MS_MIN = 60_000;
+/** Of a process's life: should a start not set the part aside, the next one will not either. */
+const LIVED_MS_MIN = 15_000;
 
 /**
  * Only at its start does the engine set a damaged part aside, and what it held is then put back from the log:
- * until then every read of it fails, and the load with it. So a process that meets one has to end, but not
- * more often than once a minute.
+ * until then every read of it fails, and the load with it. So a process that meets one has to end, if it has
+ * lived for a while.
  */
 export function createDamageWatch({ onDamage, nowMs = now }: DamageWatchOptions): DamageWatch {
   const bornAtMs = nowMs();

@@ -41,11 +41,10 @@ const NOT_NOW = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
-/** Codes of a read that found files other than they were written. */
+/** Codes of a read that found files missing or cut off, as the engine would see at its start. */
 const DAMAGED = new Set([
   32, //  ATTEMPT_TO_READ_AFTER_EOF
   33, //  CANNOT_READ_ALL_DATA
-  40, //  CHECKSUM_DOESNT_MATCH
   226, // NO_FILE_IN_DATA_PART
   228, // BAD_SIZE_OF_FILE_IN_DATA_PART
   246, // CORRUPTED_DATA: empty marks, after a full disk

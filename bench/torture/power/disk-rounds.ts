@@ -81,6 +81,7 @@ const FULL_MS = { short: 2_000, long: 10_000 };
 const REFUSED = { timeoutMs: 10_000, everyMs: 20 };
 const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
 const RECOVERED_MS_MAX = 5_000;
+const MENDED = { timeoutMs: 60_000, everyMs: 500 };
 
 async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<RoundReport> {
   const { instance, disk, judged, guarded } = scene;
@@ -99,6 +100,7 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const { problems, recoveredMs, walRefused } = done;
   if (recoveredMs > RECOVERED_MS_MAX)
     problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
+  if (!guarded) problems.push(...(await mended(instance)));
   problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
@@ -109,6 +111,16 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   }
   const counts = { fullDisks: 1, endsOfPostgres, walRefused, ...summary };
   return { counts, peaks: { recoveredMs }, problems };
+}
+
+/** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
+async function mended({ dataDir }: Instance): Promise<string[]> {
+  let faults: string[] = [];
+  await poll(async () => {
+    faults = await auditOf(dataDir);
+    return faults.length === 0 || undefined;
+  }, MENDED);
+  return faults;
 }
 
 /** Fills the disk and looks at what is answered until it has been full for a while. */
