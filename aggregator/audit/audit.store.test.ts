@@ -180,7 +180,8 @@ async function compareWith(stores: LoadStores, hoursMax: number): Promise<Compar
   const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
   if (!lease) throw new Error('somebody holds the partition');
   const standing = { lease, position: await stores.reader.durableEnd(0) };
-  const found = await comparePlaces({ ...stores, keptFromMs: () => 0 }, (work) => work(standing), hoursMax);
+  const audited = { ...stores, isShared: false, keptFromMs: () => 0 };
+  const found = await comparePlaces(audited, (work) => work([standing]), hoursMax);
   await lease.end();
   return found;
 }

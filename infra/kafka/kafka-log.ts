@@ -4,12 +4,12 @@ import { Fatal } from '../../schemas/failures.ts';
 import type { DeadLetters, EventLogReader, PartitionWriter } from '../ports/event-log.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
-import { startFailure } from './kafka-errors.ts';
+import { startFailure, unavailable } from './kafka-errors.ts';
 import { createKafkaReader } from './kafka-reader.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
 import { createKafkaWriter } from './kafka-writer.ts';
 import { findOrMakeLog } from './log-birth.ts';
-import { deadLetterTopic, ensureTopics } from './topic.ts';
+import { deadLetterTopic, ensureTopics, retentionOf } from './topic.ts';
 
 export interface KafkaLog {
   readonly logId: Uint8Array;
@@ -18,6 +18,8 @@ export interface KafkaLog {
   writer(partition: number): PartitionWriter;
   readonly reader: EventLogReader;
   readonly deadLetters: DeadLetters;
+  /** How long it keeps what is on it, loaded or not; undefined: for ever. Throws Transient. */
+  keepsMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,10 @@ function logOver(
     writer: (partition) => createKafkaWriter({ client, topic, logId }, partition),
     reader: createKafkaReader({ client, topic, birth }),
     deadLetters: createDeadLetters(client, topic, deadLetterTopic(settings)),
+    keepsMs: () =>
+      retentionOf(client, topic).catch((cause: unknown) => {
+        throw unavailable('does not answer', cause);
+      }),
     close: () => client.close(),
   };
 }
