@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
 import { frameOf } from '../infra/conformance/load-frames.ts';
+import { openLoadStores } from '../infra/conformance/load-stores.ts';
+import { kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
+import { systemClock } from '../infra/ports/clock.ts';
 import { alarms, events, exactly } from './aggregator-under-test.ts';
 import {
   counted,
@@ -12,6 +16,7 @@ import {
   putAll,
   SOON,
 } from './shared-load-under-test.ts';
+import { createStandstill } from './stand-still.ts';
 import { freezeRange } from './store/ranges.ts';
 
 test('two share the partitions, each event is counted once, and one goes on for both', async () => {
@@ -30,6 +35,22 @@ test('two share the partitions, each event is counted once, and one goes on for 
 });
 
 // Red when flagged events are not looked up, when a lookup drops what is new.
+// Red when a new release waits for those of the one before, which load on until it is ready.
+test('a view is changed while others load: they give up the partitions meanwhile, and load on', async () => {
+  const opened = await openSharedLoad();
+  const { stores, kafka } = opened;
+  opened.load('one');
+  await putAll(opened, events(0, 50));
+  await counted(opened, 50, PATIENCE);
+  const load = { ...stores, reader: kafka.reader, clock: systemClock, log: pino({ level: 'silent' }) };
+  await createStandstill(load, { owner: 'two' })(async () => {
+    expect(await owners(opened)).toEqual(['two', 'two']);
+  });
+  await putAll(opened, events(50, 80));
+  await counted(opened, 80, PATIENCE);
+  expect(await owners(opened)).toEqual(['one', 'one']);
+});
+
 test('a flagged event that is stored is left out, and one that is new is counted', async () => {
   const opened = await openSharedLoad();
   // So that it has forgotten most of what it saw.
@@ -103,6 +124,26 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
   opened.load('one');
   await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_trimmed'), SOON);
   expect((await opened.stores.counted()).rows).toBe(0);
+});
+
+// Red when a topic is read from its first offset on: what others wrote there before us is gone.
+test('a topic that others have used and emptied before is loaded from our own first record on', async () => {
+  const stores = await openLoadStores();
+  const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
+  const { settings, client } = topic;
+  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
+  const made = { topic: settings.topic, numPartitions: PARTITIONS, configEntries };
+  await client.admin.createTopics({ topics: [made] });
+  for (const value of ['a', 'b', 'c']) await topic.putForeign(0, value);
+  await client.admin.fetchTopicOffsets(settings.topic);
+  const partitions = [{ partition: 0, offset: '2' }];
+  await client.admin.deleteTopicRecords({ topic: settings.topic, partitions });
+  const opened = await openSharedLoad({ stores, topic });
+  opened.load('one');
+  await putAll(opened, events(0, 20));
+  await counted(opened, 20, PATIENCE);
+  expect(await alarms(stores)).toEqual([]);
+  expect(await topic.letters()).toEqual([]);
 });
 
 // Red when a freeze does not ask for the epoch.

@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest';
 import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
 import { frameOf, type LoggedEvent, partitionOfEvent } from '../infra/conformance/load-frames.ts';
-import { openLoadStores } from '../infra/conformance/load-stores.ts';
+import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
-import { kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
+import { type KafkaUnderTest, kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { exactly, start } from './aggregator-under-test.ts';
 import { ensureEventIds } from './store/event-ids.ts';
@@ -18,10 +18,10 @@ export const PATIENCE = { timeout: 20_000, interval: 50 };
 export type SharedLoadUnderTest = Awaited<ReturnType<typeof openSharedLoad>>;
 
 /** A topic of one's own, and everything behind it. */
-export async function openSharedLoad() {
-  const stores = await openLoadStores();
+export async function openSharedLoad(given?: { stores: LoadStores; topic: KafkaUnderTest }) {
+  const stores = given?.stores ?? (await openLoadStores());
   await ensureEventIds(stores.warehouse, KEPT_HOURS);
-  const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
+  const topic = given?.topic ?? (await kafkaUnderTest(stores.pool, { partitions: PARTITIONS }));
   const kafka = await topic.open();
   return {
     stores,

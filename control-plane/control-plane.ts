@@ -139,5 +139,6 @@ function progressOf(logReader: EventLogReader, pool: Pool) {
   }
   const cuts = createPartitionCuts(() => logReader.durableEnds());
   const readLoaded = async () => cuts.loaded(await readLoadedPartitions(pool, logId));
-  return { logId, durableEnd: cuts.durableEnd, readLoaded, loadedBy: cuts.heard };
+  const { durableEnd, recordsLeft, heard: loadedBy } = cuts;
+  return { logId, durableEnd, readLoaded, loadedBy, recordsLeft };
 }

@@ -81,7 +81,7 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
 export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
   gauge(
     'metergate_uncounted_bytes',
-    'Bytes of the log that are durable and not counted yet.',
+    'Bytes of the log that are durable and not counted yet; 0 where it counts records: see load_lag_bytes.',
     gauges.lagBytes,
   );
   gauge('metergate_uncounted_seconds', 'Age of what is durable and not counted yet.', gauges.lagSeconds);

@@ -74,27 +74,13 @@ export function startAuditor(
   }
 
   async function answer(run: AuditRun): Promise<void> {
-    const found = await auditWithin(run);
+    const found = await auditWithin({ ...deps, betweenLoads, isClosing: () => closing }, run);
     // Left running: the process that follows does it again.
     if (!found && closing) return;
     if (!found) return failAuditRun(pool, run.id);
     const { hours, differences } = found;
     log.info({ ...run, hours, differences: differences.length }, 'an audit is done');
     await finishAuditRun(pool, run.id, { hours, differences: differences.slice(0, DIFFERENCES_MAX) });
-  }
-
-  /** Undefined when it cannot be done. */
-  async function auditWithin(run: AuditRun): Promise<Comparison | undefined> {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX && !closing; attempt++) {
-      try {
-        return await audit(deps, betweenLoads, run);
-      } catch (error) {
-        log.warn({ err: error, attempt }, 'an audit did not come through');
-        if (!mayComeThrough(error)) return undefined;
-        await delay(RETRY_MS);
-      }
-    }
-    return undefined;
   }
 
   const kept = keepAnswering();
@@ -106,6 +92,26 @@ export function startAuditor(
       await kept;
     },
   };
+}
+
+interface Attempts extends AuditDeps {
+  log: Logger;
+  betweenLoads: Hold;
+  isClosing(): boolean;
+}
+
+/** Undefined when it cannot be done. */
+async function auditWithin(deps: Attempts, run: AuditRun): Promise<Comparison | undefined> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX && !deps.isClosing(); attempt++) {
+    try {
+      return await audit(deps, deps.betweenLoads, run);
+    } catch (error) {
+      deps.log.warn({ err: error, attempt }, 'an audit did not come through');
+      if (!mayComeThrough(error)) return undefined;
+      await delay(RETRY_MS);
+    }
+  }
+  return undefined;
 }
 
 /** Ended runs are kept for a while; looked for now and then. */

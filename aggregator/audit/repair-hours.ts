@@ -33,7 +33,9 @@ export async function repairHours(
   const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
   if (wrongEvents.size > 0) {
     // Before it is known what the log still has: nothing of that may go until all of it was put back.
-    if (!deps.isShared) for (const { lease } of standings) await holdLog(deps.pool, lease, runId);
+    for (const { lease } of deps.isShared ? [] : standings) {
+      await holdLog(deps.pool, lease, runId);
+    }
     const spans = await findLogSpans(deps, standings);
     for (const key of deps.isShared ? [] : wrongEvents.values()) {
       leftMs();

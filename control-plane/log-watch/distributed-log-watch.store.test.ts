@@ -14,7 +14,7 @@ const SOON = { timeout: 6_000, interval: 50 };
 const TOPIC_CONFIG = 2;
 
 // Red when the age is not that of the first frame of ours behind what is loaded, or is never looked at again.
-it('events that wait for half of what the topic keeps them raise an alarm, until they are loaded', async () => {
+it('events that wait for half of what a topic keeps raise an alarm until they are loaded', async () => {
   const { pool, kafka, watch, alarms, write, load } = await watched();
   await write(0, 6 * HOUR_MS);
   await write(0, 1_000);
@@ -22,7 +22,7 @@ it('events that wait for half of what the topic keeps them raise an alarm, until
   const seen = watch();
   await vi.waitFor(async () => expect(await alarms()).toHaveLength(1), SOON);
   expect(await alarms()).toEqual([
-    'partition 0: log_near_retention: events have waited for 6.0 h to be loaded, ' +
+    'partition 0: log_near_retention: events wait for 6.0 h to be loaded, ' +
       'and the log gives them up after 10.0 h',
   ]);
   await vi.waitFor(() => expect(Math.round((seen.at(-1)?.oldestMs ?? 0) / HOUR_MS)).toBe(6), SOON);

@@ -74,7 +74,7 @@ interface Late {
 
 async function tell({ pool, log }: LogWatchDeps, { logId, partition, ageMs, keepsMs }: Late): Promise<void> {
   const [waited, kept] = [ageMs, keepsMs].map((ms) => (ms / HOUR_MS).toFixed(1));
-  const message = `events have waited for ${waited} h to be loaded, and the log gives them up after ${kept} h`;
+  const message = `events wait for ${waited} h to be loaded, and the log gives them up after ${kept} h`;
   const isNew = await raiseLogAlarm(pool, { logId, partition, code: NEAR_RETENTION, message });
   if (isNew) log.error({ code: NEAR_RETENTION, partition, ageMs, keepsMs }, message);
 }

@@ -40,10 +40,12 @@ const PRODUCE = { apiKey: 0, versionMin: 7 };
 export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promise<KafkaLog> {
   const client = createKafkaClient(settings, log);
   try {
+    await client.connect();
+    // First: an old broker may leave later questions unanswered.
+    checkVersion(client, settings);
     await client.admin.connect();
     await ensureTopics(client, settings);
     await client.open(settings.topic);
-    checkVersion(client, settings);
     const birth = await findOrMakeLog(pool, client, settings);
     return logOver(client, settings, birth);
   } catch (cause) {

@@ -52,6 +52,8 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
 
   async function read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
     await check(partition);
+    // What stands before the mark was never ours, and may be gone.
+    if (from < (marks[partition] ?? 0)) return [passedOver(from, marks[partition] ?? 0)];
     const frames: LogFrame[] = [];
     let left = bytesMax;
     for (let at = from; left > 0; ) {
@@ -74,6 +76,10 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
     read: (partition, from, bytesMax) => asked(() => read(partition, from, bytesMax)),
     close: async () => undefined,
   };
+}
+
+function passedOver(position: number, next: number): LogFrame {
+  return { position, next, bytes: Buffer.alloc(0) };
 }
 
 function countFitting(frames: LogFrame[], bytesMax: number, atLeastOne: boolean): number {
