@@ -27,8 +27,8 @@ export interface LogWatchOptions {
   everyMs?: number;
 }
 
-export const LOG_WATCH = 'log-watch';
-export const NEAR_RETENTION = 'log_near_retention';
+const LOG_WATCH = 'log-watch';
+const NEAR_RETENTION = 'log_near_retention';
 
 const EVERY_MS = 30_000;
 /** Longer than between two looks: the one who watches goes on watching. */

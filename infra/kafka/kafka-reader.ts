@@ -45,6 +45,8 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
       if (typeOf(error) !== OUT_OF_RANGE) throw error;
       const first = await start(partition);
       if (from >= first) return [];
+      // What stood before the mark was never ours.
+      if (first <= (marks[partition] ?? 0)) return [passedOver(from, first)];
       const gone = `begins at ${first}: what stood from ${from} on is gone`;
       throw new Fatal('log_trimmed', `Partition ${partition} of ${topic} ${gone}.`);
     }
@@ -52,8 +54,6 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
 
   async function read(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
     await check(partition);
-    // What stands before the mark was never ours, and may be gone.
-    if (from < (marks[partition] ?? 0)) return [passedOver(from, marks[partition] ?? 0)];
     const frames: LogFrame[] = [];
     let left = bytesMax;
     for (let at = from; left > 0; ) {
