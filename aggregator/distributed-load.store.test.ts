@@ -128,7 +128,7 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
 
 // Red when what is gone is asked for though it was never ours. What is left of it is looked at: were it a
 // frame of another log of ours, it could not be passed over.
-test('a topic that others used before, and that gave up what they wrote, is loaded from there on', async () => {
+test('a topic that others used before, and that gave up what they wrote, is loaded', async () => {
   const stores = await openLoadStores();
   const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
   const { settings, client } = topic;
