@@ -9,7 +9,8 @@ import { readEndpoints } from '../infra/endpoints-file.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { AUDIT_EXIT, askAudit } from './audit/ask-audit.ts';
 
-const BEGIN_WITHIN_MS = 15_000;
+/** Longer than the lease of an aggregator that died in the middle of an audit. */
+const BEGIN_WITHIN_MS = 30_000;
 const CONNECTIONS_MAX = 1;
 
 process.exitCode = await auditCommand(process.argv.slice(2), console.log).catch((error: unknown) => {

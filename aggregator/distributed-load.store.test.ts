@@ -1,62 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
-import { frameOf, type LoggedEvent, partitionOfEvent } from '../infra/conformance/load-frames.ts';
+import { frameOf } from '../infra/conformance/load-frames.ts';
 import { openLoadStores } from '../infra/conformance/load-stores.ts';
-import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
 import { kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
-import type { AggregatorOptions } from './aggregator-options.ts';
-import { alarms, events, exactly, start } from './aggregator-under-test.ts';
-import { ensureEventIds } from './store/event-ids.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import { alarms, events, exactly } from './aggregator-under-test.ts';
+import {
+  counted,
+  openSharedLoad,
+  owners,
+  PARTITIONS,
+  PATIENCE,
+  putAll,
+  SOON,
+} from './shared-load-under-test.ts';
+import { createStandstill } from './stand-still.ts';
 import { freezeRange } from './store/ranges.ts';
 
-const PARTITIONS = 2;
-const KEPT_HOURS = 96;
-/** For what comes within a few seconds, however busy the machine. */
-const SOON = { timeout: 6_000, interval: 50 };
-/** For a partition that changes hands. */
-const PATIENCE = { timeout: 20_000, interval: 50 };
-
-async function openStores() {
-  const stores = await openLoadStores();
-  await ensureEventIds(stores.warehouse, KEPT_HOURS);
-  const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
-  const kafka = await topic.open();
-  return {
-    stores,
-    topic,
-    kafka,
-    load: (owner: string, log: KafkaLog = kafka, options: Partial<AggregatorOptions> = {}) =>
-      start(stores, { reader: log.reader, shared: { deadLetters: log.deadLetters } }, { owner, ...options }),
-    put: async (partition: number, given: LoggedEvent[], recheck: number[] = []) => {
-      const frame = frameOf(kafka.logId, given, TEST_NOW_MS, recheck);
-      expect(await kafka.writer(partition).append(frame)).toMatchObject({ status: 'durable' });
-    },
-  };
-}
-
-type Opened = Awaited<ReturnType<typeof openStores>>;
-
-/** Each event into its own partition. */
-async function putAll({ put }: Opened, given: LoggedEvent[]): Promise<void> {
-  for (let partition = 0; partition < PARTITIONS; partition++) {
-    const own = given.filter(({ id }) => partitionOfEvent(id, PARTITIONS) === partition);
-    if (own.length > 0) await put(partition, own);
-  }
-}
-
-const counted = ({ stores }: Opened, count: number, patience = SOON) =>
-  vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), patience);
-
-async function owners({ stores }: Opened): Promise<string[]> {
-  const { rows } = await stores.pool.query<{ owner: string }>(
-    'SELECT owner FROM partition_leases WHERE expires_at > now() ORDER BY partition',
-  );
-  return rows.map(({ owner }) => owner);
-}
-
 test('two share the partitions, each event is counted once, and one goes on for both', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   const first = opened.load('one');
   await putAll(opened, events(0, 100));
   await counted(opened, 100, PATIENCE);
@@ -71,8 +35,24 @@ test('two share the partitions, each event is counted once, and one goes on for 
 });
 
 // Red when flagged events are not looked up, when a lookup drops what is new.
+// Red when a new release waits for those of the one before, which load on until it is ready.
+test('a view is changed while others load: they give up the partitions meanwhile, and load on', async () => {
+  const opened = await openSharedLoad();
+  const { stores, kafka } = opened;
+  opened.load('one');
+  await putAll(opened, events(0, 50));
+  await counted(opened, 50, PATIENCE);
+  const load = { ...stores, reader: kafka.reader, clock: systemClock, log: pino({ level: 'silent' }) };
+  await createStandstill(load, { owner: 'two' })(async () => {
+    expect(await owners(opened)).toEqual(['two', 'two']);
+  });
+  await putAll(opened, events(50, 80));
+  await counted(opened, 80, PATIENCE);
+  expect(await owners(opened)).toEqual(['one', 'one']);
+});
+
 test('a flagged event that is stored is left out, and one that is new is counted', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   // So that it has forgotten most of what it saw.
   opened.load('one', opened.kafka, { generationMax: 2 });
   await opened.put(0, events(0, 20));
@@ -83,7 +63,7 @@ test('a flagged event that is stored is left out, and one that is new is counted
 });
 
 test('a record of others goes to the dead letters with the reason, and the partition goes on', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   opened.load('one');
   await opened.topic.putForeign(0, 'hello');
   await opened.put(0, events(0, 3));
@@ -96,7 +76,7 @@ test('a record of others goes to the dead letters with the reason, and the parti
 
 // Red when a frame of a later release is passed over or taken for somebody else's.
 test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   opened.load('one');
   const frame = Buffer.concat(frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS));
   frame.writeUInt16LE(2, 4);
@@ -108,7 +88,7 @@ test('a frame of an unknown version stops its partition, with an alarm, and no o
 });
 
 test('a frame of another log stops its partition', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   opened.load('one');
   await opened.kafka.writer(0).append(frameOf(Buffer.alloc(16, 3), events(0, 1), TEST_NOW_MS));
   await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), SOON);
@@ -116,7 +96,7 @@ test('a frame of another log stops its partition', async () => {
 
 // Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
 test('a topic that was made anew is told from the one that was loaded, whatever stands there', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   const loading = opened.load('one');
   await opened.put(0, events(0, 3));
   await counted(opened, 3);
@@ -135,7 +115,7 @@ test('a topic that was made anew is told from the one that was loaded, whatever 
 
 // Red when reading goes on silently where the log begins now.
 test('what Kafka gave up before it was loaded is named, and not passed over', async () => {
-  const opened = await openStores();
+  const opened = await openSharedLoad();
   await opened.put(0, events(0, 3));
   await opened.put(0, events(3, 6));
   const { topic } = opened.topic.settings;
@@ -146,9 +126,30 @@ test('what Kafka gave up before it was loaded is named, and not passed over', as
   expect((await opened.stores.counted()).rows).toBe(0);
 });
 
+// Red when what is gone is asked for though it was never ours. What is left of it is looked at: were it a
+// frame of another log of ours, it could not be passed over.
+test('a topic that others used before, and that gave up what they wrote, is loaded', async () => {
+  const stores = await openLoadStores();
+  const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
+  const { settings, client } = topic;
+  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
+  const made = { topic: settings.topic, numPartitions: PARTITIONS, configEntries };
+  await client.admin.createTopics({ topics: [made] });
+  for (const value of ['a', 'b', 'c']) await topic.putForeign(0, value);
+  await client.admin.fetchTopicOffsets(settings.topic);
+  const partitions = [{ partition: 0, offset: '2' }];
+  await client.admin.deleteTopicRecords({ topic: settings.topic, partitions });
+  const opened = await openSharedLoad({ stores, topic });
+  opened.load('one');
+  await putAll(opened, events(0, 20));
+  await counted(opened, 20, PATIENCE);
+  expect(await alarms(stores)).toEqual([]);
+  expect((await topic.letters()).map(({ value }) => value)).toEqual(['c']);
+});
+
 // Red when a freeze does not ask for the epoch.
 test('who has lost his lease freezes nothing any more', async () => {
-  const { stores, kafka, load, put, ...rest } = await openStores();
+  const { stores, kafka, load, put, ...rest } = await openSharedLoad();
   const opened = { stores, kafka, load, put, ...rest };
   load('one');
   await put(0, events(0, 3));

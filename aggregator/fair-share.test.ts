@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fairShare } from './fair-share.ts';
+import { AUDIT_OF_LOG, WHOLE_LOG } from './store/leases.ts';
 
 test('one alone takes all; with a second half is given up, and what others hold is left', () => {
   expect(fairShare({ members: 1, held: [] }, 'a', 5).size).toBe(5);
@@ -8,6 +9,19 @@ test('one alone takes all; with a second half is given up, and what others hold 
   const kept = fairShare({ members: 2, held }, 'a', 4);
   expect([...kept]).toEqual([0, 1]);
   expect(fairShare({ members: 2, held }, 'b', 4).size).toBe(0);
+});
+
+// Red when the others do not give up what they hold, or the audit's own lease is taken for a partition.
+test('who has the log as a whole has every partition, and the others have none', () => {
+  const held = [
+    { partition: AUDIT_OF_LOG, owner: 'b' },
+    { partition: 0, owner: 'a' },
+    { partition: 1, owner: 'b' },
+  ];
+  expect([...fairShare({ members: 2, held }, 'b', 2)]).toEqual([1]);
+  const whole = [...held, { partition: WHOLE_LOG, owner: 'b' }];
+  expect([...fairShare({ members: 2, held: whole }, 'b', 2)]).toEqual([0, 1]);
+  expect(fairShare({ members: 2, held: whole }, 'a', 2).size).toBe(0);
 });
 
 // Red when somebody goes for what another holds, when a partition is nobody's, when one has too many.

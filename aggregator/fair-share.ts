@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { createWakeup } from '../infra/wakeup.ts';
+import { WHOLE_LOG } from './store/leases.ts';
 import { removeMember, renewMember, type Sharing } from './store/load-members.ts';
 
 /** Which partitions this process should load. The leases decide who may: this only keeps the peace. */
@@ -61,12 +62,16 @@ export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions):
 
 /**
  * What it holds, as far as that is not more than its part, and what is free until the part is full. Each
- * begins to look at another place, so that two newcomers do not go for the same ones.
+ * begins to look at another place, so that two newcomers do not go for the same ones. While somebody has the
+ * log as a whole, all of it is his.
  */
 export function fairShare({ members, held }: Sharing, owner: string, partitions: number): Set<number> {
   const part = Math.ceil(partitions / Math.max(1, members));
   const owners = new Map(held.map((one) => [one.partition, one.owner]));
-  const mine = [...owners].flatMap(([partition, by]) => (by === owner ? [partition] : []));
+  const whole = owners.get(WHOLE_LOG);
+  if (whole !== undefined) return new Set(whole === owner ? Array(partitions).keys() : []);
+  const isPartition = (number: number) => number >= 0;
+  const mine = [...owners].flatMap(([number, by]) => (by === owner && isPartition(number) ? [number] : []));
   const from = [...owner].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7);
   const all = Array.from({ length: partitions }, (_, at) => (from + at) % partitions);
   const free = all.filter((partition) => !owners.has(partition));

@@ -32,6 +32,8 @@ export interface LoopState {
   readerWaits: boolean;
   /** Set while nothing is pending: everything before `position` is loaded, nothing behind it. */
   standing: { lease: Lease; position: number } | undefined;
+  /** Somebody has it standing still, for as long as he likes: nothing is read ahead meanwhile. */
+  isStill: boolean;
 }
 
 /** How often the log is looked at while nothing is to be done. */
@@ -139,7 +141,7 @@ async function isDue(
 ): Promise<boolean> {
   while (!state.closing) {
     settler.check();
-    await gatherer.extend();
+    if (!state.isStill) await gatherer.extend();
     const { lease, position } = state.standing ?? {};
     if (!lease || position === undefined || !share.mayHold(lease.partition)) return false;
     metrics.lag(lease.partition, (await reader.durableEnd(lease.partition)) - position);

@@ -36,7 +36,10 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
   const quarantined = counter('metergate_load_quarantined_lines_total', 'Lines the warehouse cannot read.');
   const aside = counter('metergate_load_foreign_records_total', 'Records of others that were set aside.');
   const position = gauge('metergate_load_position', 'Everything before this position of the log is loaded.');
-  const lagBytes = gauge('metergate_load_lag_bytes', 'Durable on the log and not loaded.');
+  const lagBytes = gauge(
+    'metergate_load_lag_bytes',
+    'Durable on the log and not loaded, of partitions that are held here; records, on Kafka.',
+  );
   const rows = new Histogram({
     name: 'metergate_load_block_events',
     help: 'Events per block.',

@@ -36,7 +36,7 @@ export function createPartitionLoader(
 ): PartitionLoader {
   const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createTurns() };
   const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
-  const state: LoopState = { closing: false, readerWaits: false, standing: undefined };
+  const state: LoopState = { closing: false, readerWaits: false, standing: undefined, isStill: false };
   // What an earlier process raised is cleared as well.
   const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first, alarmed: true });
   return {
@@ -48,9 +48,16 @@ export function createPartitionLoader(
       deps.wakeup.wake();
     },
     betweenLoads: (work) =>
-      deps.turns(() => {
-        if (state.standing) return work(state.standing);
-        throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
+      deps.turns(async () => {
+        if (!state.standing) {
+          throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
+        }
+        state.isStill = true;
+        try {
+          return await work(state.standing);
+        } finally {
+          state.isStill = false;
+        }
       }),
     async close() {
       state.closing = true;

@@ -1,17 +1,23 @@
 import { Registry } from 'prom-client';
+import { poll } from '../infra/poll.ts';
 import type { Standstill } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadDeps, resumeRange } from './load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
-import type { Place } from './store/leases.ts';
+import { type Place, WHOLE_LOG } from './store/leases.ts';
 import { takeOverRanges } from './store/ranges.ts';
+
+/** For the others to end the block that they load, and for what a dead one left. */
+const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
 
 /**
  * The load's part in changing a view: its partition is held, and what a crash left pending is sent again
- * first, under the view and the tokens that it was sent under before. Throws Transient `partition_held`
- * while another process loads, and what {@link resumeRange} throws.
+ * first, under the view and the tokens that it was sent under before. Where several share the partitions they
+ * are told to give them up: those of the release before would load on for as long as the new one waits, and
+ * whoever rolls it out waits for the new one. Throws Transient `partition_held` while another process loads,
+ * and what {@link resumeRange} throws.
  */
 export function createStandstill(
   given: Omit<LoadDeps, 'metrics'>,
@@ -23,6 +29,7 @@ export function createStandstill(
   return async (work) => {
     const leases: Lease[] = [];
     try {
+      if (deps.reader.partitions > 1) leases.push(await hold(deps, { logId, partition: WHOLE_LOG }, owner));
       for (let partition = 0; partition < deps.reader.partitions; partition++) {
         leases.push(await standStill(deps, { logId, partition }, owner));
       }
@@ -34,8 +41,7 @@ export function createStandstill(
 }
 
 async function standStill(deps: LoadDeps, place: Place, owner: string): Promise<Lease> {
-  const lease = await takeLease(deps, place, { owner, leaseMs: AGGREGATOR_DEFAULTS.leaseMs });
-  if (!lease) throw new Transient('partition_held', 'Another process loads; the warehouse has to wait.');
+  const lease = await hold(deps, place, owner);
   try {
     for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
       // Settling reads the tables that are about to change: it is left to the load.
@@ -48,4 +54,11 @@ async function standStill(deps: LoadDeps, place: Place, owner: string): Promise<
     await lease.end();
     throw error;
   }
+}
+
+async function hold(deps: LoadDeps, place: Place, owner: string): Promise<Lease> {
+  const take = () => takeLease(deps, place, { owner, leaseMs: AGGREGATOR_DEFAULTS.leaseMs });
+  const lease = deps.reader.partitions > 1 ? await poll(take, GIVEN) : await take();
+  if (!lease) throw new Transient('partition_held', 'Another process loads; the warehouse has to wait.');
+  return lease;
 }

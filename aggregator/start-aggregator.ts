@@ -8,6 +8,7 @@ import { CHANNELS } from '../schemas/channels.ts';
 import { keptMonthsFromMs } from '../schemas/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
+import { besideOneLoad, besideSharedLoad } from './audit/beside-load.ts';
 import { startFairShare, WHOLE_SHARE } from './fair-share.ts';
 import type { SharedLoad } from './load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
@@ -54,28 +55,32 @@ export function startAggregator(
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
     createPartitionLoader({ ...deps, metrics, share }, partition, whole),
   );
-  const auditor = startAuditorOf(deps, loaders);
+  const auditor = startAuditorOf(deps, loaders, whole);
   return {
     channels: {
       [CHANNELS.readerWaits]: () => {
         for (const loader of loaders) loader.readerWaits();
       },
-      [CHANNELS.auditAsked]: () => auditor?.asked(),
+      [CHANNELS.auditAsked]: () => auditor.asked(),
     },
     failed: Promise.race(loaders.map(({ failed }) => failed)),
     async close() {
       // The auditor first: an audit needs the partition to be held until it is through.
-      await auditor?.close();
+      await auditor.close();
       await Promise.all(loaders.map((loader) => loader.close()));
       await share.close();
     },
   };
 }
 
-/** An audit holds one partition still. Of a log of several it would have to hold those of other processes. */
-function startAuditorOf(deps: AggregatorDeps, [loader]: PartitionLoader[]): Auditor | undefined {
-  if (deps.shared || !loader) return undefined;
-  return startAuditor({ ...deps, keptFromMs: () => keptFromMs(deps) }, loader.betweenLoads);
+function startAuditorOf(
+  deps: AggregatorDeps,
+  loaders: PartitionLoader[],
+  { owner, leaseMs }: AggregatorOptions,
+): Auditor {
+  const isShared = deps.shared !== undefined;
+  const beside = isShared ? besideSharedLoad(deps, loaders, { owner, leaseMs }) : besideOneLoad(loaders);
+  return startAuditor({ ...deps, isShared, keptFromMs: () => keptFromMs(deps) }, beside);
 }
 
 /** A month that goes within the day may go from one table sooner than from the other. */

@@ -10,7 +10,13 @@ import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '..
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { createEntitlementMemory } from './entitlements/entitlement-memory.ts';
-import { createClockMetrics, createReadGauges, createTellerMetrics } from './metrics.ts';
+import { startLogWatch } from './log-watch/log-watch.ts';
+import {
+  createClockMetrics,
+  createLogWatchMetrics,
+  createReadGauges,
+  createTellerMetrics,
+} from './metrics.ts';
 import { startSweep } from './old-rows-sweep.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
 import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
@@ -23,6 +29,8 @@ type Inside = 'freshness' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hea
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
+  /** Of a log that gives up what is old by itself: after how long, as it is set just now. */
+  logKeepsMs?: (() => Promise<number | undefined>) | undefined;
 }
 
 export interface ControlPlane {
@@ -62,6 +70,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     log,
     metrics: createTellerMetrics(deps.metrics, clock.nowMs),
   });
+  const logWatch = watchLog(deps);
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
@@ -83,6 +92,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     async close() {
       freshness.close();
       memory.close();
+      await logWatch?.close();
       await entitlementTeller.close();
       await subscriptionClock.close();
       await creditExpiry.close();
@@ -91,6 +101,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
       await lastUsed.close();
     },
   };
+}
+
+function watchLog({ logKeepsMs: keepsMs, ...deps }: ControlPlaneDeps) {
+  return keepsMs && startLogWatch({ ...deps, keepsMs, metrics: createLogWatchMetrics(deps.metrics) });
 }
 
 /** What answers go by without asking a store, and by which notes it forgets. */
@@ -125,5 +139,6 @@ function progressOf(logReader: EventLogReader, pool: Pool) {
   }
   const cuts = createPartitionCuts(() => logReader.durableEnds());
   const readLoaded = async () => cuts.loaded(await readLoadedPartitions(pool, logId));
-  return { logId, durableEnd: cuts.durableEnd, readLoaded, loadedBy: cuts.heard };
+  const { durableEnd, recordsLeft, heard: loadedBy } = cuts;
+  return { logId, durableEnd, readLoaded, loadedBy, recordsLeft };
 }

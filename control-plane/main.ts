@@ -24,10 +24,10 @@ await runRole('control-plane', async (context) => {
     { seedDemo: false },
   );
   const { warehouse } = await openRoleWarehouse(role, { waits: false });
-  const { reader: logReader } = await openRoleLog(role, pool);
+  const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');
   const controlPlane = createControlPlane(
-    { pool, warehouse, logReader, secrets, clock: systemClock, log, metrics },
+    { pool, warehouse, logReader, logKeepsMs, secrets, clock: systemClock, log, metrics },
     { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });

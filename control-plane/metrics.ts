@@ -81,7 +81,7 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
 export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
   gauge(
     'metergate_uncounted_bytes',
-    'Bytes of the log that are durable and not counted yet.',
+    'Bytes of the log that are durable and not counted yet; 0 where it counts records: see load_lag_bytes.',
     gauges.lagBytes,
   );
   gauge('metergate_uncounted_seconds', 'Age of what is durable and not counted yet.', gauges.lagSeconds);
@@ -142,6 +142,35 @@ export function createTellerMetrics(registry: Registry, nowMs: () => number): Te
     failed: () => failures.inc(),
     waiting(jobs, oldestAt) {
       waiting = { jobs, oldestAt };
+    },
+  };
+}
+
+/** How long events wait to be loaded, against how long the log keeps them. */
+export function createLogWatchMetrics(registry: Registry) {
+  let seen = { oldestMs: 0, keepsMs: 0 };
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read() / 1000);
+      },
+    });
+  gauge(
+    'metergate_log_oldest_unloaded_seconds',
+    'For how long the oldest event on the log waits to be loaded; 0 where another process watches.',
+    () => seen.oldestMs,
+  );
+  gauge(
+    'metergate_log_retention_seconds',
+    'For how long the log keeps events, loaded or not; 0 for ever, or where another process watches.',
+    () => seen.keepsMs,
+  );
+  return {
+    watched(ages: typeof seen): undefined {
+      seen = ages;
     },
   };
 }

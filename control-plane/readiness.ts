@@ -64,9 +64,10 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
 }
 
 function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): string | undefined {
-  const { bytes, seconds } = freshness.lag();
+  const { bytes, records, seconds } = freshness.lag();
   if (bytes <= bytesMax && seconds <= secondsMax) return undefined;
-  return `${bytes} bytes of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
+  const left = records === undefined ? `${bytes} bytes` : `${records} records`;
+  return `${left} of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
 }
 
 async function knownDifferences(pool: Pool): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { publicUrl } from './public-url.ts';
 export interface ControlServer {
   /** `http://host:port`. */
   readonly url: string;
-  /** From now on this answers; until then everything is 503 `unavailable`. */
+  /** From now on this answers; until then it is alive, and everything else 503 `unavailable`. */
   serve(listener: RequestListener): void;
   /** Takes no more requests, and resolves when those in flight are answered. */
   drain(): Promise<void>;
@@ -19,7 +19,7 @@ export interface ControlServerOptions {
   /** Default: a free port of this machine only. */
   host?: string;
   port?: number;
-  /** What is answered until the app stands. Default: 503 to everything. */
+  /** What is answered until the app stands. Default: that it lives, and 503 to everything else. */
   meanwhile?: RequestListener;
 }
 
@@ -55,6 +55,11 @@ export async function createControlServer({
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
+  // A process that waits for its stores lives; it is just not ready.
+  if (request.method === 'GET' && request.url === '/healthz') {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"alive"}');
+    return;
+  }
   const requestId = String(request.headers['x-request-id'] ?? '');
   const message = 'The control plane is starting. Send the request again.';
   response.writeHead(ERROR_STATUS.unavailable, { 'content-type': 'application/json', 'retry-after': '1' });

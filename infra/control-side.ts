@@ -8,7 +8,7 @@ import { type ControlServer, createControlServer } from './control-server.ts';
 import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { createDiskGuard } from './disk-guard.ts';
 import { writeEndpoints } from './endpoints-file.ts';
-import { openKafkaLog } from './kafka/kafka-log.ts';
+import { type KafkaLog, openKafkaLog } from './kafka/kafka-log.ts';
 import { createMetrics } from './metrics.ts';
 import { openWarehouse } from './open-warehouse.ts';
 import { systemClock } from './ports/clock.ts';
@@ -56,7 +56,7 @@ async function serve(side: ControlSide): Promise<void> {
   const { config, closer, log, relational, secrets, server } = side;
   const { pool, url: postgresUrl } = relational;
   const source = await openLog(side);
-  const { logReader } = source;
+  const { logReader, keepsMs: logKeepsMs } = source;
   const opened = await openWarehouse(side, side.paths.warehouse);
   const { warehouse } = opened;
   const metrics = createMetrics('control');
@@ -69,6 +69,7 @@ async function serve(side: ControlSide): Promise<void> {
       pool,
       warehouse,
       logReader,
+      logKeepsMs,
       secrets,
       clock: systemClock,
       log: log.child({ component: 'control-plane' }),
@@ -93,8 +94,10 @@ async function serve(side: ControlSide): Promise<void> {
   await load.start();
 }
 
+type OpenedLog = Pick<LoadDeps, 'logReader' | 'deadLetters'> & Partial<Pick<KafkaLog, 'keepsMs'>>;
+
 /** The data plane makes the log, at its first start, once it has the identity key. */
-async function openLog(side: ControlSide): Promise<Pick<LoadDeps, 'logReader' | 'deadLetters'>> {
+async function openLog(side: ControlSide): Promise<OpenedLog> {
   const { paths, closer, log } = side;
   if (side.config.shared) return await openSharedLog(side, side.config.shared);
   const logReader = await whenThere('the log', () => openSegmentLogReader({ directory: paths.log }), log);
@@ -106,7 +109,8 @@ async function openSharedLog({ relational, closer, log }: ControlSide, { kafka }
   const open = () => openKafkaLog({ settings: kafka, pool: relational.pool, log });
   const opened = await whenThere('Kafka', open, log);
   closer.add('log', { close: () => opened.close() });
-  return { logReader: opened.reader, deadLetters: opened.deadLetters };
+  const { reader: logReader, deadLetters, keepsMs } = opened;
+  return { logReader, deadLetters, keepsMs };
 }
 
 function openDiskGuard({ config, paths, closer, log }: ControlSide): { isLow(): boolean } {

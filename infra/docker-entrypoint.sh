@@ -1,5 +1,6 @@
 #!/bin/sh
-# metergate ROLE, metergate admin …, or metergate health and ready: 0 when the process of this container is.
+# metergate ROLE, metergate admin …, metergate audit [--repair], or metergate health and ready: 0 when the
+# process of this container is.
 set -eu
 role="$1"
 shift
@@ -8,9 +9,10 @@ case "$role" in
   aggregator | control-plane | delivery) exec node "dist/$role/main.js" ;;
   health) exec node dist/infra/health-command.js ;;
   ready) exec node dist/infra/health-command.js /readyz ;;
+  audit) exec node dist/aggregator/audit-command.js "$@" ;;
   admin) exec node dist/infra/admin-command.js "$@" ;;
   *)
-    echo "There is no role $role: ingest, aggregator, control-plane, delivery, or admin." >&2
+    echo "There is no role $role: ingest, aggregator, control-plane, delivery, admin or audit." >&2
     exit 2
     ;;
 esac

@@ -94,6 +94,21 @@ describe('the image', () => {
     expect(lines.some((line) => line.startsWith('HEALTHCHECK'))).toBe(true);
   });
 
+  it('starts by its word whatever is there to be started', () => {
+    const entry = readFileSync('infra/docker-entrypoint.sh', 'utf8');
+    const programs = [...entry.matchAll(/dist\/([\w/$-]+)\.js/g)].map(([, path = '']) => path);
+    const modules = programs.flatMap((path) =>
+      path.startsWith('$role')
+        ? ['aggregator', 'control-plane', 'delivery'].map((role) => `${role}/main`)
+        : [path],
+    );
+    expect(modules.length).toBeGreaterThan(6);
+    expect(modules.filter((path) => !existsSync(`${path}.ts`))).toEqual([]);
+    for (const word of [...roles.map(([name]) => name), 'audit', 'admin', 'health', 'ready']) {
+      expect(entry).toMatch(new RegExp(`^ +(.* \\| )?${word}( \\| .*)?\\) exec `, 'm'));
+    }
+  });
+
   it('copies what is there', () => {
     const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
     expect(copied.filter((path) => !existsSync(path))).toEqual([]);

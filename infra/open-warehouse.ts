@@ -18,10 +18,11 @@ export async function openWarehouse(context: RoleContext, directory: string): Pr
   const { eventsRetentionDays, clickhouseCluster: cluster } = config;
   const warehouse = await createWarehouse(context, directory);
   closer.add('warehouse', { close: () => warehouse.close() });
+  const everywhere = (sql: string) => (cluster === undefined ? sql : onCluster(sql, cluster));
   return {
     warehouse,
-    setRetention: () => setEventsRetention(warehouse, eventsRetentionDays),
-    everywhere: (sql) => (cluster === undefined ? sql : onCluster(sql, cluster)),
+    setRetention: () => setEventsRetention(warehouse, eventsRetentionDays, everywhere),
+    everywhere,
   };
 }
 

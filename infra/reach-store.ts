@@ -45,16 +45,20 @@ export function addressOf(url: string): string {
 }
 
 function silenceOf({ address }: Store, waitMs: number): string {
-  return `nobody answered at ${address} for ${waitMs / 1000} s. Is it the right address of a running server?`;
+  return `nobody answered at ${address} for ${waitMs / 1000} s. ${IS_IT_THERE}`;
 }
+
+const IS_IT_THERE = 'Is it the right address of a running server, and TLS on both sides or on neither?';
 
 function badStore({ variable }: Store, why: string, cause: unknown): Fatal {
   return new Fatal('bad_configuration', `Bad configuration: ${variable}: ${why}`, { cause });
 }
 
-const WRONG_LOGIN = 'refuses the user or the password.';
-const WRONG_CERTIFICATE =
+export const WRONG_LOGIN = 'refuses the user or the password.';
+export const WRONG_CERTIFICATE =
   'shows a certificate that is not trusted: name your authority in NODE_EXTRA_CA_CERTS, or mend the address.';
+
+export const NO_TLS = 'does not speak TLS.';
 
 /** What no waiting mends, by the codes of Node, Postgres (SQLSTATE) and ClickHouse (ErrorCodes.cpp). */
 const REFUSALS: Record<string, string> = {
@@ -73,11 +77,11 @@ const REFUSALS: Record<string, string> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: WRONG_CERTIFICATE,
   ERR_TLS_CERT_ALTNAME_INVALID: WRONG_CERTIFICATE,
   CERT_HAS_EXPIRED: WRONG_CERTIFICATE,
-  ERR_SSL_WRONG_VERSION_NUMBER: 'does not speak TLS.',
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
 };
 /** Of pg, which gives this one no code. */
 const REFUSALS_WITHOUT_CODE: Record<string, string> = {
-  'The server does not support SSL connections': 'does not speak TLS.',
+  'The server does not support SSL connections': NO_TLS,
 };
 const CHAIN_MAX = 5;
 

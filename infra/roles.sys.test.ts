@@ -1,10 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { quietPort } from './quiet-port.ts';
+import { expect, it } from 'vitest';
+import { endOfRole } from './role-under-test.ts';
 
 /*
  * What a role as a process of its own says to a configuration with which it cannot work: one sentence that
@@ -12,7 +7,6 @@ import { quietPort } from './quiet-port.ts';
  */
 const ROLES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
 const NOBODY = '127.0.0.1:9';
-const END_WITHIN_MS = 20_000;
 
 const ALL = {
   KAFKA_BROKERS: NOBODY,
@@ -25,33 +19,8 @@ const ALL = {
   LOG_LEVEL: 'fatal',
 };
 
-interface End {
-  exitCode: number | null;
-  said: string;
-}
-
-async function endOf(role: string, environment: Record<string, string>): Promise<End> {
-  const folder = mkdtempSync(join(tmpdir(), 'metergate-roles-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const { PATH = '' } = process.env;
-  const env = { PATH, HOST: '127.0.0.1', PORT: String(await quietPort()), DATA_DIR: folder, ...environment };
-  const child = spawn(process.execPath, [join('dist', role, 'main.js')], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (bytes: Buffer) => {
-      said += bytes.toString();
-    });
-  }
-  const [exitCode] = await once(child, 'close', { signal: AbortSignal.timeout(END_WITHIN_MS) });
-  return { exitCode, said };
-}
-
 it.each(ROLES)('%s alone, without the servers it needs, names them all and ends with 2', async (role) => {
-  const { exitCode, said } = await endOf(role, {});
+  const { exitCode, said } = await endOfRole(role, {});
   expect(exitCode).toBe(2);
   expect(said).toContain(`${role} as a process of its own needs`);
   expect(said).toContain('DATABASE_URL');
@@ -59,7 +28,7 @@ it.each(ROLES)('%s alone, without the servers it needs, names them all and ends 
 });
 
 it.each(ROLES)('%s gives up a Postgres where nobody answers and ends with 2', async (role) => {
-  const { exitCode, said } = await endOf(role, ALL);
+  const { exitCode, said } = await endOfRole(role, ALL);
   expect(said).toContain(`DATABASE_URL: nobody answered at postgres://${NOBODY} for 1 s.`);
   expect(said).not.toContain('hidden');
   expect(said.trim().split('\n')).toHaveLength(1);
@@ -72,14 +41,14 @@ it('the name of no host is refused at once', async () => {
     DATABASE_URL: 'postgres://no-such-host.invalid/x',
     STORES_WAIT_SECONDS: '3600',
   };
-  const { exitCode, said } = await endOf('delivery', environment);
+  const { exitCode, said } = await endOfRole('delivery', environment);
   expect(said).toContain('DATABASE_URL: postgres://no-such-host.invalid is the name of no host.');
   expect(exitCode).toBe(2);
 });
 
 it('a control plane cannot be had without the half of its servers', async () => {
   const { REDIS_URL: _, ...without } = ALL;
-  const { exitCode, said } = await endOf('control-plane', without);
+  const { exitCode, said } = await endOfRole('control-plane', without);
   expect(said).toContain('REDIS_URL has to be set where KAFKA_BROKERS is');
   expect(exitCode).toBe(2);
 });

@@ -12,16 +12,17 @@ describe('what an audit expects of the log', () => {
   it('begins with the first whole range that is kept, and what was created after all before it', async () => {
     const { stores, ends } = await loaded();
     const place = placeOf(stores);
+    const audited = { ...stores, isShared: false };
     const end = ends.at(-1) ?? 0;
-    expect(await findLogSpan(stores, place, end)).toMatchObject({ from: 0, to: end, sinceMs: 0 });
+    expect(await findLogSpan(audited, place, end)).toMatchObject({ from: 0, to: end, sinceMs: 0 });
     await keepFrom(stores, (ends[1] ?? 0) + 1, 0);
     const committedAtMs = TEST_NOW_MS + 3_500;
     const span = { from: ends[2], to: end, sinceMs: committedAtMs + 1 };
-    expect(await findLogSpan(stores, place, end)).toMatchObject(span);
+    expect(await findLogSpan(audited, place, end)).toMatchObject(span);
     await keepFrom(stores, (ends[1] ?? 0) + 1, committedAtMs + 70);
-    expect(await findLogSpan(stores, place, end)).toMatchObject({ ...span, sinceMs: committedAtMs + 71 });
+    expect(await findLogSpan(audited, place, end)).toMatchObject({ ...span, sinceMs: committedAtMs + 71 });
     await keepFrom(stores, end, 0);
-    expect(await findLogSpan(stores, place, end)).toMatchObject({ from: end, to: end });
+    expect(await findLogSpan(audited, place, end)).toMatchObject({ from: end, to: end });
     expect(await audit(stores)).toBe(AUDIT_EXIT.same);
   });
 

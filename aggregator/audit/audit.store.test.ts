@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
 import { eventId } from '../../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
-import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
+import type { EventLogReader } from '../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import { takeLease } from '../lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';
 import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
@@ -45,6 +47,36 @@ describe('an audit', () => {
     expect(whole.differences.length).toBeGreaterThan(0);
     expect(parts.hours).toBe(whole.hours);
     expect(sorted(parts)).toEqual(sorted(whole));
+  });
+
+  // Red when blocks gather meanwhile: whoever audits a shared log holds one of each of its partitions.
+  it('reads nothing ahead while the load stands still', async () => {
+    const stores = await openLoadStores();
+    const [end, seen] = [createEnd(), { looks: 0, reads: 0, isArmed: false }];
+    const reader: EventLogReader = {
+      ...stores.reader,
+      durableEnd: (partition) => stores.reader.durableEnd(partition).finally(() => seen.looks++),
+      read: (...asked) => stores.reader.read(...asked).finally(() => seen.reads++),
+    };
+    const warehouse: Warehouse = {
+      ...stores.warehouse,
+      query: async (statement) => {
+        if (seen.isArmed && statement.sql.includes('events FINAL')) await end.here();
+        return await stores.warehouse.query(statement);
+      },
+    };
+    start(stores, { reader, warehouse });
+    await settledUpTo(stores, await stores.append(events(0, 10)));
+    seen.isArmed = true;
+    const audited = audit(stores);
+    await end.reached;
+    const { looks, reads } = seen;
+    const last = await stores.append(events(10, 20));
+    await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(looks + 5), WAIT);
+    expect(seen.reads).toBe(reads);
+    end.release();
+    expect(await audited).toMatchObject({ code: AUDIT_EXIT.same });
+    await settledUpTo(stores, last);
   });
 
   it('says 2 when nobody answers', async () => {
@@ -180,7 +212,8 @@ async function compareWith(stores: LoadStores, hoursMax: number): Promise<Compar
   const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
   if (!lease) throw new Error('somebody holds the partition');
   const standing = { lease, position: await stores.reader.durableEnd(0) };
-  const found = await comparePlaces({ ...stores, keptFromMs: () => 0 }, (work) => work(standing), hoursMax);
+  const audited = { ...stores, isShared: false, keptFromMs: () => 0 };
+  const found = await comparePlaces(audited, (work) => work([standing]), hoursMax);
   await lease.end();
   return found;
 }

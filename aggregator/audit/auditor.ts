@@ -10,6 +10,7 @@ import {
   failAuditRun,
   finishAuditRun,
   forgetAuditRuns,
+  isAuditOpen,
   renewAuditRuns,
 } from '../store/audit-runs.ts';
 import { releaseLog } from '../store/log-trims.ts';
@@ -33,53 +34,53 @@ const FORGET = { everyMs: 3_600_000, keepDays: 30, rowsMax: 1_000 };
 /** What the row keeps; the rest is found by the next audit. */
 const DIFFERENCES_MAX = 1_000;
 
-export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Hold): Auditor {
+/** What an audit needs of the load. */
+export interface LoadBesideAudit {
+  /** The whole log, between two loads. */
+  hold: Hold;
+  /** Does it while no other process does the like; undefined while one does. */
+  alone<T>(work: () => Promise<T>): Promise<T | undefined>;
+}
+
+export function startAuditor(
+  deps: AuditDeps & { log: Logger },
+  { hold: betweenLoads, alone }: LoadBesideAudit,
+): Auditor {
   const { pool, log } = deps;
   const wakeup = createWakeup();
   let closing = false;
   const forgetOld = createForgetting(pool);
 
   async function keepAnswering(): Promise<void> {
-    let renewed = false;
     while (!closing) {
       try {
-        if (!renewed) await renewAuditRuns(pool);
-        renewed = true;
         await forgetOld();
-        const run = await beginAuditRun(pool);
-        if (run) await answer(run);
-        else await wakeup.wait(POLL_MS);
+        const isDone = (await isAuditOpen(pool)) && (await alone(answerNext));
+        if (!isDone) await wakeup.wait(POLL_MS);
       } catch (error) {
         // Postgres is away: what is running is taken up again when it is back.
         log.warn({ err: asTransient(error) }, 'audits cannot be answered just now');
-        renewed = false;
         await wakeup.wait(POLL_MS);
       }
     }
   }
 
+  /** Nobody else is at it: what is marked as running was left behind. False when there is none. */
+  async function answerNext(): Promise<boolean> {
+    await renewAuditRuns(pool);
+    const run = await beginAuditRun(pool);
+    if (run) await answer(run);
+    return run !== undefined;
+  }
+
   async function answer(run: AuditRun): Promise<void> {
-    const found = await auditWithin(run);
+    const found = await auditWithin({ ...deps, betweenLoads, isClosing: () => closing }, run);
     // Left running: the process that follows does it again.
     if (!found && closing) return;
     if (!found) return failAuditRun(pool, run.id);
     const { hours, differences } = found;
     log.info({ ...run, hours, differences: differences.length }, 'an audit is done');
     await finishAuditRun(pool, run.id, { hours, differences: differences.slice(0, DIFFERENCES_MAX) });
-  }
-
-  /** Undefined when it cannot be done. */
-  async function auditWithin(run: AuditRun): Promise<Comparison | undefined> {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX && !closing; attempt++) {
-      try {
-        return await audit(deps, betweenLoads, run);
-      } catch (error) {
-        log.warn({ err: error, attempt }, 'an audit did not come through');
-        if (!mayComeThrough(error)) return undefined;
-        await delay(RETRY_MS);
-      }
-    }
-    return undefined;
   }
 
   const kept = keepAnswering();
@@ -93,6 +94,26 @@ export function startAuditor(deps: AuditDeps & { log: Logger }, betweenLoads: Ho
   };
 }
 
+interface Attempts extends AuditDeps {
+  log: Logger;
+  betweenLoads: Hold;
+  isClosing(): boolean;
+}
+
+/** Undefined when it cannot be done. */
+async function auditWithin(deps: Attempts, run: AuditRun): Promise<Comparison | undefined> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX && !deps.isClosing(); attempt++) {
+    try {
+      return await audit(deps, deps.betweenLoads, run);
+    } catch (error) {
+      deps.log.warn({ err: error, attempt }, 'an audit did not come through');
+      if (!mayComeThrough(error)) return undefined;
+      await delay(RETRY_MS);
+    }
+  }
+  return undefined;
+}
+
 /** Ended runs are kept for a while; looked for now and then. */
 function createForgetting(pool: Pool): () => Promise<void> {
   const { everyMs, keepDays, rowsMax } = FORGET;
@@ -104,16 +125,17 @@ function createForgetting(pool: Pool): () => Promise<void> {
   };
 }
 
-/** With repair the partition stands still throughout, and what is given is what differs afterwards. */
+/** With repair all partitions stand still throughout, and what is given is what differs afterwards. */
 async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promise<Comparison> {
   if (!run.repair) return comparePlaces(deps, betweenLoads);
-  return betweenLoads(async (standing) => {
-    const hold: Hold = (work) => work(standing);
+  return betweenLoads(async (standings) => {
+    const hold: Hold = (work) => work(standings);
     const { differences } = await comparePlaces(deps, hold);
-    await repairHours(deps, standing, differences, run.id);
+    await repairHours(deps, standings, differences, run.id);
     const left = await comparePlaces(deps, hold);
     // Where events are still missing the log is what has them.
-    if (left.differences.every(({ kind }) => kind !== 'log')) await releaseLog(deps.pool, standing.lease);
+    if (left.differences.some(({ kind }) => kind === 'log')) return left;
+    for (const { lease } of standings) await releaseLog(deps.pool, lease);
     return left;
   });
 }

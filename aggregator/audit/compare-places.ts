@@ -1,17 +1,13 @@
 import { crc32 } from 'node:zlib';
-import type { Pool } from 'pg';
-import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Lease } from '../lease.ts';
 import { addTo, type Difference, differencesOf, type HourSums } from './hour-sums.ts';
-import { findLogSpan } from './log-span.ts';
+import { findLogSpans, type LogSpanDeps } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
 import { countHours, eventSums, rollupSums, type Slice } from './stored-sums.ts';
 
-export interface AuditDeps {
-  pool: Pool;
+export interface AuditDeps extends LogSpanDeps {
   warehouse: Warehouse;
-  reader: EventLogReader;
   /**
    * Hours before this moment are left alone, milliseconds: what is there of them is not compared. 0: all is
    * kept.
@@ -19,14 +15,14 @@ export interface AuditDeps {
   keptFromMs: () => number;
 }
 
-/** The partition between two loads: nothing is pending, everything before the position is loaded. */
+/** A partition between two loads: nothing is pending, everything before the position is loaded. */
 export interface Standing {
   lease: Lease;
   position: number;
 }
 
-/** Runs work while the partition stands still. */
-export type Hold = <T>(work: (standing: Standing) => Promise<T>) => Promise<T>;
+/** Runs work while all partitions of the log stand still. */
+export type Hold = <T>(work: (standings: Standing[]) => Promise<T>) => Promise<T>;
 
 export interface Comparison {
   hours: number;
@@ -57,21 +53,15 @@ export async function comparePlaces(deps: AuditDeps, hold: Hold, hoursMax = HOUR
 async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<Comparison> {
   const { warehouse } = deps;
   const hoursFromMs = deps.keptFromMs();
-  const { span, partition, rollup, stored, storedSince } = await hold(async ({ lease, position }) => {
-    const span = await findLogSpan(deps, lease, position);
+  const { spans, rollup, stored, storedSince } = await hold(async (standings) => {
+    const spans = await findLogSpans(deps, standings);
+    const sinceMs = spans[0]?.sinceMs ?? 0;
     const stored = await eventSums(warehouse, slice, { hoursFromMs, sinceMs: 0 });
-    return {
-      span,
-      stored,
-      partition: lease.partition,
-      rollup: await rollupSums(warehouse, slice, hoursFromMs),
-      storedSince:
-        span.sinceMs === 0
-          ? stored
-          : await eventSums(warehouse, slice, { hoursFromMs, sinceMs: span.sinceMs }),
-    };
+    const rollup = await rollupSums(warehouse, slice, hoursFromMs);
+    const storedSince = sinceMs === 0 ? stored : await eventSums(warehouse, slice, { hoursFromMs, sinceMs });
+    return { spans, stored, rollup, storedSince };
   });
-  const logged = await logSums({ reader: deps.reader, partition }, { ...span, hoursFromMs }, slice);
+  const logged = await logSums(deps.reader, { spans, hoursFromMs }, slice);
   return {
     hours: stored.size,
     differences: [...differencesOf('rollup', stored, rollup), ...differencesOf('log', logged, storedSince)],
@@ -79,16 +69,18 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
 }
 
 async function logSums(
-  from: { reader: EventLogReader; partition: number },
-  span: LogSpan & { hoursFromMs: number },
+  reader: AuditDeps['reader'],
+  { spans, hoursFromMs }: { spans: LogSpan[]; hoursFromMs: number },
   { number, of }: Slice,
 ): Promise<HourSums> {
   const sums: HourSums = new Map();
-  for await (const events of loggedEvents(from, span)) {
-    for (const { key, customerId, value, hourMs } of events) {
-      if (hourMs < span.hoursFromMs) continue;
-      // The same hash as in the warehouse's statements.
-      if (of === 1 || crc32(customerId) % of === number) addTo(sums, key, value, 1);
+  for (const span of spans) {
+    for await (const events of loggedEvents(reader, span)) {
+      for (const { key, customerId, value, hourMs } of events) {
+        if (hourMs < hoursFromMs) continue;
+        // The same hash as in the warehouse's statements.
+        if (of === 1 || crc32(customerId) % of === number) addTo(sums, key, value, 1);
+      }
     }
   }
   return sums;

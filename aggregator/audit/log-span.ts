@@ -3,28 +3,52 @@ import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { decodeFrame } from '../../schemas/frame.ts';
 import type { Place } from '../store/leases.ts';
 import { readLogTrim } from '../store/log-trims.ts';
-import { firstRangeFrom, rangesWithDrops } from '../store/ranges.ts';
+import { committedUpTo, firstRangeFrom, rangesWithDrops } from '../store/ranges.ts';
 import type { LogSpan } from './logged-events.ts';
+
+export interface LogSpanDeps {
+  pool: Pool;
+  reader: EventLogReader;
+  /** Several processes write the log, each by its own clock, and it gives up what is old by itself. */
+  isShared: boolean;
+}
 
 /** Later than any event, and still a moment for ClickHouse. */
 const NEVER_MS = Date.UTC(2200, 0);
+/** Clocks of ingest processes do not differ by more, and no event waits as long for its frame. */
+const CLOCKS_MS = 15 * 60_000;
 
-/** What the log still holds of what is loaded, which is everything before `to`. */
-export async function findLogSpan(
-  { pool, reader }: { pool: Pool; reader: EventLogReader },
-  place: Place,
-  to: number,
-): Promise<LogSpan> {
+/** What the log still holds of what is loaded of this partition, which is everything before `to`. */
+export async function findLogSpan(deps: LogSpanDeps, place: Place, to: number): Promise<LogSpan> {
+  const { pool, reader, isShared } = deps;
+  const { partition } = place;
   const { keptFrom, throughMs } = await readLogTrim(pool, place);
-  const start = Math.max(keptFrom, await reader.start(place.partition));
+  const start = Math.max(keptFrom, await reader.start(partition));
   // Dropped lines are counted from the beginning of their range: half a range cannot be judged.
   const from = start === 0 ? 0 : Math.min(to, (await firstRangeFrom(pool, place, start)) ?? to);
-  const drops = await rangesWithDrops(pool, place, from);
-  if (start === 0) return { from, to, sinceMs: 0, drops };
-  if (from === to) return { from, to, sinceMs: NEVER_MS, drops };
-  const [first] = await reader.read(place.partition, from, 1);
+  const span = { partition, from, to, drops: await rangesWithDrops(pool, place, from) };
+  if (isShared) {
+    const goneMs = await committedUpTo(pool, place, start === 0 ? undefined : from);
+    return { ...span, sinceMs: goneMs === undefined ? 0 : goneMs + CLOCKS_MS };
+  }
+  if (start === 0) return { ...span, sinceMs: 0 };
+  if (from === to) return { ...span, sinceMs: NEVER_MS };
+  const [first] = await reader.read(partition, from, 1);
   const committedAtMs = first ? decodeFrame(first.bytes).committedAtMs : NEVER_MS;
   // Whatever was created after this frame was committed stands in it or behind it; and whatever was created
   // after everything before it was, should the clock have gone back in between.
-  return { from, to, sinceMs: Math.max(committedAtMs, throughMs) + 1, drops };
+  return { ...span, sinceMs: Math.max(committedAtMs, throughMs) + 1 };
+}
+
+/** Of all partitions. One event may stand in any of them: what is left out of one is left out of all. */
+export async function findLogSpans(deps: LogSpanDeps, standings: StandingPlace[]): Promise<LogSpan[]> {
+  const spans: LogSpan[] = [];
+  for (const { lease, position } of standings) spans.push(await findLogSpan(deps, lease, position));
+  const sinceMs = Math.max(...spans.map((span) => span.sinceMs));
+  return spans.map((span) => ({ ...span, sinceMs }));
+}
+
+interface StandingPlace {
+  lease: Place;
+  position: number;
 }

@@ -8,6 +8,7 @@ import { HOUR_SECONDS, keyText } from './hour-sums.ts';
 
 /** What of the log is looked at: from a frame on that it still holds, up to what is loaded. */
 export interface LogSpan {
+  partition: number;
   from: number;
   to: number;
   /**
@@ -33,12 +34,12 @@ const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Every event of the span that the load had to count, in order, a few megabytes at a time. */
 export async function* loggedEvents(
-  { reader, partition }: { reader: EventLogReader; partition: number },
-  { from, to, sinceMs, drops }: LogSpan,
+  reader: EventLogReader,
+  { partition, from, to, sinceMs, drops }: LogSpan,
 ): AsyncGenerator<LoggedEvent[]> {
   const isDropped = createDropCheck(drops);
   for (let at = from; at < to; ) {
-    const frames = await reader.read(partition, at, Math.min(READ_BYTES_MAX, to - at));
+    const frames = await reader.read(partition, at, READ_BYTES_MAX);
     yield frames
       .filter(({ position }) => position < to)
       .flatMap((frame) => eventsOf(frame, sinceMs, isDropped));
@@ -49,10 +50,14 @@ export async function* loggedEvents(
 }
 
 function eventsOf(
-  { position, bytes }: LogFrame,
+  { position, bytes, foreign }: LogFrame,
   sinceMs: number,
   isDropped: (position: number, lines: number) => (line: number) => boolean,
 ): LoggedEvent[] {
+  if (foreign !== undefined || bytes.length === 0) {
+    isDropped(position, 0);
+    return [];
+  }
   const { lines, records, eventCount } = decodeFrame(bytes);
   const dropped = isDropped(position, eventCount);
   return splitLines(lines).flatMap((line, number) => {

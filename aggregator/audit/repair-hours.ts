@@ -4,42 +4,47 @@ import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/us
 import { holdLog } from '../store/log-trims.ts';
 import type { AuditDeps, Standing } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
-import { findLogSpan } from './log-span.ts';
+import { findLogSpans } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
 
 /** An insert of many more lines would not gain anything. */
 const LINES_MAX = 20_000;
 const TIMEOUT_MS = 120_000;
-/** An insert is not begun with less left of the lease. */
 const INSERT_TIMEOUT_MS = 15_000;
+/** Nothing is begun with less left of a lease. */
+const LEFT_MS_MIN = 2_000;
 
 /**
  * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly
  * sums from the stored events. What a crash leaves half done is found again by the next audit, and the log
- * still has it: it is held until an audit finds every event of it.
+ * still has it: it is held until an audit finds every event of it. A log that gives up its records by itself
+ * cannot be held: of what is stored nothing is deleted then, and what is too much stays and is told.
  *
  * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a
  * retry.
  */
 export async function repairHours(
   deps: AuditDeps,
-  { lease, position }: Standing,
+  standings: Standing[],
   differences: Difference[],
   runId: string,
 ): Promise<void> {
+  const leftMs = () => Math.min(...standings.map(({ lease }) => lease.remainingMs(LEFT_MS_MIN)));
   const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
   if (wrongEvents.size > 0) {
     // Before it is known what the log still has: nothing of that may go until all of it was put back.
-    await holdLog(deps.pool, lease, runId);
-    const span = await findLogSpan(deps, lease, position);
-    for (const key of wrongEvents.values()) {
-      lease.remainingMs(INSERT_TIMEOUT_MS);
-      await deleteEvents(deps.warehouse, key, span.sinceMs);
+    for (const { lease } of deps.isShared ? [] : standings) {
+      await holdLog(deps.pool, lease, runId);
     }
-    await insertFromLog(deps, lease, span, { keys: wrongEvents, runId });
+    const spans = await findLogSpans(deps, standings);
+    for (const key of deps.isShared ? [] : wrongEvents.values()) {
+      leftMs();
+      await deleteEvents(deps.warehouse, key, spans[0]?.sinceMs ?? 0);
+    }
+    await insertFromLog(deps, leftMs, spans, { keys: wrongEvents, runId });
   }
   for (const key of hoursOf(differences).values()) {
-    lease.remainingMs(INSERT_TIMEOUT_MS);
+    leftMs();
     await deleteHour(deps.warehouse, key);
     await insertHour(deps.warehouse, key);
   }
@@ -56,8 +61,8 @@ function hoursOf(differences: Difference[]): Map<string, HourKey> {
 
 async function insertFromLog(
   { reader, warehouse }: AuditDeps,
-  lease: Standing['lease'],
-  span: LogSpan,
+  leftMs: () => number,
+  spans: LogSpan[],
   { keys, runId }: { keys: Map<string, HourKey>; runId: string },
 ): Promise<void> {
   let lines: Buffer[] = [];
@@ -66,18 +71,20 @@ async function insertFromLog(
     const bytes = Buffer.concat(lines);
     const content = createHash('sha256').update(bytes).digest('hex');
     lines = [];
-    lease.remainingMs(INSERT_TIMEOUT_MS);
+    const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
     await warehouse.insertEvents({
       token: `repair-${runId}-${content}`,
       lines: bytes,
-      timeoutMs: INSERT_TIMEOUT_MS,
+      timeoutMs,
     });
   }
 
-  for await (const events of loggedEvents({ reader, partition: lease.partition }, span)) {
-    for (const { key, line } of events) {
-      if (keys.has(key)) lines.push(line);
-      if (lines.length === LINES_MAX) await insert();
+  for (const span of spans) {
+    for await (const events of loggedEvents(reader, span)) {
+      for (const { key, line } of events) {
+        if (keys.has(key)) lines.push(line);
+        if (lines.length === LINES_MAX) await insert();
+      }
     }
   }
   if (lines.length > 0) await insert();

@@ -37,6 +37,12 @@ export async function withdrawAuditRun(db: Queryable, id: string): Promise<boole
   return rowCount === 1;
 }
 
+/** Whether somebody waits for an audit, one that was left in the middle included. */
+export async function isAuditOpen(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query("SELECT FROM audit_runs WHERE state IN ('asked', 'running') LIMIT 1");
+  return rows.length > 0;
+}
+
 /** The run that has waited longest, now running. */
 export async function beginAuditRun(db: Queryable): Promise<AuditRun | undefined> {
   const { rows } = await db.query<AuditRun>(

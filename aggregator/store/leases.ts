@@ -9,6 +9,13 @@ export interface Place {
 }
 
 /**
+ * Leases of a log that several share, beside those of its partitions. Whoever holds the whole of it is given
+ * every partition by the others; the audit of it is done by one at a time.
+ */
+export const WHOLE_LOG = -1;
+export const AUDIT_OF_LOG = -2;
+
+/**
  * Takes what nobody holds, what has run out, and what this owner held before. Undefined while another holds
  * it.
  */

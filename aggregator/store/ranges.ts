@@ -198,3 +198,20 @@ export async function settledUpTo(db: Queryable, { logId, partition }: Place): P
   );
   return rows[0]?.position ?? 0;
 }
+
+/**
+ * When the last of what stood on other logs was committed, and of this partition before a position: its
+ * whole range, where the position is its beginning. Undefined when there is none. Milliseconds.
+ */
+export async function committedUpTo(
+  db: Queryable,
+  { logId, partition }: Place,
+  position: number | undefined,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ throughMs: number | null }>(
+    `SELECT max(through_ms) AS "throughMs" FROM log_ranges
+     WHERE log_id <> $1 OR (partition = $2 AND lo <= $3::bigint)`,
+    [logId, partition, position ?? null],
+  );
+  return rows[0]?.throughMs ?? undefined;
+}

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { hasKafkaJars } from '../../infra/testing-servers/kafka-jars.ts';
+import { hasRedisServer } from '../../infra/testing-servers/native-redis.ts';
 import { canStartKafka } from '../../infra/testing-servers/start-kafka.ts';
 import { canStartRedis } from '../../infra/testing-servers/start-redis.ts';
 import { mayMount } from './power/small-disk.ts';
@@ -21,6 +23,10 @@ const MEANS = {
   keyStore: {
     isThere: () => isGiven('TEST_REDIS_URL') || canStartRedis(),
     named: 'a key store: TEST_REDIS_URL, or Docker, or redis-server (Debian: apt-get install redis-server)',
+  },
+  nativeServers: {
+    isThere: () => hasKafkaJars() && hasRedisServer(),
+    named: 'Java, Maven and redis-server, for servers with certificates (Docker does not do)',
   },
   ownServers: {
     isThere: () => canStartKafka() && canStartRedis(),
@@ -83,6 +89,11 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   },
   { pattern: 'infra/kafka/**/*.store.test.ts', what: 'the log on Kafka', means: ['broker'] },
   { pattern: 'infra/valkey/**/*.store.test.ts', what: 'the keys on Valkey', means: ['keyStore'] },
+  {
+    pattern: 'infra/distributed-stores.sys.test.ts',
+    what: 'roles and servers with TLS and logins',
+    means: ['linux', 'nativeServers'],
+  },
   { pattern: '**/*distributed*.{store,sys}.test.ts', what: 'more than one machine', means: ['ownServers'] },
 ];
 

@@ -17,6 +17,8 @@ export interface PartitionCuts {
   durableEnd(): Promise<number>;
   heard(note: LoadedNote): Loaded;
   loaded(partitions: readonly LoadedPartition[]): Loaded;
+  /** Of all partitions together, when they were last looked at. */
+  recordsLeft(): number;
 }
 
 interface Cut {
@@ -30,6 +32,7 @@ const CUTS_MAX = 4_096;
 export function createPartitionCuts(durableEnds: () => Promise<number[]>): PartitionCuts {
   const loadedTo: number[] = [];
   let waiting: Cut[] = [];
+  let seen: readonly number[] = [];
   let reached = 0;
   let last = 0;
 
@@ -50,6 +53,7 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
   return {
     async durableEnd() {
       const ends = await durableEnds();
+      seen = ends;
       if (isLoaded(ends) && waiting.length === 0) return reached;
       const before = waiting.at(-1);
       if (before && ends.every((end, at) => end === before.ends[at])) return before.number;
@@ -59,5 +63,6 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
     },
     heard: (note) => take([note]),
     loaded: take,
+    recordsLeft: () => seen.reduce((sum, end, at) => sum + Math.max(0, end - (loadedTo[at] ?? 0)), 0),
   };
 }

@@ -8,7 +8,9 @@ export interface Loaded {
 }
 
 export interface Lag {
+  /** 0 where it is counted in records. */
   bytes: number;
+  records?: number;
   seconds: number;
 }
 
@@ -26,9 +28,11 @@ export interface Progress {
 export interface ProgressDeps {
   durableEnd(): Promise<number>;
   clock: Clock;
+  /** How many records are not loaded, of a log whose positions are no bytes. */
+  recordsLeft?(): number;
 }
 
-export function createProgress({ durableEnd, clock }: ProgressDeps): Progress {
+export function createProgress({ durableEnd, clock, recordsLeft }: ProgressDeps): Progress {
   const samples = createDurableSamples();
   let loaded: Loaded | undefined;
   let durable = 0;
@@ -57,8 +61,9 @@ export function createProgress({ durableEnd, clock }: ProgressDeps): Progress {
     loadedTo: () => loaded?.hi,
     asOfMs,
     lag() {
-      const bytes = Math.max(0, durable - (loaded?.hi ?? 0));
-      return { bytes, seconds: bytes === 0 ? 0 : Math.max(0, (clock.nowMs() - asOfMs()) / 1000) };
+      const left = Math.max(0, durable - (loaded?.hi ?? 0));
+      const seconds = left === 0 ? 0 : Math.max(0, (clock.nowMs() - asOfMs()) / 1000);
+      return recordsLeft ? { bytes: 0, records: recordsLeft(), seconds } : { bytes: left, seconds };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
@@ -9,6 +10,13 @@ import { inlineParameters } from './inline-parameters.ts';
 export interface ChdbHttpServer {
   url: string;
   close(): Promise<void>;
+}
+
+export interface ChdbHttpOptions {
+  /** PEM: https in place of http. */
+  tls?: { certificate: string; key: string };
+  /** Without it everyone may come. */
+  login?: { username: string; password: string };
 }
 
 const KEEPS_ENGINE = 'SELECT 1';
@@ -24,13 +32,20 @@ const INSERT_BODY = /^INSERT INTO ([\w.]+) \(([\w, ]+)\) FORMAT (\w+)\s*$/;
  * can be had from the package registries that tests may use. Each request gets a connection of its own, so
  * settings and parameters end with it, as in a server.
  */
-export async function startChdbHttpServer(directory: string): Promise<ChdbHttpServer> {
+export async function startChdbHttpServer(
+  directory: string,
+  { tls, login }: ChdbHttpOptions = {},
+): Promise<ChdbHttpServer> {
   const keeper = createChdbConnection({ path: directory });
   let answering = 0;
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    if (login && !isLogin(request, login)) return refuse(response);
     answering++;
     void respond(request, response, directory).finally(() => answering--);
-  });
+  };
+  const server = tls
+    ? createTlsServer({ cert: tls.certificate, key: tls.key }, listener)
+    : createServer(listener);
 
   async function close(): Promise<void> {
     server.closeAllConnections();
@@ -45,11 +60,23 @@ export async function startChdbHttpServer(directory: string): Promise<ChdbHttpSe
     await keeper.chdb.queryAsync(KEEPS_ENGINE);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+    return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function isLogin({ headers }: IncomingMessage, login: { username: string; password: string }): boolean {
+  const basic = Buffer.from(`${login.username}:${login.password}`).toString('base64');
+  return headers.authorization === `Basic ${basic}`;
+}
+
+/** In a server's words. */
+function refuse(response: ServerResponse): void {
+  const said =
+    'Code: 516. DB::Exception: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)';
+  response.writeHead(401, { 'x-clickhouse-exception-code': '516' }).end(said);
 }
 
 /** Never rejects: what the client could not be told, since it is gone, nobody needs to know. */

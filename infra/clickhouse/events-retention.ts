@@ -12,27 +12,34 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * Keeps stored events and hours for so many days, or for ever without a number. Again with the same one:
- * nothing changes. Neither tokens nor views are touched.
+ * nothing changes. Neither tokens nor views are touched. `everywhere`: as a cluster has to hear it, whose
+ * servers each keep settings of their own.
  */
-export async function setEventsRetention(warehouse: Warehouse, days: number | undefined): Promise<void> {
+export async function setEventsRetention(
+  warehouse: Pick<Warehouse, 'query'>,
+  days: number | undefined,
+  everywhere: (change: string) => string = (change) => change,
+): Promise<void> {
+  const alter = (table: string, change: string) =>
+    warehouse.query({
+      sql: everywhere(`ALTER TABLE metergate.${table} ${change}`),
+      lane: 'load',
+      timeoutMs: TIMEOUT_MS,
+    });
   for (const { name, moment } of TABLES) {
     const engine = await engineOf(warehouse, name);
     if (days === undefined) {
-      if (engine.includes(' TTL ')) await alter(warehouse, name, 'REMOVE TTL');
+      if (engine.includes(' TTL ')) await alter(name, 'REMOVE TTL');
     } else if (!isKept(engine, days)) {
       // A month is a partition: parts go whole, and what is stored already is marked and not written anew.
-      await alter(
-        warehouse,
-        name,
-        'MODIFY SETTING ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1',
-      );
-      await alter(warehouse, name, `MODIFY TTL ${endOf(moment, days)}`);
+      await alter(name, 'MODIFY SETTING ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1');
+      await alter(name, `MODIFY TTL ${endOf(moment, days)}`);
     }
   }
 }
 
 /** How the table was made, in ClickHouse's words. */
-async function engineOf(warehouse: Warehouse, table: string): Promise<string> {
+async function engineOf(warehouse: Pick<Warehouse, 'query'>, table: string): Promise<string> {
   const [row] = await warehouse.query<{ engine: string }>({
     sql: `SELECT engine_full AS engine FROM system.tables
           WHERE database = 'metergate' AND name = {table:String}`,
@@ -57,9 +64,4 @@ function endOf(moment: string, days: number): string {
   const month = `toDateTime64(toStartOfMonth(${moment}), 0, 'UTC')`;
   const end = `${month} + INTERVAL 1 MONTH + INTERVAL ${days} DAY`;
   return `toDateTime(least(${end}, toDateTime64('2100-01-01 00:00:00', 0, 'UTC')), 'UTC')`;
-}
-
-async function alter(warehouse: Warehouse, table: string, change: string): Promise<void> {
-  const sql = `ALTER TABLE metergate.${table} ${change}`;
-  await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
 }

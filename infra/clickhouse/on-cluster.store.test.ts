@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createChdbConnection } from 'chdb/connection';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Warehouse } from '../ports/warehouse.ts';
 import { testFolder } from '../test-folder.ts';
+import { setEventsRetention } from './events-retention.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import { onCluster } from './on-cluster.ts';
 import type { Transport } from './transport.ts';
@@ -16,11 +18,26 @@ async function told(): Promise<string[]> {
     close: async () => undefined,
   };
   await migrateWarehouse(transport, {}, 'usage');
+  return [...statements, ...(await toldOfRetention())];
+}
+
+/** Red when settings are changed on one server alone: of copies each keeps its own. */
+async function toldOfRetention(): Promise<string[]> {
+  const statements: string[] = [];
+  // Asked how the table was made, it knows of no end.
+  const warehouse: Pick<Warehouse, 'query'> = {
+    query: async ({ sql }) => {
+      if (!sql.startsWith('SELECT')) statements.push(sql);
+      return [];
+    },
+  };
+  await setEventsRetention(warehouse, 500, (sql) => onCluster(sql, 'usage'));
   return statements;
 }
 
 it('what keeps rows is made on every server of a cluster, as copies with a window of tokens', async () => {
   const statements = await told();
+  expect(statements.filter((one) => / MODIFY (SETTING|TTL) /.test(one))).toHaveLength(4);
   const changes = statements.filter((one) => !/^\s*INSERT/.test(one));
   expect(changes.filter((one) => !one.includes('ON CLUSTER `usage`'))).toEqual([]);
   const kept = statements.filter((one) => /ENGINE = \w*MergeTree/.test(one));

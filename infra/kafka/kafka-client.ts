@@ -9,6 +9,8 @@ import type { KafkaLogin, KafkaSettings } from './kafka-settings.ts';
  */
 export interface KafkaClient {
   readonly admin: Admin;
+  /** To the first broker that answers: then it is known what it can do. Throws what kafkajs throws. */
+  connect(): Promise<void>;
   /** Of one topic; afterwards it can be written and read. Throws what kafkajs throws. */
   open(topic: string): Promise<void>;
   /** The highest version of a request that the brokers know; undefined when they do not know it. */
@@ -90,6 +92,7 @@ export function createKafkaClient(settings: KafkaSettings, log: Logger): KafkaCl
 
   return {
     admin,
+    connect: () => cluster.connect(),
     async open(topic) {
       await cluster.connect();
       await cluster.addTargetTopic(topic);

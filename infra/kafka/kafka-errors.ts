@@ -1,4 +1,5 @@
 import { Fatal, Transient } from '../../schemas/failures.ts';
+import { NO_TLS, WRONG_CERTIFICATE, WRONG_LOGIN } from '../reach-store.ts';
 
 /** What kafkajs' errors say, whatever they are wrapped in. */
 interface KafkaFailure {
@@ -41,16 +42,21 @@ export function wasNotWritten(error: unknown): boolean {
   return NOT_WRITTEN.has(typeOf(error) ?? '');
 }
 
-/** What no waiting mends: the operator has to. */
-function isRefusedForGood(error: unknown): boolean {
+/** What no waiting mends, the operator has to, in words. The first that fits; undefined: it may pass. */
+function refusalOf(error: unknown): string | undefined {
   const chain = chainOf(error);
-  return chain.some(
-    ({ name = '', type = '', message = '' }) =>
-      name.startsWith('KafkaJSSASL') ||
-      /SASL|AUTHORIZATION_FAILED|UNSUPPORTED_VERSION/.test(type) ||
-      name === 'KafkaJSServerDoesNotSupportApiKey' ||
-      /self.signed|certificate|wrong version number|does not support/i.test(message),
-  );
+  const said = chain.at(-1)?.message ?? '';
+  const [names, types, messages] = [
+    chain.map(({ name }) => name).join(),
+    chain.map(({ type }) => type).join(),
+    chain.map(({ message }) => message).join('\n'),
+  ];
+  if (/self.signed|certificate|altname/i.test(messages)) return WRONG_CERTIFICATE;
+  if (/wrong version number|packet length too long/i.test(messages)) return NO_TLS;
+  if (/KafkaJSSASL/.test(names) || /SASL/.test(types)) return `${WRONG_LOGIN} ${said}`;
+  if (/AUTHORIZATION_FAILED/.test(types)) return `does not let this user do what Metergate needs: ${said}`;
+  const isOld = /UNSUPPORTED_VERSION/.test(types) || /KafkaJSServerDoesNotSupportApiKey/.test(names);
+  return isOld || /does not support/i.test(messages) ? `cannot do what Metergate needs: ${said}` : undefined;
 }
 
 export function unavailable(what: string, cause: unknown): Transient {
@@ -62,11 +68,12 @@ export function unavailable(what: string, cause: unknown): Transient {
  */
 export function startFailure(brokers: string[], cause: unknown): Fatal | Transient {
   if (cause instanceof Fatal || cause instanceof Transient) return cause;
-  const said = chainOf(cause).at(-1)?.message ?? String(cause);
-  if (isRefusedForGood(cause)) {
-    return new Fatal('bad_configuration', `KAFKA_BROKERS ${brokers.join(',')} refuses us: ${said}`, {
-      cause,
-    });
+  const address = brokers.join(',');
+  const refusal = refusalOf(cause);
+  if (refusal !== undefined) {
+    const message = `Bad configuration: KAFKA_BROKERS: ${address} ${refusal}`;
+    return new Fatal('bad_configuration', message, { cause });
   }
-  return unavailable(`at ${brokers.join(',')} cannot be asked (${said})`, cause);
+  const said = chainOf(cause).at(-1)?.message ?? String(cause);
+  return unavailable(`at ${address} cannot be asked (${said})`, cause);
 }

@@ -4,12 +4,12 @@ import { Fatal } from '../../schemas/failures.ts';
 import type { DeadLetters, EventLogReader, PartitionWriter } from '../ports/event-log.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
-import { startFailure } from './kafka-errors.ts';
+import { startFailure, unavailable } from './kafka-errors.ts';
 import { createKafkaReader } from './kafka-reader.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
 import { createKafkaWriter } from './kafka-writer.ts';
 import { findOrMakeLog } from './log-birth.ts';
-import { deadLetterTopic, ensureTopics } from './topic.ts';
+import { deadLetterTopic, ensureTopics, retentionOf } from './topic.ts';
 
 export interface KafkaLog {
   readonly logId: Uint8Array;
@@ -18,6 +18,8 @@ export interface KafkaLog {
   writer(partition: number): PartitionWriter;
   readonly reader: EventLogReader;
   readonly deadLetters: DeadLetters;
+  /** How long it keeps what is on it, loaded or not; undefined: for ever. Throws Transient. */
+  keepsMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -38,10 +40,12 @@ const PRODUCE = { apiKey: 0, versionMin: 7 };
 export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promise<KafkaLog> {
   const client = createKafkaClient(settings, log);
   try {
+    await client.connect();
+    // First: an old broker may leave later questions unanswered.
+    checkVersion(client, settings);
     await client.admin.connect();
     await ensureTopics(client, settings);
     await client.open(settings.topic);
-    checkVersion(client, settings);
     const birth = await findOrMakeLog(pool, client, settings);
     return logOver(client, settings, birth);
   } catch (cause) {
@@ -63,6 +67,10 @@ function logOver(
     writer: (partition) => createKafkaWriter({ client, topic, logId }, partition),
     reader: createKafkaReader({ client, topic, birth }),
     deadLetters: createDeadLetters(client, topic, deadLetterTopic(settings)),
+    keepsMs: () =>
+      retentionOf(client, topic).catch((cause: unknown) => {
+        throw unavailable('does not answer', cause);
+      }),
     close: () => client.close(),
   };
 }

@@ -45,6 +45,8 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
       if (typeOf(error) !== OUT_OF_RANGE) throw error;
       const first = await start(partition);
       if (from >= first) return [];
+      // What stood before the mark was never ours.
+      if (first <= (marks[partition] ?? 0)) return [passedOver(from, first)];
       const gone = `begins at ${first}: what stood from ${from} on is gone`;
       throw new Fatal('log_trimmed', `Partition ${partition} of ${topic} ${gone}.`);
     }
@@ -74,6 +76,10 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
     read: (partition, from, bytesMax) => asked(() => read(partition, from, bytesMax)),
     close: async () => undefined,
   };
+}
+
+function passedOver(position: number, next: number): LogFrame {
+  return { position, next, bytes: Buffer.alloc(0) };
 }
 
 function countFitting(frames: LogFrame[], bytesMax: number, atLeastOne: boolean): number {

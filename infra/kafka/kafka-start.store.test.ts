@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { testPool } from '../postgres/test-pool.ts';
@@ -15,6 +17,7 @@ const SETTINGS = {
   autoCreate: true,
   tls: false,
 };
+const API_VERSIONS = 18;
 const BAD = 'bad_configuration';
 const refused = (message: RegExp) =>
   expect.objectContaining({ code: BAD, message: expect.stringMatching(message) });
@@ -58,6 +61,35 @@ test('a broker that is not there is waited for', async () => {
   const pool = await testPool();
   const settings = { ...SETTINGS, brokers: ['127.0.0.1:1'] };
   await expect(openKafkaLog({ settings, pool, log })).rejects.toMatchObject({ code: 'kafka_unavailable' });
+});
+
+/** Answers which requests it knows, and nothing else. */
+async function brokerOfOld(produceMax: number): Promise<string> {
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .on('data', (request: Buffer) => {
+        if (request.readInt16BE(4) !== API_VERSIONS) return;
+        const known = [0, 0, produceMax, API_VERSIONS, 0, 2];
+        const answer = Buffer.alloc(4 + 4 + 2 + 4 + known.length * 2 + 4);
+        answer.writeInt32BE(answer.length - 4, 0);
+        answer.writeInt32BE(request.readInt32BE(8), 4);
+        answer.writeInt32BE(known.length / 3, 10);
+        for (const [at, number] of known.entries()) answer.writeInt16BE(number, 14 + at * 2);
+        socket.write(answer);
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+// Red when the broker is asked for topics first: it never answers, and is waited for.
+test('a broker that is too old is refused at once, and says so', async () => {
+  const pool = await testPool();
+  const settings = { ...SETTINGS, brokers: [await brokerOfOld(5)] };
+  await expect(openKafkaLog({ settings, pool, log })).rejects.toEqual(refused(/is older than 2.1/));
 });
 
 test('a login that is wrong is refused at once', { timeout: 120_000 }, async () => {

@@ -12,6 +12,8 @@ export function deadLetterTopic({ topic }: KafkaSettings): string {
 /** A frame is at most a few MB; what a broker takes at most may be no less. */
 const RECORD_BYTES_MIN = 4 * 1024 * 1024;
 const RECORD_BYTES = 8 * 1024 * 1024;
+/** Longer than any outage of what loads it. Said here: what a broker does by itself may be an hour. */
+const RETENTION_MS = 7 * 86_400_000;
 const KNOWN = { timeoutMs: 5_000, everyMs: 100 };
 const TOPIC_CONFIG = 2;
 const NOT_KNOWN = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'];
@@ -73,6 +75,8 @@ async function makeTopic({ admin }: KafkaClient, settings: KafkaSettings, wanted
             { name: 'min.insync.replicas', value: String(minIsr) },
             { name: 'max.message.bytes', value: String(RECORD_BYTES) },
             { name: 'cleanup.policy', value: 'delete' },
+            { name: 'retention.ms', value: String(RETENTION_MS) },
+            { name: 'retention.bytes', value: '-1' },
             { name: 'unclean.leader.election.enable', value: 'false' },
           ],
         },
@@ -108,16 +112,22 @@ function checkShape({ replication }: KafkaSettings, { topic, partitions }: Wante
   }
 }
 
-async function checkConfig(
-  { admin }: KafkaClient,
-  settings: KafkaSettings,
-  { topic }: Wanted,
-): Promise<void> {
+async function configOf({ admin }: KafkaClient, topic: string): Promise<Map<string, string>> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: [{ type: TOPIC_CONFIG, name: topic }],
   });
-  const entries = new Map(resources[0]?.configEntries.map((one) => [one.configName, one.configValue]));
+  return new Map(resources[0]?.configEntries.map((one) => [one.configName, one.configValue]));
+}
+
+/** How long the topic keeps a record; undefined: for ever. Throws what kafkajs throws. */
+export async function retentionOf(client: KafkaClient, topic: string): Promise<number | undefined> {
+  const ms = Number((await configOf(client, topic)).get('retention.ms'));
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
+}
+
+async function checkConfig(client: KafkaClient, settings: KafkaSettings, { topic }: Wanted): Promise<void> {
+  const entries = await configOf(client, topic);
   const minIsr = Number(entries.get('min.insync.replicas'));
   if (minIsr < settings.minIsr) {
     throw refusal(

@@ -13,9 +13,14 @@ const FORMAT_TIMEOUT_MS = 60_000;
 const JAVA = ['-Xms96m', '-Xmx512m', '-XX:+UseSerialGC'];
 
 /** One node that is broker and controller. Topics are made by who asks for them, never by being named. */
-export async function startNativeKafka({ settings, login }: TestingServerOptions): Promise<TestingServer> {
+export async function startNativeKafka({
+  settings,
+  login,
+  tls,
+}: TestingServerOptions): Promise<TestingServer & { plainUrl: string }> {
   const jars = await kafkaJars();
   const [port, controllerPort, loginPort] = [await quietPort(), await quietPort(), await quietPort()];
+  const protocol = tls ? 'SASL_SSL' : 'SASL_PLAINTEXT';
   const properties = (folder: string): Record<string, string> => ({
     'process.roles': 'broker,controller',
     'node.id': '1',
@@ -26,9 +31,10 @@ export async function startNativeKafka({ settings, login }: TestingServerOptions
       `CONTROLLER://127.0.0.1:${controllerPort}`,
       ...(login ? [`LOGIN://127.0.0.1:${loginPort}`] : []),
     ].join(','),
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT',
+    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:${protocol}`,
     'inter.broker.listener.name': 'PLAINTEXT',
     ...(login ? withLogin(login) : {}),
+    ...(tls ? withTls(tls) : {}),
     'log.dirs': join(folder, 'log'),
     'auto.create.topics.enable': 'false',
     'offsets.topic.replication.factor': '1',
@@ -38,7 +44,7 @@ export async function startNativeKafka({ settings, login }: TestingServerOptions
     'group.initial.rebalance.delay.ms': '0',
     ...settings,
   });
-  return await startNativeServer({
+  const server = await startNativeServer({
     name: 'kafka',
     url: `127.0.0.1:${login ? loginPort : port}`,
     prepare(folder) {
@@ -46,7 +52,8 @@ export async function startNativeKafka({ settings, login }: TestingServerOptions
       const file = join(folder, 'server.properties');
       writeFileSync(file, lines.join(''));
       const id = randomBytes(16).toString('base64url');
-      const format = ['-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', file];
+      const storage = ['-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', file];
+      const format = [...storage, ...(login ? scramOf(login) : [])];
       execFileSync('java', ['-XX:TieredStopAtLevel=1', ...format], {
         stdio: 'ignore',
         timeout: FORMAT_TIMEOUT_MS,
@@ -58,13 +65,33 @@ export async function startNativeKafka({ settings, login }: TestingServerOptions
     }),
     isUp: () => knowsABroker(port),
   });
+  return { ...server, plainUrl: `127.0.0.1:${port}` };
 }
 
 function withLogin({ username, password }: { username: string; password: string }): Record<string, string> {
   const module = 'org.apache.kafka.common.security.plain.PlainLoginModule';
   return {
-    'sasl.enabled.mechanisms': 'PLAIN',
+    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
     'listener.name.login.plain.sasl.jaas.config': `${module} required user_${username}="${password}";`,
+    'listener.name.login.scram-sha-256.sasl.jaas.config': `${SCRAM} required;`,
+    'listener.name.login.scram-sha-512.sasl.jaas.config': `${SCRAM} required;`,
+  };
+}
+
+const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule';
+
+/** A node that is broker and controller has them from its first format on. */
+function scramOf({ username, password }: { username: string; password: string }): string[] {
+  const names = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
+  return names.flatMap((name) => ['--add-scram', `${name}=[name=${username},password=${password}]`]);
+}
+
+function withTls({ certificate, key }: { certificate: string; key: string }): Record<string, string> {
+  const oneLine = (pem: string) => pem.trim().replaceAll('\n', '\\n');
+  return {
+    'ssl.keystore.type': 'PEM',
+    'ssl.keystore.certificate.chain': oneLine(certificate),
+    'ssl.keystore.key': oneLine(key),
   };
 }
 

@@ -17,7 +17,8 @@ export async function setup(): Promise<() => Promise<void>> {
     const running = started.get(request.url ?? '') ?? start?.();
     if (running) started.set(request.url ?? '', running);
     const [status, body] = await answer(running);
-    response.writeHead(status).end(body);
+    // Tests ask seldom: a connection that is kept would be closed just as the next one takes it.
+    response.writeHead(status, { connection: 'close' }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   process.env.TESTING_SERVERS_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -19,6 +19,8 @@ export interface TestingServer {
 export interface TestingServerOptions {
   /** On top of our own, in the words of the server's own configuration file. */
   settings?: Record<string, string>;
-  /** Who may come: without it everyone. Kafka: SASL PLAIN. Redis: the password alone. */
+  /** Who may come: without it everyone. Kafka: SASL PLAIN and SCRAM. Redis: the password alone. */
   login?: { username: string; password: string };
+  /** PEM. Kafka alone, where it has a login: that comes over TLS then. */
+  tls?: { certificate: string; key: string };
 }

@@ -50,8 +50,8 @@ export function createValkeyClient(
   });
   // Why a connection does not come about is said here alone: who asks hears that it is closed.
   let refused: Error | undefined;
-  redis.on('error', (err: Error) => {
-    refused = REFUSED.test(err.message) ? err : undefined;
+  redis.on('error', (err: Error & { code?: string }) => {
+    refused = REFUSED.test(err.message) || TLS_FAILED.test(err.code ?? '') ? err : undefined;
     log.debug({ err }, 'the key store is away');
   });
   redis.on('close', onLost);
@@ -95,6 +95,9 @@ function fieldOf(info: string, name: string): string {
 }
 
 const REFUSED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid (username|password)|without any password/;
+
+/** Of Node: a certificate, or a server without TLS. It stands in the cause, for whoever starts with it. */
+const TLS_FAILED = /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/;
 
 function failure(cause: unknown): Fatal | Transient {
   const message = cause instanceof Error ? cause.message : String(cause);

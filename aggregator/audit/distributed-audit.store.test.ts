@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { eventId, type LoggedEvent } from '../../infra/conformance/load-frames.ts';
+import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
+import { alarms, events, exactly } from '../aggregator-under-test.ts';
+import {
+  counted,
+  openSharedLoad,
+  owners,
+  PARTITIONS,
+  PATIENCE,
+  putAll,
+  type SharedLoadUnderTest,
+} from '../shared-load-under-test.ts';
+import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+import type { Difference } from './hour-sums.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('an audit of a log that several load', () => {
+  // Red when records of others, marks and flagged repetitions are taken for events that were to be counted.
+  it('finds nothing where all was counted once, and the partitions are shared again afterwards', async () => {
+    const opened = await openSharedLoad();
+    opened.load('one');
+    opened.load('two', await opened.topic.open());
+    await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
+    await putAll(opened, events(0, 60));
+    await opened.topic.putForeign(0, 'hello');
+    await counted(opened, 60, PATIENCE);
+    await opened.put(0, events(0, 5), [0, 1, 2, 3, 4]);
+    await opened.put(1, [{ id: 'bad', line: 'garbage\n' }, ...events(60, 61)]);
+    await counted(opened, 61, PATIENCE);
+    expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
+    await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
+    await putAll(opened, events(61, 100));
+    await counted(opened, 100, PATIENCE);
+    expect(await alarms(opened.stores)).toEqual([]);
+  });
+
+  // Red when only some of the partitions are compared with what is stored.
+  it('names what is missing, what was counted twice and what stands at two moments', async () => {
+    const opened = await loaded(events(0, 40));
+    await damage(opened);
+    const { code, differences } = await audit(opened);
+    expect(code).toBe(AUDIT_EXIT.different);
+    expect(differences.map(inShort).sort()).toEqual([
+      `log cus_0 ${hourOf(9)}: 1 for 0`,
+      `log cus_1 ${hourOf(7)}: 9 for 10`,
+      `rollup cus_1 ${hourOf(7)}: 10 for 9`,
+      `rollup cus_2 ${hourOf(8)}: 11 for 10`,
+    ]);
+  });
+
+  // Red when a repair deletes events: Kafka may give up meanwhile what would have to be put back.
+  it('puts back what is missing, and takes away nothing that is stored', async () => {
+    const opened = await loaded(events(0, 40));
+    await damage(opened);
+    const { code, differences } = await audit(opened, { repair: true });
+    expect(code).toBe(AUDIT_EXIT.different);
+    expect(differences.map(inShort)).toEqual([`log cus_0 ${hourOf(9)}: 1 for 0`]);
+    const { distinct, hourlyEvents } = await opened.stores.counted();
+    expect([distinct, hourlyEvents]).toEqual([40, 41]);
+  });
+
+  // Red when what Kafka gave up is expected to be there still.
+  it('compares what the topic still has, and says so of that', async () => {
+    const opened = await loaded([]);
+    for (let at = 0; at < 4; at++) {
+      const atMs = TEST_NOW_MS + at * HOUR_MS;
+      const some = events(at * 20, at * 20 + 20).map((event) => ({ ...event, createdAtMs: atMs - 500 }));
+      await putAll(opened, some, atMs);
+      await counted(opened, at * 20 + 20, PATIENCE);
+    }
+    const { topic } = opened.topic.settings;
+    const partitions = [{ partition: 0, offset: '3' }];
+    await opened.topic.client.admin.fetchTopicOffsets(topic);
+    await opened.topic.client.admin.deleteTopicRecords({ topic, partitions });
+    expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
+    await deleteEvent(opened, 2);
+    expect((await audit(opened)).differences.map(({ kind }) => kind)).toEqual(['rollup']);
+    await deleteEvent(opened, 79);
+    expect((await audit(opened)).differences.map(({ kind }) => kind).sort()).toEqual([
+      ...['log', 'rollup', 'rollup'],
+    ]);
+  });
+
+  // Red when everything that is stored is expected to stand on the topic that is used now.
+  it('leaves alone what came by an earlier topic', async () => {
+    const opened = await loaded(events(0, 20));
+    await opened.loading.close();
+    const next = await kafkaUnderTest(opened.stores.pool, { partitions: PARTITIONS });
+    opened.load('two', await next.open());
+    expect(await audit(opened)).toEqual({ code: AUDIT_EXIT.same, differences: [] });
+  });
+
+  // Red when runs that a process left behind are not taken up, or by whoever starts while they run.
+  it('is done again by another where its process ended in the middle', async () => {
+    const opened = await loaded(events(0, 20));
+    await opened.stores.pool.query(
+      "INSERT INTO audit_runs (id, repair, state) VALUES ('x', false, 'running')",
+    );
+    const state = async () =>
+      (await opened.stores.pool.query("SELECT state FROM audit_runs WHERE id = 'x'")).rows[0].state;
+    await vi.waitFor(async () => expect(await state()).toBe('done'), PATIENCE);
+    expect(await opened.stores.counted()).toEqual(exactly(20));
+  });
+});
+
+async function loaded(given: LoggedEvent[]) {
+  const opened = await openSharedLoad();
+  const loading = opened.load('one');
+  await putAll(opened, given);
+  await counted(opened, given.length, PATIENCE);
+  return { ...opened, loading };
+}
+
+/** One event is gone, one was inserted twice, and one stands at another moment as well. */
+async function damage(opened: SharedLoadUnderTest): Promise<void> {
+  await deleteEvent(opened, 7);
+  const again = events(8, 9).map((event) => ({ ...event, id: eventId(event.id) }));
+  const elsewhere = events(9, 10).map((event) => ({
+    ...event,
+    id: eventId(event.id),
+    occurredAtMs: momentOf(9) - 5 * HOUR_MS,
+  }));
+  for (const some of [again, elsewhere]) {
+    const lines = eventLines(some);
+    await opened.stores.warehouse.insertEvents({ token: randomUUID(), lines, timeoutMs: 5_000 });
+  }
+}
+
+async function deleteEvent({ stores }: SharedLoadUnderTest, number: number): Promise<void> {
+  const id = eventId(`event ${number}`);
+  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+}
+
+function momentOf(number: number): number {
+  return TEST_NOW_MS - number * 60_000;
+}
+
+function hourOf(number: number): string {
+  const hours = number === 9 ? momentOf(number) - 5 * HOUR_MS : momentOf(number);
+  return new Date(Math.floor(hours / HOUR_MS) * HOUR_MS).toISOString();
+}
+
+function inShort({ kind, customerId, hour, found, expected }: Difference): string {
+  return `${kind} ${customerId} ${hour}: ${found.events} for ${expected.events}`;
+}
+
+/** As the command does it. */
+async function audit({ stores }: SharedLoadUnderTest, { repair } = { repair: false }) {
+  const code = await askAudit(stores.pool, { repair, beginWithinMs: 20_000, print: () => undefined });
+  const { rows } = await stores.pool.query<{ differences: Difference[] }>(
+    "SELECT differences FROM audit_runs WHERE state = 'done' ORDER BY asked_at DESC LIMIT 1",
+  );
+  return { code, differences: rows[0]?.differences ?? [] };
+}

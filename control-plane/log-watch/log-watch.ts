@@ -1,0 +1,109 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased-job.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { EventLogReader } from '../../infra/ports/event-log.ts';
+import { decodeFrame } from '../../schemas/frame.ts';
+import { readLoadedPartitions } from '../store/loaded-position.ts';
+import { clearLogAlarms, raiseLogAlarm } from '../store/log-alarms.ts';
+
+export interface LogWatchDeps {
+  pool: Pool;
+  logReader: EventLogReader;
+  /** How long the log keeps what is on it, whoever has read it; undefined: for ever. */
+  keepsMs: () => Promise<number | undefined>;
+  clock: Clock;
+  log: Logger;
+  metrics: LogWatchMetrics;
+}
+
+export interface LogWatchMetrics {
+  /** Of the oldest event that is not loaded, and what the log keeps. */
+  watched(ages: { oldestMs: number; keepsMs: number }): undefined;
+}
+
+export interface LogWatchOptions {
+  owner?: string;
+  everyMs?: number;
+}
+
+const LOG_WATCH = 'log-watch';
+const NEAR_RETENTION = 'log_near_retention';
+
+const EVERY_MS = 30_000;
+/** Longer than between two looks: the one who watches goes on watching. */
+const LEASE_MS = 60_000;
+/** Of what it keeps. Whoever is told has as long again. */
+const PART_TOLD = 0.5;
+const HOUR_MS = 3_600_000;
+/** One frame comes whatever its size. */
+const READ_BYTES = 1;
+/** Records of others that stand before the first of ours. */
+const PASSED_MAX = 100;
+
+/**
+ * A log that gives up its oldest records by itself does so whether they were loaded or not. Here it is told
+ * in time, also where no aggregator is left to tell anything: `partitions` of readyz names it, until it has
+ * passed.
+ */
+export function startLogWatch(deps: LogWatchDeps, options: LogWatchOptions = {}): LeasedJob {
+  const { pool, logReader, keepsMs: ask, metrics } = deps;
+  const logId = Buffer.from(logReader.logId).toString('hex');
+
+  async function look(turn: JobTurn): Promise<undefined> {
+    if ((await turn.hold()) === undefined) return metrics.watched({ oldestMs: 0, keepsMs: 0 });
+    const keepsMs = await ask();
+    if (keepsMs === undefined) return clearLogAlarms(pool, { logId, code: NEAR_RETENTION, except: [] });
+    const ages = await agesOf(deps, logId);
+    metrics.watched({ oldestMs: Math.max(0, ...ages), keepsMs });
+    const late = ages.flatMap((ageMs, partition) => (ageMs >= keepsMs * PART_TOLD ? [partition] : []));
+    for (const partition of late)
+      await tell(deps, { logId, partition, ageMs: ages[partition] ?? 0, keepsMs });
+    await clearLogAlarms(pool, { logId, code: NEAR_RETENTION, except: late });
+  }
+
+  return startLeasedJob(deps, { leaseMs: LEASE_MS, everyMs: EVERY_MS, ...options, job: LOG_WATCH, look });
+}
+
+interface Late {
+  logId: string;
+  partition: number;
+  ageMs: number;
+  keepsMs: number;
+}
+
+async function tell({ pool, log }: LogWatchDeps, { logId, partition, ageMs, keepsMs }: Late): Promise<void> {
+  const [waited, kept] = [ageMs, keepsMs].map((ms) => (ms / HOUR_MS).toFixed(1));
+  const message = `events wait for ${waited} h to be loaded, and the log gives them up after ${kept} h`;
+  const isNew = await raiseLogAlarm(pool, { logId, partition, code: NEAR_RETENTION, message });
+  if (isNew) log.error({ code: NEAR_RETENTION, partition, ageMs, keepsMs }, message);
+}
+
+/** By partition: how long its oldest event has waited to be loaded; 0 where none does. */
+async function agesOf({ pool, logReader, clock }: LogWatchDeps, logId: string): Promise<number[]> {
+  const loaded = new Map((await readLoadedPartitions(pool, logId)).map((one) => [one.partition, one.hi]));
+  const ends = await logReader.durableEnds();
+  const ages: number[] = [];
+  for (const [partition, end] of ends.entries()) {
+    const sinceMs = await committedAt(logReader, partition, { from: loaded.get(partition) ?? 0, to: end });
+    ages.push(sinceMs === undefined ? 0 : Math.max(0, clock.nowMs() - sinceMs));
+  }
+  return ages;
+}
+
+/** When the first frame of a stretch was written; undefined where there is none. */
+async function committedAt(
+  reader: EventLogReader,
+  partition: number,
+  { from, to }: { from: number; to: number },
+): Promise<number | undefined> {
+  // What is gone already is told by the load, which stands still before it.
+  let at = Math.max(from, await reader.start(partition));
+  for (let passed = 0; at < to && passed < PASSED_MAX; passed++) {
+    const [frame] = await reader.read(partition, at, READ_BYTES);
+    if (!frame) return undefined;
+    if (frame.bytes.length > 0 && frame.foreign === undefined) return decodeFrame(frame.bytes).committedAtMs;
+    at = frame.next;
+  }
+  return undefined;
+}
