@@ -11,8 +11,8 @@ const VARIABLE = 'TEST_CLUSTER';
 
 /**
  * Vitest's globalSetup: an empty Postgres cluster, made by the program itself, for every test of the run that
- * begins with a Metergate. To make one is a fifth of a first start's work, and half of its time. All else of a
- * first start is done each time; infra/start.sys.test.ts begins with nothing at all.
+ * begins with a Metergate. To make one is a fifth of a first start's work, and half of its time. All else of
+ * a first start is done each time; infra/start.sys.test.ts begins with nothing at all.
  */
 export async function setup(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-test-cluster-'));
