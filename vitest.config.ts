@@ -9,13 +9,25 @@ const WORKERS = availableParallelism() + 1;
 const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 
 /**
- * Tests of whole processes that judge how long something takes: each runs alone. Of the others two run at
- * once: they wait for starts, stops and locks more than they work.
+ * Tests of whole processes that judge how long something takes: one at a time. Of the others three run at
+ * once: they wait for starts, stops and locks a good part of their time.
  */
 const TIMED = [
   'bench/torture/limits.sys.test.ts',
-  'bench/torture/away/*.sys.test.ts',
-  'bench/torture/hostile/*.sys.test.ts',
+  'bench/torture/{away,fanout,hostile,webhooks}/*.sys.test.ts',
+];
+
+/**
+ * Tests of Postgres alone, each file on databases of its own: they leave nothing behind in their process, and
+ * the modules of the control plane take longer to load than many of these files to run.
+ */
+const POSTGRES_ALONE = [
+  'control-plane/*.store.test.ts',
+  'control-plane/{credits,overrides,routes,subscription-clock,told}/**/*.store.test.ts',
+  'control-plane/entitlements/{contributions,list-entitlements,memory}.store.test.ts',
+  'control-plane/store/holding-marks.store.test.ts',
+  'delivery/**/*.store.test.ts',
+  'infra/{admin,credits,store}/**/*.store.test.ts',
 ];
 
 /** Tests on a broker and a key store, which take longer to start than most tests take. */
@@ -26,8 +38,9 @@ const SHARED = [
   '**/*distributed*.store.test.ts',
   '**/*distributed*.sys.test.ts',
 ];
-/** Servers for the tests of a run; each is started when the first test asks for it. */
-const SERVERS = ['infra/postgres/test-server.ts', 'infra/testing-servers/shared-servers.ts'];
+/** Servers for the tests of a run; but Postgres, each is started when the first test asks for it. */
+const POSTGRES = 'infra/postgres/test-server.ts';
+const SERVERS = [POSTGRES, 'infra/testing-servers/shared-servers.ts'];
 
 function isOfStores(pattern: string): boolean {
   return pattern.endsWith('.store.test.ts');
@@ -55,6 +68,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
       pool: 'forks' as const,
       fileParallelism: maxWorkers > 1,
       maxWorkers,
+      globalSetup: 'bench/prepared-cluster.ts',
       testTimeout: 420_000,
       hookTimeout: 90_000,
       sequence: { groupOrder },
@@ -62,18 +76,23 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
   };
 }
 
-function stores(name: string, { include, exclude, groupOrder }: Omit<Tests, 'maxWorkers'>) {
+interface StoreTests extends Omit<Tests, 'maxWorkers'> {
+  /** A chdb folder binds its process, and the library holds one folder at a time: a process per file. */
+  isolate: boolean;
+  globalSetup: string | string[];
+}
+
+function stores(name: string, { include, exclude, groupOrder, isolate, globalSetup }: StoreTests) {
   return {
     plugins: brokenModules(),
     test: {
       name,
       include,
       exclude: [...NOWHERE, ...exclude, ...notRunHere()],
-      // A chdb folder binds its process, and the library holds one folder at a time: a fork per file.
       pool: 'forks' as const,
-      isolate: true,
+      isolate,
       maxWorkers: WORKERS,
-      globalSetup: SERVERS,
+      globalSetup,
       testTimeout: 60_000,
       hookTimeout: 90_000,
       sequence: { groupOrder },
@@ -86,20 +105,25 @@ const LONG = [
   'engine/fast-engine.test.ts',
   'http/uws-front.test.ts',
   'delivery/signatures.test.ts',
-  'audit/audit.store.test.ts',
-  'upgrade/view-change.store.test.ts',
   'clickhouse/clickhouse-http.store.test.ts',
+  'postgres/embedded.store.test.ts',
+  'audit/audit.store.test.ts',
+  'clickhouse/chdb.store.test.ts',
+  'entitlements/metered-memory.store.test.ts',
+  'upgrade/view-change.store.test.ts',
   'aggregator/load.store.test.ts',
   'aggregator/load-faults.store.test.ts',
-  'infra/main-job.sys.test.ts',
   'torture/kills.sys.test.ts',
+  'infra/main-job.sys.test.ts',
   'distributed/distributed.sys.test.ts',
-  'webhooks/webhooks.sys.test.ts',
-  'control-plane/tenancy.sys.test.ts',
-  'power/power-cut.sys.test.ts',
   'upgrade/refused-data.sys.test.ts',
+  'control-plane/tenancy.sys.test.ts',
   'upgrade/upgrade.sys.test.ts',
+  'power/power-cut.sys.test.ts',
   'settlement/settlement.sys.test.ts',
+  'retention/retention.sys.test.ts',
+  'power/disk.sys.test.ts',
+  'changes/changes.sys.test.ts',
 ];
 
 class LongFirst extends BaseSequencer {
@@ -118,6 +142,9 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     reporters: ['default'],
+    // Kinds share most modules: without it each would have them compiled anew. Kept by content and by the
+    // names of plugins, so that a break (break-plugin.ts) has modules of its own.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest-modules' },
     sequence: { sequencer: LongFirst },
     projects: [
       {
@@ -136,16 +163,35 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      stores('store', { include: ['**/*.store.test.ts'], exclude: SHARED, groupOrder: 1 }),
+      stores('store', {
+        include: POSTGRES_ALONE,
+        exclude: [],
+        isolate: false,
+        globalSetup: POSTGRES,
+        groupOrder: 1,
+      }),
+      stores('store-apart', {
+        include: ['**/*.store.test.ts'],
+        exclude: [...POSTGRES_ALONE, ...SHARED],
+        isolate: true,
+        globalSetup: POSTGRES,
+        groupOrder: 1,
+      }),
       processes('sys', {
         include: ['**/*.sys.test.ts'],
         exclude: [...TIMED, ...SHARED],
-        maxWorkers: 2,
+        maxWorkers: WORKERS,
         groupOrder: 2,
       }),
       processes('timed', { include: TIMED, exclude: [], maxWorkers: 1, groupOrder: 3 }),
       // What processes share past one machine: `npm run test:shared`, which `npm test` leaves to it.
-      stores('shared-store', { include: SHARED.filter(isOfStores), exclude: [], groupOrder: 4 }),
+      stores('shared-store', {
+        include: SHARED.filter(isOfStores),
+        exclude: [],
+        isolate: true,
+        globalSetup: SERVERS,
+        groupOrder: 4,
+      }),
       processes('shared-sys', {
         include: SHARED.filter((pattern) => !isOfStores(pattern)),
         exclude: [],

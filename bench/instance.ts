@@ -16,6 +16,7 @@ import { findPostmaster } from '../infra/postgres/postmaster.ts';
 import { identityOf } from '../infra/process-identity.ts';
 import { quietPort } from '../infra/quiet-port.ts';
 import { seenInTime } from './in-time.ts';
+import { putCluster } from './prepared-cluster.ts';
 import { childrenOf, endByForce, lockOwner } from './processes.ts';
 
 /** A real Metergate: `npm start` on a data folder of its own, its processes in reach. */
@@ -61,7 +62,7 @@ const ERROR_LINES = /^.*"level":(?:50|60).*$/gm;
 export interface InstanceOptions {
   /** Where its data are to stand; else in the folder that it has anyway. */
   dataDir?: string;
-  /** Puts data there before the first start. */
+  /** Puts data there before the first start; by default an empty cluster, where the run has prepared one. */
   prepare?: (dataDir: string) => Promise<void>;
   /** What to put before its command at each start: a tracer perhaps, that becomes the process itself. */
   under?: () => string[];
@@ -70,7 +71,7 @@ export interface InstanceOptions {
 /** `environment` is added to our own. A start that fails leaves nothing but a data folder that was given. */
 export async function startInstance(
   environment: Record<string, string> = {},
-  { dataDir: given, prepare = async () => undefined, under = () => [] }: InstanceOptions = {},
+  { dataDir: given, prepare = async (folder) => putCluster(folder), under = () => [] }: InstanceOptions = {},
 ): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-'));
   try {

@@ -92,6 +92,21 @@ describe('a refused body', () => {
   });
 });
 
+describe('the checks of every operation', () => {
+  /** They are compiled at their first request, which is late to find that one cannot be. */
+  it('can be compiled', () => {
+    for (const { params, query, body = Type.Object({}) } of Object.values<Route>(ROUTES)) {
+      for (const check of [textCheckOf(params), textCheckOf(query), checkOf(body)]) {
+        try {
+          check({});
+        } catch (error) {
+          expect(error).toBeInstanceOf(Rejected);
+        }
+      }
+    }
+  });
+});
+
 describe('a refused parameter', () => {
   it.each<[OperationId, Record<string, string>, string, string]>([
     ['plans.list', { page: '0' }, 'page', '`page` must be a whole number from 1 to 2147483647.'],

@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { Rejected } from '../schemas/failures.ts';
 import { timestampMs } from '../schemas/rules/timestamp.ts';
@@ -44,9 +44,11 @@ const options = {
 const bodies = new Ajv2020(options);
 const texts = new Ajv2020({ ...options, coerceTypes: true });
 
+/** When it is first asked: to compile the checks of all operations would be a quarter of a start. */
 function compile(ajv: Ajv2020, schema: TSchema): Check {
-  const validate = ajv.compile(schema);
+  let validate: ValidateFunction | undefined;
   return (value) => {
+    validate ??= ajv.compile(schema);
     if (!validate(value)) throw refused(tellingError(validate.errors ?? []));
   };
 }

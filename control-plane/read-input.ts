@@ -14,7 +14,7 @@ export type ReadInput = (
   params: Record<string, string>,
 ) => HandlerInput<Route> | Promise<HandlerInput<Route>>;
 
-/** Compiled once per operation, when the app is made. */
+/** Once per operation, when the app is made; its checks are compiled with the first request. */
 export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);

@@ -6,13 +6,14 @@
  * to vitest (`npm test -- --project unit`); without it, what needs a broker and the proofs of breaks are left
  * to `npm run test:shared` and `npm run breaks`. The counts are left in .cache/test-summary.json for .ci/run.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const REPORT = join(ROOT, '.cache', 'test-report.json');
+const REPORTS = join(ROOT, '.cache', 'test-reports');
 const SUMMARY = join(ROOT, '.cache', 'test-summary.json');
 /** What the tests need of the machine; made by the build. */
 const MEANS = join(ROOT, 'dist', 'bench', 'torture', 'machine-means.js');
@@ -21,32 +22,42 @@ const NODE_MAJOR_MIN = 20;
 /** As start.mjs does it: the checks are development packages, Postgres comes in optional ones. */
 const INSTALL = ['install', '--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund'];
 
-/** What is left: `npm run test:shared` and `npm run breaks`. */
-const USUAL = ['unit', 'store', 'sys', 'timed'].map((project) => `--project=${project}`);
+const BUILD = ['build', process.execPath, ['infra/build.mjs']];
 
-/** Each runs even when one before it failed, so that one run shows everything. */
+/** One after the other; each runs even when one before it failed, so that one run shows everything. */
 const GATES = [
-  ['build', process.execPath, ['infra/build.mjs']],
   ['biome', 'npx', ['--no-install', 'biome', 'check', '--error-on-warnings']],
   ['tsc', 'npx', ['--no-install', 'tsc', '--noEmit', '-p', '.']],
   ['knip', 'npx', ['--no-install', 'knip']],
 ];
 
+/**
+ * What judges how long something takes runs one file at a time, and waits half of that: what needs nothing
+ * but the processor takes the other half, and is served after it. Left out: what `npm run test:shared` and
+ * `npm run breaks` run.
+ */
+const TIMED = ['timed'];
+const BESIDE = ['unit', 'store', 'store-apart'];
+const PROCESSES = ['sys'];
+/** Of 19. More would starve tests that have a time limit of their own. */
+const NICE = ['nice', '-n', '5'];
+/** The end of what is printed when it is done: some hundred kilobytes are usual. */
+const OUTPUT_CHARS_MAX = 16 * 1024 * 1024;
+
 process.chdir(ROOT);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(vitestArguments) {
-  rmSync(REPORT, { force: true });
+  rmSync(REPORTS, { recursive: true, force: true });
   rmSync(SUMMARY, { force: true });
-  mkdirSync(dirname(REPORT), { recursive: true });
+  mkdirSync(REPORTS, { recursive: true });
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     return fail(`Metergate needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}.`);
   }
   if (mustInstall() && !run('install', 'npm', INSTALL)) return fail('npm install failed.');
-  const failedGates = GATES.filter(([name, command, options]) => !run(name, command, options)).map(
-    ([name]) => name,
-  );
-  const counts = runTests(vitestArguments);
+  const isBuilt = run(...BUILD);
+  const { counts, failedGates } = await runAll(vitestArguments);
+  if (!isBuilt) failedGates.unshift('build');
   const missing = await notRunHere();
   // For .ci/run, which fails on both, what was left out is no better than what was skipped.
   const skipped = [...counts.skipped, ...missing];
@@ -66,20 +77,89 @@ function run(name, command, options) {
   return status === 0;
 }
 
+/** The gates, and the tests that are chosen, else all of them. */
+async function runAll(vitestArguments) {
+  if (vitestArguments.length > 0) {
+    const failedGates = await runGates();
+    const isSound = run('tests', 'npx', vitest('chosen', vitestArguments));
+    return { counts: countsOf('chosen', isSound), failedGates };
+  }
+  const beside = runBehind('tests within a process', 'npx', vitest('beside', projects(BESIDE)));
+  const gates = runGates();
+  const timed = await runShown('timed tests; those within a process beside them', 'timed', TIMED);
+  const failedGates = await gates;
+  const within = countsOf('beside', await beside);
+  const processes = await runShown('tests of whole processes', 'processes', PROCESSES);
+  const all = [within, timed, processes];
+  const sum = (name) => all.reduce((total, counts) => total + counts[name], 0);
+  const skipped = all.flatMap((counts) => counts.skipped);
+  return { counts: { passed: sum('passed'), failed: sum('failed'), skipped }, failedGates };
+}
+
+async function runShown(title, name, chosen) {
+  process.stdout.write(`\n=== ${title}\n`);
+  const child = spawn('npx', vitest(name, projects(chosen)), { stdio: ['ignore', 'inherit', 'inherit'] });
+  return countsOf(name, (await ended(child)) === 0);
+}
+
+function projects(names) {
+  return names.map((name) => `--project=${name}`);
+}
+
+function vitest(name, chosen) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportOf(name)}`];
+  return ['--no-install', 'vitest', 'run', ...reporters, ...chosen];
+}
+
+function reportOf(name) {
+  return join(REPORTS, `${name}.json`);
+}
+
+async function runGates() {
+  const failed = [];
+  for (const [name, command, options] of GATES) {
+    if (!(await runBehind(name, command, options))) failed.push(name);
+  }
+  return failed;
+}
+
+/** Served after what runs beside it; what it prints is shown when it has ended. True when it is well. */
+async function runBehind(name, command, options) {
+  const [nice, ...niceness] = NICE;
+  const child = spawn(nice, [...niceness, command, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const take = (text) => {
+    output = (output + text).slice(-OUTPUT_CHARS_MAX);
+  };
+  child.stdout.setEncoding('utf8').on('data', take);
+  child.stderr.setEncoding('utf8').on('data', take);
+  const status = await ended(child);
+  process.stdout.write(`\n=== ${name}\n${output}`);
+  return status === 0;
+}
+
+/** Resolves with its exit code; says why when it cannot be run at all. */
+async function ended(child) {
+  return await once(child, 'close').then(
+    ([status]) => status,
+    (error) => {
+      process.stdout.write(`${error.message}\n`);
+      return 1;
+    },
+  );
+}
+
 /** Passed, failed and skipped as vitest counts them; a run without a report is one failure. */
-function runTests(vitestArguments) {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`];
-  const chosen = vitestArguments.length > 0 ? vitestArguments : USUAL;
-  const sound = run('tests', 'npx', ['--no-install', 'vitest', 'run', ...reporters, ...chosen]);
-  if (!existsSync(REPORT)) return { passed: 0, failed: 1, skipped: [] };
-  const report = JSON.parse(readFileSync(REPORT, 'utf8'));
+function countsOf(name, isSound) {
+  if (!existsSync(reportOf(name))) return { passed: 0, failed: 1, skipped: [] };
+  const report = JSON.parse(readFileSync(reportOf(name), 'utf8'));
   const tests = report.testResults.flatMap((file) => file.assertionResults);
   // A file that cannot be loaded, or an error outside every test, fails the run without a failed test.
   const broken = report.testResults.filter((file) => file.status === 'failed' && !hasFailure(file)).length;
   const failed = tests.filter((test) => test.status === 'failed').length + broken;
   return {
     passed: tests.filter((test) => test.status === 'passed').length,
-    failed: failed === 0 && !sound ? 1 : failed,
+    failed: failed === 0 && !isSound ? 1 : failed,
     skipped: tests
       .filter((test) => test.status !== 'passed' && test.status !== 'failed')
       .map((test) => test.fullName),

@@ -9,13 +9,17 @@ const SEED = Date.now() % 1_000_000;
  * before its flush, a range marked loaded before its insert, a range frozen after its insert.
  */
 it(`every acknowledged event is counted once, whoever is killed (seed ${SEED})`, async () => {
-  const result = await runPromise(everybodyKilled, { seed: SEED, rounds: 20, form: 'short' });
+  const result = await runPromise(everybodyKilled, {
+    seed: SEED,
+    rounds: everybodyKilled.rounds.short,
+    form: 'short',
+  });
   expect(result).toMatchObject({ problems: [], outcome: 'kept' });
   expect(result.counts).toMatchObject({
     killsOfDataPlane: 8,
     killsOfControlSide: 5,
     killsOfPostgres: 5,
-    killsOfSupervisor: 2,
+    killsOfSupervisor: 1,
     killsWithAnAnswer: 6,
     killsUnderWay: 8,
   });

@@ -23,7 +23,7 @@ import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
  * - rolls before cancellations, or cancellations looked for once in a pass: 'a cancellation waits';
  * - a move that may sit idle: 'an owner that hangs'.
  */
-const WAIT = { timeout: 10_000, interval: 20 };
+const WAIT = { timeout: 30_000, interval: 20 };
 
 it('ends trials, cancels and rolls periods, each with its event and entry', async () => {
   const { add, clock, run, row, told, pool } = await clockUnderTest();

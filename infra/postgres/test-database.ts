@@ -18,7 +18,9 @@ export async function createTestDatabase(
   const server = process.env.TEST_POSTGRES_URL;
   if (server === undefined) throw new Error('TEST_POSTGRES_URL is not set: is test-server.ts a globalSetup?');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await command(server, `CREATE DATABASE ${name} TEMPLATE ${options.migrated ? TEMPLATE : 'template0'}`);
+  const template = options.migrated ? TEMPLATE : 'template0';
+  // A third of the work of the default, which writes a WAL record for every page.
+  await command(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   return {
     url: databaseUrl(server, name),
     drop: () => command(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),

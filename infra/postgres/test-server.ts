@@ -8,24 +8,46 @@ import { createTemplate, dropTemplate } from './test-database.ts';
 
 const PREFIX = 'metergate-test-postgres-';
 
+/** One for all projects of a run: vitest loads this module once for each of them, all in one process. */
+interface SharedServer {
+  server?: Promise<TestServer>;
+  users: number;
+}
+const run = globalThis as { metergateTestServer?: SharedServer };
+run.metergateTestServer ??= { users: 0 };
+const shared = run.metergateTestServer;
+
 /**
  * Vitest's globalSetup: one real server for the whole run, its URL in TEST_POSTGRES_URL for the workers.
  * Where that variable is set already, the server it names is used.
  */
 export async function setup(): Promise<() => Promise<void>> {
-  const given = process.env.TEST_POSTGRES_URL;
-  if (given === undefined) await clearDeadRuns();
-  const server = given === undefined ? await startServer() : undefined;
-  const url = given ?? server?.url ?? '';
-  process.env.TEST_POSTGRES_URL = url;
-  await createTemplate(url);
+  shared.users += 1;
+  shared.server ??= reachServer(process.env.TEST_POSTGRES_URL);
+  const { stop } = await shared.server;
   return async () => {
-    if (server) {
-      await server.stop();
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    delete shared.server;
+    await stop();
+  };
+}
+
+async function reachServer(given: string | undefined): Promise<TestServer> {
+  if (given !== undefined) {
+    await createTemplate(given);
+    return { url: given, stop: () => dropTemplate(given) };
+  }
+  await clearDeadRuns();
+  const server = await startServer();
+  process.env.TEST_POSTGRES_URL = server.url;
+  await createTemplate(server.url);
+  return {
+    url: server.url,
+    async stop() {
       delete process.env.TEST_POSTGRES_URL;
-    } else {
-      await dropTemplate(url);
-    }
+      await server.stop();
+    },
   };
 }
 

@@ -64,7 +64,11 @@ function createTables(): Tables {
   let away = false;
   const fill = <Entry>(from: Map<string, Entry>, to: Map<string, Entry>, names: Set<string>) => {
     if (away) throw new Transient('database_unavailable', 'Postgres is away.');
-    const found = new Map([...from].filter(([name]) => names.has(name)));
+    const found = new Map<string, Entry>();
+    for (const name of names) {
+      const entry = from.get(name);
+      if (entry !== undefined) found.set(name, entry);
+    }
     for (const [name, entry] of found) to.set(name, entry);
     return found;
   };
