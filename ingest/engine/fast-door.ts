@@ -56,15 +56,6 @@ export function createFastDoor(reused = '') {
   const reusedBytes = memory.write(reused, at.REUSED);
   const output = (bytes: number) => Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + bytes));
 
-  const batchOf = (count: number) => ({
-    count,
-    records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
-    readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
-    outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
-  });
-  /** Made once: three views for every single event would cost as much as its claim. */
-  const single = batchOf(1);
-
   /** A place and a length stand there. */
   function textAt(place: number): string {
     const from = memory.readInt32LE(place);
@@ -74,19 +65,7 @@ export function createFastDoor(reused = '') {
   return {
     wasm,
     texts,
-    /** Reads a body; the count of its items, or -1 when it is not the fast door's. */
-    read({
-      body,
-      kind,
-      idempotencyKey = '',
-    }: Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey'>): number {
-      memory.set(body, at.BODY);
-      memory[at.BODY + body.length] = 0;
-      if (kind === 'batch') return wasm.readBatch(body.length);
-      if (kind === 'ndjson') return wasm.readLines(body.length);
-      if (idempotencyKey.length > USAGE_LIMITS.idempotencyKeyCharsMax) return -1;
-      return wasm.readSingle(body.length, memory.write(idempotencyKey, at.HEADER_KEY));
-    },
+    read: createReader({ wasm, memory, at }),
     useKey: (key: Uint8Array) => memory.set(key, at.KEYS),
     /** Customer and meter of a pair as they were sent. */
     namesOf(index: number): [string, string] {
@@ -109,7 +88,12 @@ export function createFastDoor(reused = '') {
       };
     },
     /** What the key table judges, and where it leaves its outcomes. */
-    claimBatch: (count: number) => (count === 1 ? single : batchOf(count)),
+    claimBatch: (count: number) => ({
+      count,
+      records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
+      readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
+      outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
+    }),
     // Copies, all of them: the memory belongs to the next request.
     answer: (count: number, created: number, duplicate: number) =>
       output(wasm.answer(count, created, duplicate, reusedBytes)),
@@ -118,6 +102,22 @@ export function createFastDoor(reused = '') {
     records: (bytes: number) => Buffer.from(memory.subarray(at.RECORDS, at.RECORDS + bytes)),
   };
 }
+
+type OpenModule = ReturnType<typeof openModule>;
+
+/** Reads a body; the count of its items, or -1 when it is not the fast door's. */
+function createReader({ wasm, memory, at }: OpenModule) {
+  return ({ body, kind, idempotencyKey = '' }: ReadRequest): number => {
+    memory.set(body, at.BODY);
+    memory[at.BODY + body.length] = 0;
+    if (kind === 'batch') return wasm.readBatch(body.length);
+    if (kind === 'ndjson') return wasm.readLines(body.length);
+    if (idempotencyKey.length > USAGE_LIMITS.idempotencyKeyCharsMax) return -1;
+    return wasm.readSingle(body.length, memory.write(idempotencyKey, at.HEADER_KEY));
+  };
+}
+
+type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey'>;
 
 function openModule() {
   const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));

@@ -25,9 +25,9 @@ export interface FastReading {
 }
 
 /**
- * Two doors, one back. The fast one takes requests that can be read in one way only, whose names are all known
- * and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either answers
- * and stores is the same, byte by byte: the plain engine is the oracle of its tests.
+ * Two doors, one back. The fast one takes requests that can be read in one way only, whose names are all
+ * known and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either
+ * answers and stores is the same, byte by byte: the plain engine is the oracle of its tests.
  */
 export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
   const plain = createPlainEngine(deps);
