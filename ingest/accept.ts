@@ -43,8 +43,18 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const whole = head.gzip ? await inflate(read, admission, BODY_BYTES_MAX) : read;
     if ('code' in whole) return refuse(exchange, whole);
     try {
+      const { kind, includeEvents, idempotencyKey } = head;
       const { requestId } = exchange;
-      await store(exchange, { ...head, environment: key.environment, body: whole.body, requestId });
+      const { environment } = key;
+      // Member by member: an object that is spread costs a microsecond, and a single event has two.
+      await store(exchange, {
+        environment,
+        kind,
+        body: whole.body,
+        idempotencyKey,
+        includeEvents,
+        requestId,
+      });
     } finally {
       whole.release();
     }
@@ -60,8 +70,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
 
   function refuse(exchange: Exchange, refusal: Refusal): void {
     const status = ERROR_STATUS[refusal.code];
-    const retry = status === 503 ? RETRY_SOON : {};
-    exchange.respond(status, { ...JSON_BODY, ...retry }, Buffer.from(errorBody(refusal, exchange.requestId)));
+    const headers = status === 503 ? JSON_RETRY : JSON_BODY;
+    exchange.respond(status, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
     metrics.refused(refusal.code);
   }
 
@@ -73,7 +83,7 @@ const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
-const RETRY_SOON = { 'retry-after': '1' };
+const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };
 
 const DISK_LOW: Refusal = {
   code: 'unavailable',
@@ -92,11 +102,7 @@ function refusalOf(error: unknown, { requestId }: Exchange, log: pino.Logger): R
   return INTERNAL;
 }
 
-function send(exchange: Exchange, answer: Answer): void {
-  const retry = answer.status === 503 ? RETRY_SOON : {};
-  exchange.respond(
-    answer.status,
-    { ...(answer.replayed ? JSON_REPLAYED : JSON_BODY), ...retry },
-    answer.body,
-  );
+function send(exchange: Exchange, { status, replayed, body }: Answer): void {
+  const headers = replayed ? JSON_REPLAYED : status === 503 ? JSON_RETRY : JSON_BODY;
+  exchange.respond(status, headers, body);
 }

@@ -20,12 +20,9 @@ export interface UsageHead extends Pick<UsageRequest, 'kind' | 'includeEvents' |
 
 export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Refusal {
   const { headers, query } = exchange;
-  const mediaType = (headers.get('content-type') ?? 'application/json')
-    .split(';', 1)[0]
-    ?.trim()
-    .toLowerCase();
+  const mediaType = mediaTypeOf(headers.get('content-type'));
   const lines = operation === 'batch' && mediaType === 'application/x-ndjson';
-  if (!lines && mediaType !== 'application/json') {
+  if (!lines && mediaType !== JSON_TYPE) {
     return unsupported(`Send application/json${operation === 'batch' ? ' or application/x-ndjson' : ''}.`);
   }
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
@@ -44,9 +41,16 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
   return {
     kind: lines ? 'ndjson' : operation,
     includeEvents: operation === 'batch' && include === 'events',
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    idempotencyKey,
     gzip: encoding === 'gzip',
   };
+}
+
+const JSON_TYPE = 'application/json';
+
+/** Without its parameters. Nearly all say nothing but JSON, and are not taken apart. */
+function mediaTypeOf(contentType = JSON_TYPE): string | undefined {
+  return contentType === JSON_TYPE ? contentType : contentType.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /**

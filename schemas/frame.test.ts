@@ -57,9 +57,11 @@ describe('a frame', () => {
     expect(checksumHolds(Buffer.concat(frame))).toBe(true);
   });
 
-  it('does not copy its lines', () => {
+  it('does not copy large pieces, and joins small ones', () => {
     const content = sample();
-    expect(encodeFrame(content)).toContain(content.lines[0]);
+    expect(encodeFrame(content)).toHaveLength(2);
+    const lines = Buffer.alloc(64 * 1024, '\n');
+    expect(encodeFrame({ ...content, lines: [lines] })).toContain(lines);
   });
 
   // Break it catches: a field left out of the checksum.

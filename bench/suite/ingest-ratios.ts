@@ -113,7 +113,11 @@ function figuresOf(batches: BatchTurn[], singles: Array<Turn<'bare' | 'ours'>>):
   return {
     measured: [
       { id: 'G1', ...beside(batches) },
-      { id: 'G2', ...beside(singles) },
+      {
+        id: 'G2',
+        ...beside(singles),
+        note: `${SINGLE.connections} connections, one request under way on each`,
+      },
       { id: 'G4', ...over('naive') },
       { id: 'G5', ...over('unnest') },
       {

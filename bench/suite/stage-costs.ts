@@ -99,7 +99,7 @@ function request(): Part {
   let from = performance.now();
   note('outside', from - begun);
 
-  const count = isUtf8(bytes) ? door.read(bytes, 'batch') : -1;
+  const count = isUtf8(bytes) ? door.read({ body: bytes, kind: 'batch' }) : -1;
   from = took('read', from);
   const nowMs = Date.now();
   const isTimely = count === BATCH && door.wasm.isTimely(count, nowMs - 400 * DAY_MS, nowMs + 300_000) === 1;

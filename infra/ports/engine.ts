@@ -63,7 +63,7 @@ export interface UsageRequest {
   kind: 'single' | 'batch' | 'ndjson';
   body: Buffer;
   /** The `Idempotency-Key` header of a single event. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   /** `include=events` of a batch. */
   includeEvents: boolean;
   requestId: string;

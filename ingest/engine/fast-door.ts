@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { UsageRequest } from '../../infra/ports/engine.ts';
+import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { RECORD_WORDS } from './decided.ts';
 import { createPairTexts } from './pair-texts.ts';
 
@@ -7,16 +9,19 @@ interface FastDoorModule extends Places {
   memory: { buffer: ArrayBuffer };
   readBatch(bytes: number): number;
   readLines(bytes: number): number;
+  readSingle(bytes: number, keyBytes: number): number;
   pairCount(): number;
   isTimely(count: number, oldestMs: number, newestMs: number): number;
   identify(count: number, nowMs: number): void;
   answer(count: number, created: number, duplicate: number, reusedBytes: number): number;
+  event(): number;
   lines(count: number): number;
 }
 
 type Places = Record<(typeof PLACES)[number], { value: number }>;
 const PLACES = [
   'BODY',
+  'HEADER_KEY',
   'ITEMS',
   'ITEM_BYTES',
   'KEYS',
@@ -60,12 +65,7 @@ export function createFastDoor(reused = '') {
   return {
     wasm,
     texts,
-    /** Reads a body; the count of its items, or -1 when it is not the fast door's. */
-    read(body: Buffer, kind: 'batch' | 'ndjson'): number {
-      memory.set(body, at.BODY);
-      memory[at.BODY + body.length] = 0;
-      return kind === 'batch' ? wasm.readBatch(body.length) : wasm.readLines(body.length);
-    },
+    read: createReader({ wasm, memory, at }),
     useKey: (key: Uint8Array) => memory.set(key, at.KEYS),
     /** Customer and meter of a pair as they were sent. */
     namesOf(index: number): [string, string] {
@@ -94,13 +94,30 @@ export function createFastDoor(reused = '') {
       readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
       outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
     }),
-    // Copies, all three: the memory belongs to the next request.
+    // Copies, all of them: the memory belongs to the next request.
     answer: (count: number, created: number, duplicate: number) =>
       output(wasm.answer(count, created, duplicate, reusedBytes)),
+    event: () => output(wasm.event()),
     lines: (count: number) => output(wasm.lines(count)),
     records: (bytes: number) => Buffer.from(memory.subarray(at.RECORDS, at.RECORDS + bytes)),
   };
 }
+
+type OpenModule = ReturnType<typeof openModule>;
+
+/** Reads a body; the count of its items, or -1 when it is not the fast door's. */
+function createReader({ wasm, memory, at }: OpenModule) {
+  return ({ body, kind, idempotencyKey = '' }: ReadRequest): number => {
+    memory.set(body, at.BODY);
+    memory[at.BODY + body.length] = 0;
+    if (kind === 'batch') return wasm.readBatch(body.length);
+    if (kind === 'ndjson') return wasm.readLines(body.length);
+    if (idempotencyKey.length > USAGE_LIMITS.idempotencyKeyCharsMax) return -1;
+    return wasm.readSingle(body.length, memory.write(idempotencyKey, at.HEADER_KEY));
+  };
+}
+
+type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey'>;
 
 function openModule() {
   const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));

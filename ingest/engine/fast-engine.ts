@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import type { Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
+import type { Answer, Decision, Engine, UsageRequest } from '../../infra/ports/engine.ts';
 import { type Claim, type ClaimBatch, OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { Pair } from '../registry-entries.ts';
-import { refusedResult } from './answers.ts';
+import { refusedAnswer, refusedResult } from './answers.ts';
 import { claimKeys } from './claim-keys.ts';
 import type { Reading } from './decided.ts';
 import { createFastDoor, type FastDoor } from './fast-door.ts';
@@ -15,7 +15,7 @@ import { createPlainEngine, type EngineDeps, type IdentifyDeps } from './plain-e
 
 export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
 
-/** A batch that stands read in the fast door's memory, for as long as no other one was read. */
+/** A request that stands read in the fast door's memory, for as long as no other one was read. */
 export interface FastReading {
   request: UsageRequest;
   count: number;
@@ -25,9 +25,9 @@ export interface FastReading {
 }
 
 /**
- * Two doors, one back. The fast one takes batches that can be read in one way only, whose names are all known
- * and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either answers
- * and stores is the same, byte by byte: the plain engine is the oracle of its tests.
+ * Two doors, one back. The fast one takes requests that can be read in one way only, whose names are all
+ * known and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either
+ * answers and stores is the same, byte by byte: the plain engine is the oracle of its tests.
  */
 export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
   const plain = createPlainEngine(deps);
@@ -55,7 +55,11 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     door.useKey(deps.identityOf(request.environment));
     door.wasm.identify(count, deps.createdAtMs());
     const batch = door.claimBatch(count);
-    return claimKeys(deps.store, batch, (claim) => write(door, claim, batch, pairs));
+    return claimKeys(deps.store, batch, (claim) => {
+      // The answer first: the lines take the same place, and move the records.
+      const answer = request.kind === 'single' ? singleOf(door, batch, request) : batchOf(door, claim, batch);
+      return { answer, ...commitOf(door, claim, count, pairs) };
+    });
   }
 
   return { read, decide };
@@ -67,10 +71,11 @@ export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
 
   function readFast(request: UsageRequest): FastReading | undefined {
     const { kind, body, environment } = request;
-    const isCommon = kind !== 'single' && !request.includeEvents && body.length <= USAGE_LIMITS.bodyBytesMax;
+    const isCommon =
+      (kind === 'single' || !request.includeEvents) && body.length <= USAGE_LIMITS.bodyBytesMax;
     if (!isCommon || !isUtf8(body)) return undefined;
     turn++;
-    const count = door.read(body, kind);
+    const count = door.read(request);
     if (count <= 0 || !isTimely(count)) return undefined;
     const pairs = findKnownPairs(door, deps.registry, environment);
     return pairs && { request, count, pairs, turn };
@@ -86,17 +91,28 @@ export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
   return { readFast, isLatest: (reading: FastReading) => reading.turn === turn };
 }
 
-/** What was claimed, as an answer and as a part of the next frame. */
-function write(door: FastDoor, claim: Claim, { count, outcomes }: ClaimBatch, pairs: Pair[]): Decision {
-  const { created, waits } = claim;
+function singleOf(door: FastDoor, { outcomes }: ClaimBatch, { requestId }: UsageRequest): Answer {
+  if (outcomes[0] === OUTCOME.reused) return refusedAnswer(REUSED, requestId);
+  return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body: door.event() };
+}
+
+function batchOf(door: FastDoor, { created }: Claim, { count, outcomes }: ClaimBatch): Answer {
   let duplicate = 0;
   for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
-  // The answer first: the lines take the same place, and move the records.
-  const body = door.answer(count, created, duplicate);
-  const answer = { status: 200, replayed: false, body };
-  if (created === 0 && !waits) return { answer };
+  return { status: 200, replayed: false, body: door.answer(count, created, duplicate) };
+}
+
+/** What was claimed, as a part of the next frame. */
+function commitOf(
+  door: FastDoor,
+  claim: Claim,
+  count: number,
+  pairs: Pair[],
+): Pick<Decision, 'commit'> | undefined {
+  const { created, waits } = claim;
+  if (created === 0 && !waits) return undefined;
   const lines = door.lines(count);
   const records = door.records(created * RECORD_BYTES);
   const touched = touchedSpans(door, pairs);
-  return { answer, commit: { claim, eventCount: created, records, lines, touched } };
+  return { commit: { claim, eventCount: created, records, lines, touched } };
 }

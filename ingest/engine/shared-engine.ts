@@ -34,7 +34,12 @@ export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastRea
     return identified(door, reading, (request) => void readFast(request));
   }
 
-  return { read: (request) => readFast(request) ?? plain.read(request), identify };
+  /** Of the fast door's, batches alone: they are what many processes are for. */
+  function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
+    return (request.kind === 'single' ? undefined : readFast(request)) ?? plain.read(request);
+  }
+
+  return { read, identify };
 }
 
 /** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */

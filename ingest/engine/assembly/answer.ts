@@ -1,4 +1,4 @@
-import { put, putByte, putDecimal } from './bytes';
+import { put, putByte, putDecimal, putText } from './bytes';
 import {
   CREATED,
   DUPLICATE,
@@ -14,7 +14,7 @@ import {
 } from './places';
 import { base32 } from './siphash';
 
-// Pieces of the answer, one after the other in one text; `text` copies one of them.
+// Pieces of the answer, one after the other in one text; `putText` copies one of them.
 const SUMMARY: string = '{"summary":{"total":';
 const OF_CREATED: string = ',"created":';
 const OF_DUPLICATE: string = ',"duplicate":';
@@ -27,12 +27,12 @@ const IS_DUPLICATE: string = '","status":"duplicate","eventId":"use_';
 
 /** Writes a batch's answer to OUTPUT, returns its length. What a used key is told has `reusedBytes`. */
 export function answer(count: i32, created: i32, duplicate: i32, reusedBytes: i32): i32 {
-  let to = text(SUMMARY, OUTPUT);
+  let to = putText(SUMMARY, OUTPUT);
   to = putDecimal(count, to);
-  to = putDecimal(created, text(OF_CREATED, to));
-  to = putDecimal(duplicate, text(OF_DUPLICATE, to));
-  to = putDecimal(count - created - duplicate, text(OF_ERRORS, to));
-  to = text(RESULTS, to);
+  to = putDecimal(created, putText(OF_CREATED, to));
+  to = putDecimal(duplicate, putText(OF_DUPLICATE, to));
+  to = putDecimal(count - created - duplicate, putText(OF_ERRORS, to));
+  to = putText(RESULTS, to);
   for (let index = 0; index < count; index++) {
     if (index > 0) to = putByte(44, to);
     to = result(index, reusedBytes, to);
@@ -44,19 +44,11 @@ export function answer(count: i32, created: i32, duplicate: i32, reusedBytes: i3
 function result(index: i32, reusedBytes: i32, to: i32): i32 {
   const item = ITEMS + index * ITEM_BYTES;
   const outcome = load<u8>(OUTCOMES + index);
-  to = putDecimal(index, text(INDEX, to));
-  to = put(load<i32>(item + KEY_AT), load<i32>(item + KEY_BYTES), text(KEY, to));
+  to = putDecimal(index, putText(INDEX, to));
+  to = put(load<i32>(item + KEY_AT), load<i32>(item + KEY_BYTES), putText(KEY, to));
   if (outcome != CREATED && outcome != DUPLICATE) return put(REUSED, reusedBytes, to);
-  to = text(outcome == CREATED ? IS_CREATED : IS_DUPLICATE, to);
+  to = putText(outcome == CREATED ? IS_CREATED : IS_DUPLICATE, to);
   to = base32(RECORDS + index * RECORD_BYTES, to);
   store<u16>(to, 0x7d22); // "}
   return to + 2;
-}
-
-/** A constant stands in memory as UTF-16; these are all ASCII. */
-function text(constant: string, to: i32): i32 {
-  const from = <i32>changetype<usize>(constant);
-  const length = constant.length;
-  for (let at = 0; at < length; at++) store<u8>(to + at, load<u8>(from + (at << 1)));
-  return to + length;
 }

@@ -1,18 +1,20 @@
-// The fast door, compiled to ../fast-door.wasm: a batch is read, identified and written from its bytes,
+// The fast door, compiled to ../fast-door.wasm: a request is read, identified and written from its bytes,
 // without an object per event. It takes only what cannot be read in two ways; everything else is the plain
 // engine's, which is also its oracle: what both take, both write the same, byte by byte.
 
 import * as cursor from './cursor';
-import { beginItems, readItem } from './items';
+import { beginItems, keyFromHeader, readItem } from './items';
 import { forgetPairs } from './pairs';
 import { BODY, ITEM_BYTES, ITEMS, ITEMS_MAX } from './places';
 
 export { answer } from './answer';
+export { event } from './event';
 export { identify, isTimely } from './identify';
 export { lines } from './lines';
 export { pairCount } from './pairs';
 export {
   BODY,
+  HEADER_KEY,
   ITEM_BYTES,
   ITEMS,
   KEYS,
@@ -49,6 +51,14 @@ export function readBatch(bytes: i32): i32 {
     count++;
   } while (cursor.take(44));
   return cursor.take(93) && cursor.take(125) && cursor.at == BODY + bytes ? count : NOT_OURS;
+}
+
+/** One event: the whole body. Its key stands at HEADER_KEY; one in the body is for the plain engine. */
+export function readSingle(bytes: i32, keyBytes: i32): i32 {
+  begin(true);
+  cursor.skipSpace();
+  const isOurs = keyFromHeader(ITEMS, keyBytes) && readItem(ITEMS, true);
+  return isOurs && cursor.at == BODY + bytes ? 1 : NOT_OURS;
 }
 
 /** One item per line; blank lines are passed over. */

@@ -3,6 +3,7 @@ import { pairOf } from './pairs';
 import {
   CUSTOMER_AT,
   CUSTOMER_BYTES,
+  HEADER_KEY,
   KEY_AT,
   KEY_BYTES,
   METER_AT,
@@ -47,13 +48,24 @@ export function beginItems(): void {
   textsEnd = TEXTS + 2;
 }
 
+/** Gives the item the key that stands at HEADER_KEY. False when it may be none. */
+export function keyFromHeader(item: i32, bytes: i32): bool {
+  if (bytes == 0 || bytes > KEY_BYTES_MAX) return false;
+  for (let at = HEADER_KEY, end = at + bytes; at < end; at++) {
+    if (load<u8>(at) < 32 || load<u8>(at) > 126) return false;
+  }
+  store<i32>(item + KEY_AT, HEADER_KEY);
+  store<i32>(item + KEY_BYTES, bytes);
+  return true;
+}
+
 /** Reads the item at the cursor. False when anything of it is the plain engine's to judge. */
-export function readItem(item: i32): bool {
+export function readItem(item: i32, hasKey: bool = false): bool {
   store<f64>(item + OCCURRED_AT, NaN);
   store<i32>(item + PROPERTIES_AT, TEXTS);
   store<i32>(item + PROPERTIES_BYTES, 2);
   if (!cursor.take(123)) return false;
-  let seen = 0;
+  let seen = hasKey ? KEY : 0;
   do {
     if (!cursor.readText()) return false;
     const field = fieldOf(cursor.textAt, cursor.textBytes);

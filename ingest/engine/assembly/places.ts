@@ -1,6 +1,7 @@
 // Where everything stands in the fast door's one memory of 24 MiB. What is never touched is never resident.
 
 export const KEYS: i32 = 0; //                  32 B: key of the id, then key of the fingerprint
+export const HEADER_KEY: i32 = 0x100; //        the key of a single event: 255 B at most
 export const HASHED: i32 = 0x1_0000; //         a fingerprint's text: 12 KB at most
 export const ITEMS: i32 = 0x4_0000; //          500 × ITEM_BYTES
 export const RECORDS: i32 = 0x4_8000; //        500 × 40 B as in schemas/frame.ts

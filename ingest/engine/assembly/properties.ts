@@ -121,6 +121,22 @@ export function valueOf(properties: i32, bytes: i32, key: i32, keyBytes: i32): i
   return 0;
 }
 
+/** Written properties as a client sees them: numbers and booleans without quote and tag. Not for `{}`. */
+export function putUntagged(properties: i32, to: i32): i32 {
+  let at = properties;
+  do {
+    // The brace or comma in front, and the key up to its colon.
+    const value = closingQuote(at + 2) + 2;
+    to = put(at, value - at, to);
+    const end = closingQuote(value + 1);
+    const word = load<u64>(value);
+    const isTagged = word == NUMBER_TAG || word == BOOLEAN_TAG;
+    to = isTagged ? put(value + 8, end - value - 8, to) : put(value, end + 1 - value, to);
+    at = end + 1;
+  } while (load<u8>(at) == COMMA);
+  return putByte(CLOSE, to);
+}
+
 /** No text of the fast door holds a quote. */
 export function closingQuote(from: i32): i32 {
   while (load<u8>(from) != QUOTE) from++;

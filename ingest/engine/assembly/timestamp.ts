@@ -66,6 +66,38 @@ function daysIn(year: i32, month: i32): i32 {
   return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
+const DAY_MS: f64 = 86_400_000;
+
+/** `2026-01-01T00:00:00.000Z`, of years 0 to 9999 (H. Hinnant, chrono-compatible algorithms). */
+export function putTimestamp(ms: f64, to: i32): i32 {
+  const day = floor<f64>(ms / DAY_MS);
+  const shifted = <i32>day + 719_468;
+  const era = shifted / 146_097;
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365;
+  const dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
+  const fromMarch = (5 * dayOfYear + 2) / 153;
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  to = putDigits(yearOfEra + era * 400 + (month <= 2 ? 1 : 0), 4, DASH, to);
+  to = putDigits(month, 2, DASH, to);
+  to = putDigits(dayOfYear - (153 * fromMarch + 2) / 5 + 1, 2, 84, to);
+  const rest = <i32>(ms - day * DAY_MS);
+  to = putDigits(rest / 3_600_000, 2, COLON, to);
+  to = putDigits((rest / 60_000) % 60, 2, COLON, to);
+  to = putDigits((rest / 1_000) % 60, 2, DOT, to);
+  return putDigits(rest % 1_000, 3, 90, to);
+}
+
+/** So many digits, and what stands behind them. */
+function putDigits(value: i32, count: i32, behind: u8, to: i32): i32 {
+  for (let at = to + count - 1; at >= to; at--) {
+    store<u8>(at, <u8>(48 + (value % 10)));
+    value /= 10;
+  }
+  store<u8>(to + count, behind);
+  return to + count + 1;
+}
+
 /** As in schemas/rules/timestamp.ts. */
 function daysSince1970(year: i32, month: i32, day: i32): i32 {
   const shifted = month <= 2 ? year - 1 : year;
