@@ -61,9 +61,11 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
         return (await asked).json();
       }),
     command: (sql) =>
-      write(COMMAND_TIMEOUT_MS, ({ client }) =>
-        client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } }),
-      ),
+      write(COMMAND_TIMEOUT_MS, ({ client }) => {
+        const done = client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } });
+        done.catch(lookAt);
+        return done;
+      }),
     insert: ({ table, lines, token, timeoutMs }) =>
       write(timeoutMs, ({ connection }) =>
         // The client's own insert makes the bytes a string: 12 µs CPU per row where this takes 4.

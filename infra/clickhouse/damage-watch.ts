@@ -3,7 +3,7 @@ import { isDamage } from './driver-errors.ts';
 
 /** Notices parts that the embedded engine cannot read any more. */
 export interface DamageWatch {
-  /** The failure of a read. */
+  /** The failure of a statement that reads. */
   lookAt(failure: unknown): void;
 }
 
