@@ -7,7 +7,7 @@ export interface RecordContent {
   timestampMs: number;
 }
 
-/** Of a batch, before its records: offset, length, epoch, magic and checksum, then what the checksum covers. */
+/** Of a batch, before its records: offset, length, epoch, magic, checksum; then what the checksum covers. */
 const HEAD_BYTES = 61;
 const LENGTH_FROM = 12;
 const CRC_AT = 17;

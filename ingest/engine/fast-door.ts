@@ -98,15 +98,17 @@ export function createFastDoor(reused = '') {
     answer: (count: number, created: number, duplicate: number) =>
       output(wasm.answer(count, created, duplicate, reusedBytes)),
     lines: (count: number) => output(wasm.lines(count)),
-    /** The same into memory of the caller's. */
-    linesInto(count: number, take: (bytes: number) => Buffer): Buffer {
-      const bytes = wasm.lines(count);
-      const room = take(bytes);
-      room.set(memory.subarray(at.OUTPUT, at.OUTPUT + bytes));
-      return room.subarray(0, bytes);
-    },
+    linesInto: (count: number, take: Take) => copyInto(take, memory, at.OUTPUT, wasm.lines(count)),
     records: (bytes: number) => Buffer.from(memory.subarray(at.RECORDS, at.RECORDS + bytes)),
   };
+}
+
+/** Gives memory of the caller's: at least so many bytes. */
+type Take = (bytes: number) => Buffer;
+
+function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buffer {
+  const room = take(bytes);
+  return room.subarray(0, memory.copy(room, 0, from, from + bytes));
 }
 
 function openModule() {
