@@ -1,52 +1,58 @@
 /**
  * `npm run bench:distributed`: what Metergate does past one machine's stores, with a real broker, key store,
- * Postgres and ClickHouse and the load all on this one. Prints and stores figures; asserts nothing. `--
- * --seconds N` of each phase.
+ * Postgres and ClickHouse and the load all on this one. The same load goes to one ingest process and to two
+ * in turns, one at either end, so that what differs can be told from noise (G10). Prints and stores figures;
+ * asserts nothing. `-- --seconds N` of each run, `-- --rounds N`.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Redis } from 'iovalkey';
-import { type LoadRunResult, runLoad } from './load-run.ts';
-import { commit, machineFacts } from './machine.ts';
+import { runLoad } from './load-run.ts';
 import { processCost } from './process-cost.ts';
 import { childrenOf } from './processes.ts';
+import { keepResult } from './result-file.ts';
+import { median, paired, rounded } from './suite/paired.ts';
 import { type DistributedInstallation, startInstallation } from './torture/distributed/installation.ts';
 import { waitUntilCounted } from './wait-until-counted.ts';
 
-const OPTIONS = { seconds: { type: 'string' } } as const;
+const OPTIONS = { seconds: { type: 'string' }, rounds: { type: 'string' } } as const;
 const CONNECTIONS = 16;
 const PROCESSES = 2;
 const SPREAD_MS = 600_000;
-const WARM_UP_MS = 3_000;
+/** Until what both processes and the broker run is compiled: that costs the same for any number of events. */
+const WARM_UP_MS = 10_000;
 const DRAIN_PATIENCE_MS = 180_000;
+/** As `npm run ingest` starts it. */
+const NODE_OPTIONS = '--max-semi-space-size=64';
+
+interface Run {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** CPU-µs per acknowledged event. */
+  micros: Record<string, number>;
+}
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS });
-  const durationMs = 1_000 * Number(values.seconds ?? 10);
-  const installation = await startInstallation({ processes: PROCESSES, connections: 4 });
+  const durationMs = 1_000 * Number(values.seconds ?? 3);
+  const rounds = Number(values.rounds ?? 4);
+  const environment = { NODE_OPTIONS };
+  const installation = await startInstallation({ processes: PROCESSES, connections: 4, environment });
   const redis = new Redis(installation.environment.REDIS_URL ?? '');
   try {
-    const figures: Record<string, unknown> = {};
-    // The load waits, so that what is measured is taking events alone.
+    // The load of what is taken waits, so that what is measured is taking events alone.
     for (const role of installation.roles.aggregator) role.freeze();
-    await load(installation, { durationMs: WARM_UP_MS, processes: PROCESSES });
-    figures.oneIngest = await measured(installation, { durationMs, processes: 1 });
-    const before = await keysOf(redis);
-    figures.twoIngest = await measured(installation, { durationMs, processes: 2 });
-    const after = await keysOf(redis);
-    figures.keyStore = {
-      ...after,
-      bytesPerKey: Math.round(after.bytes / after.keys),
-      bytesPerNewKey: Math.round((after.bytes - before.bytes) / (after.keys - before.keys)),
-    };
+    const ingest = await ingestAlone(installation, { durationMs, rounds }, redis);
     for (const role of installation.roles.aggregator) role.thaw();
     const startedAt = performance.now();
     await waitUntilCounted(installation.judged, DRAIN_PATIENCE_MS);
-    figures.untilAllCountedSeconds = (performance.now() - startedAt) / 1_000;
-    figures.everything = await measured(installation, { durationMs, processes: 2 });
+    const untilAllCountedSeconds = rounded((performance.now() - startedAt) / 1_000);
+    const everything = await measured(installation, { durationMs, processes: PROCESSES });
     await waitUntilCounted(installation.judged, DRAIN_PATIENCE_MS);
-    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-    store(figures);
+    const shape = { connections: CONNECTIONS, seconds: durationMs / 1_000, rounds };
+    const figures = { ...shape, ...ingest, untilAllCountedSeconds, everything };
+    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n${keepResult('distributed', figures)}\n`);
   } catch (error) {
     for (const role of Object.values(installation.roles).flat()) {
       process.stderr.write(`${role.role}: ${role.log()}\n`);
@@ -58,56 +64,109 @@ async function main(): Promise<void> {
   }
 }
 
+/** One, two, one, two, one …: each run of two stands between two of one. */
+async function ingestAlone(
+  installation: DistributedInstallation,
+  { durationMs, rounds }: { durationMs: number; rounds: number },
+  redis: Redis,
+): Promise<object> {
+  await load(installation, { durationMs: WARM_UP_MS, processes: PROCESSES });
+  const before = await keysOf(redis);
+  const one = [await measured(installation, { durationMs, processes: 1 })];
+  const two: Run[] = [];
+  for (let round = 0; round < rounds; round++) {
+    two.push(await measured(installation, { durationMs, processes: 2 }));
+    one.push(await measured(installation, { durationMs, processes: 1 }));
+  }
+  const after = await keysOf(redis);
+  return {
+    oneIngest: middling(one),
+    twoIngest: middling(two),
+    // CPU per event of two beside one: less is better.
+    G10: paired(
+      two.map((run, round) => ({
+        before: ingestMicros(one[round]),
+        ours: ingestMicros(run),
+        after: ingestMicros(one[round + 1]),
+      })),
+    ),
+    keyStore: {
+      ...after,
+      bytesPerKey: Math.round(after.bytes / after.keys),
+      bytesPerNewKey: Math.round((after.bytes - before.bytes) / (after.keys - before.keys)),
+    },
+  };
+}
+
+function ingestMicros(run: Run | undefined): number {
+  return run?.micros.ingest ?? Number.NaN;
+}
+
+function middling(runs: readonly Run[]): object {
+  const of = (pick: (run: Run) => number) => rounded(median(runs.map(pick)));
+  const names = Object.keys(runs[0]?.micros ?? {});
+  return {
+    perSecond: of(({ perSecond }) => perSecond),
+    fastestPerSecond: rounded(Math.max(...runs.map(({ perSecond }) => perSecond))),
+    answerMs: { p50: of(({ p50Ms }) => p50Ms), p99: of(({ p99Ms }) => p99Ms) },
+    cpuMicrosPerEvent: Object.fromEntries(names.map((name) => [name, of(({ micros }) => micros[name] ?? 0)])),
+  };
+}
+
 interface Phase {
   durationMs: number;
   /** Ingest processes that are sent to. */
   processes: number;
 }
 
-async function measured(installation: DistributedInstallation, phase: Phase): Promise<object> {
+async function measured(installation: DistributedInstallation, phase: Phase): Promise<Run> {
   const before = costs(installation);
   const result = await load(installation, phase);
   const after = costs(installation);
   const micros = (name: string) => {
     const spent = (after[name] ?? 0) - (before[name] ?? 0);
-    return [name, Math.round((spent / result.acknowledged) * 100) / 100] as const;
+    return [name, rounded(spent / result.acknowledged)] as const;
   };
   return {
-    acknowledged: result.acknowledged,
-    acknowledgedPerSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
-    answerMs: result.latencyMs,
-    cpuMicrosPerEvent: Object.fromEntries(Object.keys(after).map(micros)),
+    perSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    micros: Object.fromEntries(Object.keys(after).map(micros)),
   };
 }
 
+/** The slower answers of the two, where there are two. */
 async function load(
   { roles, judged, keys }: DistributedInstallation,
   { durationMs, processes }: Phase,
-): Promise<LoadRunResult> {
+): Promise<{ acknowledged: number; durationMs: number; p50Ms: number; p99Ms: number }> {
   const nowMs = Date.now();
   const common = { durationMs, world: judged.world, nowMs, spreadMs: SPREAD_MS, key: keys.live.secret };
+  const connections = CONNECTIONS / processes;
   const runs = roles.ingest
     .slice(0, processes)
-    .map(({ address }, at) =>
-      runLoad({ ...common, ...address, nowMs: nowMs + at, connections: CONNECTIONS / processes }),
-    );
+    .map(({ address }, at) => runLoad({ ...common, ...address, nowMs: nowMs + at, connections }));
   const all = await Promise.all(runs);
-  const [first] = all;
-  if (!first) throw new Error('There is no ingest process.');
-  return { ...first, acknowledged: all.reduce((sum, { acknowledged }) => sum + acknowledged, 0) };
+  return {
+    acknowledged: all.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
+    durationMs: Math.max(...all.map((run) => run.durationMs)),
+    p50Ms: Math.max(...all.map(({ latencyMs }) => latencyMs.p50)),
+    p99Ms: Math.max(...all.map(({ latencyMs }) => latencyMs.p99)),
+  };
 }
 
 /** Microseconds of CPU that each has taken so far. The stores are children of this process. */
 function costs({ roles }: DistributedInstallation): Record<string, number> {
   const of = (pids: number[]) => pids.reduce((sum, pid) => sum + processCost(pid).cpuMicros, 0);
   const named = (name: string) => childrenOf(process.pid).filter((pid) => programOf(pid) === name);
-  return {
+  const each = {
     ingest: of(roles.ingest.map((role) => role.pid())),
-    aggregator: of(roles.aggregator.map((role) => role.pid())),
     kafka: of(named('java')),
     keyStore: of(named('redis-server')),
+    aggregator: of(roles.aggregator.map((role) => role.pid())),
     load: of([process.pid]),
   };
+  return { ...each, together: Object.values(each).reduce((sum, one) => sum + one, 0) };
 }
 
 function programOf(pid: number): string {
@@ -124,14 +183,6 @@ return keys`;
 async function keysOf(redis: Redis): Promise<{ keys: number; bytes: number }> {
   const bytes = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
   return { keys: Number(await redis.eval(COUNT_KEYS, 0, 'metergate:*')), bytes };
-}
-
-function store(figures: object): void {
-  const at = new Date().toISOString();
-  mkdirSync('bench/results', { recursive: true });
-  const result = { at, commit: commit(), ...machineFacts(), ...figures };
-  const path = `bench/results/distributed-${at.slice(0, 16).replace(':', '')}.json`;
-  writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`);
 }
 
 await main();

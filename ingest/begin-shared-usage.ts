@@ -6,7 +6,9 @@ import { OUTCOME, type SharedIdempotencyStore } from '../infra/ports/idempotency
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import type { BeginUsage, Begun } from './begin-usage.ts';
+import { createBufferPool } from './buffer-pool.ts';
 import { decideCold } from './cold-keys.ts';
+import { createCompanions } from './companions.ts';
 import { createPartitionCommit, type WaitingPart } from './partition-commit.ts';
 import { splitRequest } from './split-request.ts';
 
@@ -32,6 +34,7 @@ export interface SharedUsage {
 /** However busy everything is. What is under way then goes on. */
 const ANSWERED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
+const POOL_BYTES_MAX = 16 * 1024 * 1024;
 const NONE: ReadonlySet<number> = new Set();
 
 /**
@@ -39,8 +42,10 @@ const NONE: ReadonlySet<number> = new Set();
  */
 export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
   const { engine, partitions, clock, keys, log, onFrame } = deps;
+  const pool = createBufferPool(POOL_BYTES_MAX);
+  const setOut = createCompanions();
   const commits = Array.from({ length: partitions }, (_, partition) => {
-    const own = { keys, writer: deps.writer(partition), partition, clock, log };
+    const own = { keys, writer: deps.writer(partition), partition, pool, setOut, clock, log };
     return createPartitionCommit(onFrame ? { ...own, onFrame } : own);
   });
   const waiting = new Set<WaitingPart>();
@@ -76,6 +81,8 @@ export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
     );
     const answer: Answer = identified.answer(outcomes);
     const created = outcomes.reduce((sum, one) => sum + (one === OUTCOME.created ? 1 : 0), 0);
+    // Not where a part has failed: its round may still be under way.
+    identified.release();
     return { answer, created, durable: undefined };
   }
 

@@ -12,6 +12,9 @@ export interface RoundPart {
 /** What goes onto the log, but for what the log itself adds. */
 export type RoundFrame = Omit<FrameContent, 'logId' | 'committedAtMs'>;
 
+/** Gives memory for the lines of a frame: at least so many bytes. */
+export type TakeRoom = (bytes: number) => Buffer;
+
 const RECORD_WORDS = RECORD_BYTES / 4;
 /** Of a record: occurredAt and createdAt. */
 const TIMES_AT = 6;
@@ -61,12 +64,14 @@ export function frameOf(
   parts: readonly RoundPart[],
   { records, outcomes, notes }: Required<SharedBatch>,
   isYoung: boolean,
+  takeRoom: TakeRoom = Buffer.allocUnsafe,
 ): RoundFrame {
   const touched = new Map<string, TouchedSpan>();
   const times = new Float64Array(records.buffer);
-  const kept = new Uint32Array(records.length);
+  // Mostly all are new, and stay as they are.
+  const kept = outcomes.every((one) => one === OUTCOME.created) ? records : new Uint32Array(records.length);
   const recheck: number[] = [];
-  const lines = createLines(parts);
+  const lines = createLines(parts, takeRoom);
   let eventCount = 0;
   let at = -1;
   for (const { identified, items } of parts) {
@@ -77,7 +82,7 @@ export function frameOf(
       const occurredAtMs = times[at * 5 + 3] ?? 0;
       if (isTakenOver) lines.addWith(identified, item, [occurredAtMs, times[at * 5 + 4] ?? 0]);
       else lines.add(identified, item);
-      copyWords(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
+      if (kept !== records) copyWords(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
       eventCount++;
       touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredAtMs);
     }
@@ -92,12 +97,12 @@ export function frameOf(
 /** Of a take-over a line may become longer than it was: two moments of 16 digits at most. */
 const LONGER_MAX = 32;
 
-function createLines(parts: readonly RoundPart[]) {
+function createLines(parts: readonly RoundPart[], takeRoom: TakeRoom) {
   let room = 0;
   for (const { identified, items } of parts) {
     for (const item of items) room += endOf(identified, item) - startOf(identified, item) + LONGER_MAX;
   }
-  const bytes = Buffer.allocUnsafe(room);
+  const bytes = takeRoom(room);
   let end = 0;
   return {
     add(identified: Identified, item: number): void {

@@ -10,7 +10,9 @@ import {
 } from '../infra/ports/idempotency-store.ts';
 import { Transient } from '../schemas/failures.ts';
 import { encodeFrame } from '../schemas/frame.ts';
+import type { BufferPool } from './buffer-pool.ts';
 import { batchOf, frameOf, type RoundPart, takeTimes } from './claim-round.ts';
+import type { SetOut } from './companions.ts';
 
 /** Items of one request that wait to be decided and made durable in one partition. */
 export interface WaitingPart extends RoundPart {
@@ -38,6 +40,10 @@ export interface PartitionCommitDeps {
   keys: SharedIdempotencyStore;
   writer: PartitionWriter;
   partition: number;
+  /** For the lines of frames; shared by all partitions. */
+  pool: BufferPool;
+  /** Shared by the rounds of all partitions. */
+  setOut: SetOut;
   clock: Clock;
   log: Logger;
   /** Seconds of one append, events in the frame. */
@@ -52,6 +58,7 @@ const SENT_WITHIN_MS = 5_000;
 const LOOK_AGAIN = { everyMs: 20, withinMs: 900 };
 /** A store that does not answer in this time is as good as away: clients are told within a second. */
 const STUCK_MS = 900;
+const NO_ROOM = Buffer.alloc(0);
 
 /**
  * Claim, produce, confirm: one round is in flight while the next one gathers. What gathers is bounded by
@@ -121,11 +128,25 @@ async function decide(
   const claimedAtMs = deps.clock.monotonicMs();
   const batch = batchOf(parts, deps.partition);
   answered();
-  const claim = await deps.keys.claim(batch);
+  const claim = await claimed(deps, batch);
   answered();
   takeTimes(parts, batch);
   if (claim.created > 0) await makeDurable(deps, { parts, batch, claim, claimedAtMs, answered });
   return batch;
+}
+
+/** With something to produce it returns together with the claims of other partitions. */
+async function claimed({ keys, setOut }: PartitionCommitDeps, batch: SharedBatch): Promise<Claim> {
+  const companion = setOut();
+  let toProduce = 0;
+  try {
+    const claim = await keys.claim(batch);
+    toProduce = claim.created;
+    return claim;
+  } finally {
+    if (toProduce > 0) await companion.comes();
+    else companion.leaves();
+  }
 }
 
 /**
@@ -182,14 +203,20 @@ async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise
 }
 
 async function append(deps: PartitionCommitDeps, claimed: Claimed): Promise<PartitionOutcome> {
-  const { writer, keys, clock, onFrame } = deps;
+  const { writer, keys, clock, pool, onFrame } = deps;
   const { parts, batch, claimedAtMs } = claimed;
-  const content = frameOf(parts, batch, keys.isYoung());
+  let room: Buffer = NO_ROOM;
+  const content = frameOf(parts, batch, keys.isYoung(), (bytes) => {
+    room = pool.take(bytes);
+    return room;
+  });
   const frame = encodeFrame({ ...content, logId: writer.logId, committedAtMs: clock.nowMs() });
   const startedAtMs = clock.monotonicMs();
   // Who stood still in between may have lost his claims already.
   if (startedAtMs - claimedAtMs > SENT_WITHIN_MS) return { status: 'not_sent', cause: 'the claim is old' };
   const outcome = await writer.append(frame);
+  // With an unknown outcome its bytes may still be on their way.
+  if (outcome.status !== 'unknown') pool.give(room);
   onFrame?.((clock.monotonicMs() - startedAtMs) / 1000, content.eventCount);
   return outcome;
 }

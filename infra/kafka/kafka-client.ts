@@ -1,11 +1,12 @@
 import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { KafkaLogin, KafkaSettings } from './kafka-settings.ts';
+import type { Connected } from './send-request.ts';
 
 /**
  * What we need of a cluster, one request at a time: no consumer group, no batching producer, no retries. Both
  * would decide for us what an unknown outcome means and where a partition goes on. kafkajs is unmaintained:
- * this file alone knows it.
+ * this file alone knows it, and send-request.ts what a connection of it looks like inside.
  */
 export interface KafkaClient {
   readonly admin: Admin;
@@ -24,7 +25,7 @@ export interface KafkaClient {
   close(): Promise<void>;
 }
 
-export interface KafkaBroker {
+export interface KafkaBroker extends Connected {
   produce(request: {
     acks: -1;
     timeout: number;

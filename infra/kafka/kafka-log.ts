@@ -8,7 +8,9 @@ import { startFailure, unavailable } from './kafka-errors.ts';
 import { createKafkaReader } from './kafka-reader.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
 import { createKafkaWriter } from './kafka-writer.ts';
-import { findOrMakeLog } from './log-birth.ts';
+import { findOrMakeLog, LOG_HEADER } from './log-birth.ts';
+import { createProduce } from './produce.ts';
+import { PRODUCE } from './produce-request.ts';
 import { deadLetterTopic, ensureTopics, retentionOf } from './topic.ts';
 
 export interface KafkaLog {
@@ -29,9 +31,6 @@ export interface KafkaLogDeps {
   pool: Pool;
   log: Logger;
 }
-
-/** Of produce requests: Kafka 2.1. */
-const PRODUCE = { apiKey: 0, versionMin: 7 };
 
 /**
  * Looks at the topic, makes it where it is missing, and opens it. Throws Fatal `bad_configuration` for what
@@ -61,10 +60,11 @@ function logOver(
 ): KafkaLog {
   const { topic, partitions } = settings;
   const { logId } = birth;
+  const produce = createProduce(topic, { [LOG_HEADER]: logId.toString('hex') });
   return {
     logId,
     partitions,
-    writer: (partition) => createKafkaWriter({ client, topic, logId }, partition),
+    writer: (partition) => createKafkaWriter({ client, topic, logId, produce }, partition),
     reader: createKafkaReader({ client, topic, birth }),
     deadLetters: createDeadLetters(client, topic, deadLetterTopic(settings)),
     keepsMs: () =>
@@ -77,6 +77,6 @@ function logOver(
 
 function checkVersion(client: KafkaClient, { brokers }: KafkaSettings): void {
   const highest = client.highestVersion(PRODUCE.apiKey) ?? 0;
-  if (highest >= PRODUCE.versionMin) return;
+  if (highest >= PRODUCE.apiVersion) return;
   throw new Fatal('bad_configuration', `Bad configuration: Kafka at ${brokers.join(',')} is older than 2.1.`);
 }

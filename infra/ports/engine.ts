@@ -56,6 +56,8 @@ export interface Identified {
   refuse(item: number, refusal: Refusal): void;
   /** Once, with an Outcome per item, none of them pending any more. */
   answer(outcomes: Uint8Array): Answer;
+  /** Nobody reads the lines any more: their memory is used again. */
+  release(): void;
 }
 
 export interface UsageRequest {

@@ -29,7 +29,8 @@ interface Durable {
 
 /**
  * One partition of a log that others write as well. It throws nothing: what went wrong is one of the two, and
- * which of them decides what becomes of the claims.
+ * which of them decides what becomes of the claims. The frame's memory is the caller's again when the outcome
+ * is known; with an unknown one its bytes may still be on their way.
  */
 export type PartitionWriter = EventLogWriter<PartitionOutcome>;
 

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { Redis } from 'iovalkey';
 import type { Logger } from 'pino';
 import { Fatal, Transient } from '../../schemas/failures.ts';
@@ -56,6 +57,7 @@ export function createValkeyClient(
   });
   redis.on('close', onLost);
   const scripts = redis as unknown as Scripts;
+  const together = createWriteGathering(() => redis.stream);
 
   async function asked<T>(act: () => Promise<T>): Promise<T> {
     try {
@@ -78,8 +80,8 @@ export function createValkeyClient(
       asked(async () => {
         await Promise.all(keys.map((key) => redis.set(key, value)));
       }),
-    claim: (args) => asked(() => scripts.claimKeysBuffer(...args)),
-    confirm: (args) => asked(() => scripts.confirmKeysBuffer(...args)),
+    claim: (args) => asked(() => together(() => scripts.claimKeysBuffer(...args))),
+    confirm: (args) => asked(() => together(() => scripts.confirmKeysBuffer(...args))),
     release: (args) =>
       asked(async () => {
         await scripts.releaseKeys(...args);
@@ -87,6 +89,26 @@ export function createValkeyClient(
     async close() {
       redis.disconnect();
     },
+  };
+}
+
+/**
+ * What is asked in one turn of the event loop, for several shards, goes to the system in one write, and the
+ * server reads and answers it in one go.
+ */
+function createWriteGathering(streamNow: () => Writable | undefined) {
+  let corked: Writable | undefined;
+  return <T>(ask: () => T): T => {
+    const stream = streamNow();
+    if (stream && stream !== corked) {
+      corked = stream;
+      stream.cork();
+      setImmediate(() => {
+        stream.uncork();
+        if (corked === stream) corked = undefined;
+      });
+    }
+    return ask();
   };
 }
 

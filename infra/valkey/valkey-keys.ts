@@ -162,11 +162,18 @@ function takeIn(
     items.push(item);
     takenOver.push(isTakenOver ? 1 : 0);
   }
+  const records = recordsOf(bytes, items);
+  return { created: items.length, waits, records, takenOver: Buffer.from(takenOver), items };
+}
+
+function recordsOf(bytes: Buffer, items: number[]): Buffer {
+  // Mostly all are new.
+  if (items.length * RECORD_BYTES === bytes.length) return bytes;
   const records = Buffer.allocUnsafe(items.length * RECORD_BYTES);
   for (const [at, item] of items.entries()) {
     bytes.copy(records, at * RECORD_BYTES, item * RECORD_BYTES, (item + 1) * RECORD_BYTES);
   }
-  return { created: items.length, waits, records, takenOver: Buffer.from(takenOver), items };
+  return records;
 }
 
 /** What another has taken over is his event. */

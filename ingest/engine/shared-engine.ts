@@ -2,6 +2,7 @@ import type { Answer, Identified, SharedEngine, UsageRequest } from '../../infra
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
 import { Defect } from '../../schemas/failures.ts';
+import { type BufferPool, createBufferPool } from '../buffer-pool.ts';
 import { refusedAnswer } from './answers.ts';
 import type { Decided, Reading } from './decided.ts';
 import { createFastDoor, type FastDoor } from './fast-door.ts';
@@ -14,6 +15,8 @@ export interface SharedEngineDeps extends IdentifyDeps {
   hotWindowMs: number;
 }
 
+const POOL_BYTES_MAX = 8 * 1024 * 1024;
+
 /**
  * The two doors for a store that takes its time. The fast door's memory belongs to the next request by then,
  * so that lines and the answer for new events are taken from it before the claim: most requests need nothing
@@ -22,6 +25,7 @@ export interface SharedEngineDeps extends IdentifyDeps {
 export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastReading | Reading> {
   const plain = createPlainParts(deps);
   const door = createFastDoor(REUSED_RESULT);
+  const pool = createBufferPool(POOL_BYTES_MAX);
   const ageMsMax = Math.min(deps.limits.ageMsMax, deps.hotWindowMs);
   // What holds an event that is older goes through the plain door as a whole.
   const { readFast, isLatest } = createFastReader({ ...deps, limits: { ...deps.limits, ageMsMax } }, door);
@@ -31,7 +35,7 @@ export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastRea
     if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
     door.useKey(deps.identityOf(reading.request.environment));
     door.wasm.identify(reading.count, deps.createdAtMs());
-    return identified(door, reading, (request) => void readFast(request));
+    return identified({ door, pool }, reading, (request) => void readFast(request));
   }
 
   /** Of the fast door's, batches alone: they are what many processes are for. */
@@ -44,7 +48,7 @@ export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastRea
 
 /** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */
 function identified(
-  door: FastDoor,
+  { door, pool }: { door: FastDoor; pool: BufferPool },
   { request, count, pairs }: FastReading,
   readAgain: (request: UsageRequest) => void,
 ): Identified {
@@ -54,7 +58,11 @@ function identified(
   for (let item = 0; item < count; item++) pairOf[item] = door.pairOf(item);
   judged.fill(OUTCOME.created);
   const created = door.answer(count, count, 0);
-  const lines = door.lines(count);
+  let room: Buffer | undefined;
+  const lines = door.linesInto(count, (bytes) => {
+    room = pool.take(bytes);
+    return room;
+  });
 
   function answerAnew(outcomes: Uint8Array): Buffer {
     readAgain(request);
@@ -78,6 +86,10 @@ function identified(
       const isNew = countOf(outcomes, OUTCOME.created) === count;
       return { status: 200, replayed: false, body: isNew ? created : answerAnew(outcomes) };
     },
+    release() {
+      if (room) pool.give(room);
+      room = undefined;
+    },
   };
 }
 
@@ -99,6 +111,7 @@ function identifyPlainly(
       for (const item of items) item.refusal = refused.get(item.at) ?? item.refusal;
       return answerOf(decided, request);
     },
+    release: () => undefined,
   };
 }
 

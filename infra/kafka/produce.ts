@@ -1,0 +1,63 @@
+import { type KafkaBroker, REQUEST_TIMEOUT_MS } from './kafka-client.ts';
+import { type PartitionAnswer, PRODUCE, produceAnswer, produceBody } from './produce-request.ts';
+import { recordBatchOf } from './record-batch.ts';
+import { sendRequest } from './send-request.ts';
+
+/** Resolves with the record's offset when all replicas in sync have it. */
+export type Produce = (
+  broker: KafkaBroker,
+  partition: number,
+  value: readonly Uint8Array[],
+) => Promise<number>;
+
+interface Waiting {
+  value: readonly Uint8Array[];
+  resolve(offset: number): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * What is appended to several partitions in one turn of the event loop goes to their leader in one request:
+ * most of what a request costs, here and there, is the same whatever it holds.
+ */
+export function createProduce(topic: string, headers: Record<string, string>): Produce {
+  const gathering = new Map<KafkaBroker, Map<number, Waiting>>();
+
+  function flush(broker: KafkaBroker): void {
+    const records = gathering.get(broker);
+    if (!records) return;
+    gathering.delete(broker);
+    void send(broker, records).catch((error) => {
+      for (const { reject } of records.values()) reject(error);
+    });
+  }
+
+  async function send(broker: KafkaBroker, records: Map<number, Waiting>): Promise<void> {
+    const timestampMs = Date.now();
+    const batches = Array.from(records, ([partition, { value }]) => ({
+      partition,
+      batch: recordBatchOf({ value, headers, timestampMs }),
+    }));
+    const body = produceBody(topic, batches, REQUEST_TIMEOUT_MS);
+    const { answer, connection } = await sendRequest(broker, { ...PRODUCE, body });
+    const { partitions, throttleMs } = produceAnswer(answer);
+    connection.requestQueue.maybeThrottle(throttleMs);
+    const answers = new Map(partitions.map((one) => [one.partition, one]));
+    for (const [partition, waiting] of records) settle(waiting, answers.get(partition));
+  }
+
+  return (broker, partition, value) =>
+    new Promise((resolve, reject) => {
+      // Of two records for one partition in one request a broker would drop the first.
+      if (gathering.get(broker)?.has(partition)) flush(broker);
+      const records = gathering.get(broker) ?? new Map<number, Waiting>();
+      if (records.size === 0) setImmediate(flush, broker);
+      gathering.set(broker, records.set(partition, { value, resolve, reject }));
+    });
+}
+
+function settle({ resolve, reject }: Waiting, answer: PartitionAnswer | undefined): void {
+  if (!answer) reject(new Error('The broker said nothing of a partition.'));
+  else if (answer.refusal) reject(answer.refusal);
+  else resolve(answer.offset);
+}

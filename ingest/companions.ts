@@ -1,0 +1,61 @@
+/**
+ * Rounds of several partitions that set out in the same turn of the event loop wait for each other before
+ * they produce: so they share one request, and are together in the next round too. Who sets out alone waits
+ * for nobody.
+ */
+export type SetOut = () => Companion;
+
+/** Exactly one of the two is called, once. */
+interface Companion {
+  /** There is nothing to produce. */
+  leaves(): void;
+  /** Resolves when all others have come or left, or when that takes too long. */
+  comes(): Promise<void>;
+}
+
+/** They ask one store in one write, and are answered in a few milliseconds. */
+const PATIENCE_MS = 25;
+
+export function createCompanions(): SetOut {
+  let group: ReturnType<typeof createGroup> | undefined;
+  return () => {
+    if (!group) {
+      group = createGroup();
+      setImmediate(() => {
+        group = undefined;
+      });
+    }
+    return group.join();
+  };
+}
+
+function createGroup() {
+  let underWay = 0;
+  let waiting: Array<() => void> = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  function leaves(): void {
+    underWay--;
+    if (underWay === 0) go();
+  }
+
+  function go(): void {
+    clearTimeout(timer);
+    for (const one of waiting) one();
+    waiting = [];
+  }
+
+  function comes(): Promise<void> {
+    const together = new Promise<void>((resolve) => waiting.push(resolve));
+    timer ??= setTimeout(go, PATIENCE_MS);
+    leaves();
+    return together;
+  }
+
+  return {
+    join(): Companion {
+      underWay++;
+      return { leaves, comes };
+    },
+  };
+}
