@@ -46,7 +46,8 @@ export async function startNativeKafka({ settings, login }: TestingServerOptions
       const file = join(folder, 'server.properties');
       writeFileSync(file, lines.join(''));
       const id = randomBytes(16).toString('base64url');
-      const format = ['-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', file];
+      // In one word: one id in 64 begins as an option does.
+      const format = ['-cp', jars, 'kafka.tools.StorageTool', 'format', `--cluster-id=${id}`, '-c', file];
       execFileSync('java', ['-XX:TieredStopAtLevel=1', ...format], {
         stdio: 'ignore',
         timeout: FORMAT_TIMEOUT_MS,
