@@ -39,7 +39,7 @@ export const distributedAnswersLost: TorturePromise = {
  * Whose answer is lost is held up until the claim's lease is over: many that each ask rarely, so that few are
  * held up by one loss.
  */
-const LOAD = { lanes: 48, batchItems: 6, pauseMs: 300 };
+const LOAD = { lanes: 32, batchItems: 6, pauseMs: 600 };
 const CONNECTIONS = 64;
 
 interface Scene {
@@ -57,7 +57,7 @@ async function loseAnswers(
   if (!hops) throw new Error('the installation has no proxies');
   const random = createRandom(seed);
   const plan = (hop: keyof Hops, name: string) => ({
-    ...{ hop: hops[hop], name, random, count: lostPerRound, share: 0.2, among: ASKED[hop] },
+    ...{ hop: hops[hop], name, random, count: lostPerRound, share: 0.04, among: ASKED[hop] },
     kinds: [...SWALLOWED, { kind: 'lose' } as const],
     // A connection that is never heard of again is to be given up.
     firstly: { kind: 'hang' } as const,
