@@ -121,14 +121,14 @@ async function startIn(
 }
 
 /** So that two aggregators have to give up some of theirs to a third one. */
-export const PARTITIONS = 6;
+export const PARTITIONS = 5;
 /** One broker: it cannot ask for more copies. Small ranges, so that many pass. */
 const SETTINGS = {
   LOG_LEVEL: 'warn',
   KAFKA_PARTITIONS: String(PARTITIONS),
   KAFKA_REPLICATION: '1',
   KAFKA_MIN_ISR: '1',
-  LOAD_LINGER_MS: '200',
+  LOAD_LINGER_MS: '300',
   WEBHOOK_ALLOW_PRIVATE: 'true',
 };
 

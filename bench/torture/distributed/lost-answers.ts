@@ -24,7 +24,7 @@ export const distributedAnswersLost: TorturePromise = {
   async open({ seed, form }) {
     const installation = await startInstallation({
       ...{ processes: 1, but: { ingest: 2, delivery: 0 } },
-      ...{ connections: CONNECTIONS, throughProxies: true },
+      ...{ connections: CONNECTIONS, throughProxies: true, environment: ENVIRONMENT },
     });
     const scene: Scene = { installation, past: [], lostPerRound: ANSWERS_LOST_PER_ROUND[form] };
     return {
@@ -41,6 +41,8 @@ export const distributedAnswersLost: TorturePromise = {
  */
 const LOAD = { lanes: 32, batchItems: 6, pauseMs: 600 };
 const CONNECTIONS = 64;
+/** What stands behind the log is not what is tried here: fewer and larger inserts. */
+const ENVIRONMENT = { LOAD_LINGER_MS: '1000' };
 
 interface Scene {
   installation: DistributedInstallation;
