@@ -166,7 +166,7 @@ function withoutMarks(pool: Pool) {
 }
 
 // Red when a range that is sent again has a token of its own.
-test('who stood still behind his insert finds that another has gone on, and each event is counted once', async () => {
+test('who stood still behind his insert finds another in his place; each event counts once', async () => {
   const opened = await openStores();
   const { stores, kafka, put } = opened;
   const slow = withoutMarks(stores.pool);

@@ -1,15 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
 
 /**
- * Inserts of several partitions run beside each other; one that makes a block whole runs alone. It compares
- * hours with their events and makes anew those that differ: in the middle of somebody else's insert, whose
- * events are in and whose hours are not yet, they would then be counted twice (seen: 0.8 % too much of
- * 200,000 events, on a machine so busy that inserts took too long). By a lock of the session, which ends with
- * its process. Throws what Postgres throws when it is waited for too long.
+ * Inserts of several partitions run beside each other; one that makes a block whole runs alone. It
+ * compares hours with their events and makes anew those that differ: in the middle of somebody else's
+ * insert, whose events are in and whose hours are not yet, they would then be counted twice (seen: 0.8 %
+ * too much of 200,000 events, on a machine so busy that inserts took too long). By a lock of the session,
+ * which ends with its process. Throws what Postgres throws when it is waited for too long.
  *
- * A process that stands still in the middle of an insert, or whose machine is gone, would keep the others out for
- * as long as Postgres believes in it: after `heldMaxMs` its session ends. What it may still have under way is
- * looked for by whoever is alone then. Not who is alone himself: nobody could see what he is about.
+ * A process that stands still in the middle of an insert, or whose machine is gone, would keep the others
+ * out for as long as Postgres believes in it: after `heldMaxMs` its session ends. What it may still have
+ * under way is looked for by whoever is alone then. Not who is alone himself: nobody could see what he is
+ * about.
  */
 export async function throughInsertGate<T>(
   pool: Pool,

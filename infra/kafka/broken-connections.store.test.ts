@@ -1,22 +1,30 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { testPool } from '../postgres/test-pool.ts';
-import { startFaultyWay } from '../testing-servers/faulty-way.ts';
+import { type FaultyWay, startFaultyWay } from '../testing-servers/faulty-way.ts';
 import { startKafka } from '../testing-servers/start-kafka.ts';
 import type { TestingServer } from '../testing-servers/testing-server.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
-async function openLog() {
+let way: FaultyWay;
+let address: string;
+
+beforeAll(async () => {
   let kafka: TestingServer | undefined;
-  const way = await startFaultyWay(() => Number(kafka?.url.split(':').at(-1)));
-  onTestFinished(() => way.close());
-  const address = `127.0.0.1:${way.port}`;
+  way = await startFaultyWay(() => Number(kafka?.url.split(':').at(-1)));
+  address = `127.0.0.1:${way.port}`;
   kafka = await startKafka({ settings: { 'advertised.listeners': `PLAINTEXT://${address}` } });
-  onTestFinished(() => kafka?.stop());
+  return async () => {
+    way.close();
+    await kafka.stop();
+  };
+});
+
+async function openLog() {
   const topic = await kafkaUnderTest(await testPool(), { brokers: [address] });
   const log = await topic.open();
   const append = async () => (await log.writer(0).append([Buffer.from('a frame')])).status;
   const frames = async () => (await log.reader.read(0, 0, 1_000_000)).length;
-  return { way, append, frames };
+  return { append, frames };
 }
 
 const SOON = { timeout: 4_000, interval: 50 };
@@ -25,7 +33,7 @@ const PATIENCE = { timeout: 15_000, interval: 50 };
 
 // Red when what was left of an answer is taken for the beginning of the next one.
 it('after an answer that was cut off the broker is understood again', async () => {
-  const { way, append, frames } = await openLog();
+  const { append, frames } = await openLog();
   await expect.poll(append, SOON).toBe('durable');
   const before = await frames();
   way.cutNextAnswers();
@@ -36,7 +44,7 @@ it('after an answer that was cut off the broker is understood again', async () =
 
 // Red when a connection that times out is asked on and on.
 it('a connection to a broker that falls silent is replaced', async () => {
-  const { way, append, frames } = await openLog();
+  const { append, frames } = await openLog();
   await expect.poll(append, SOON).toBe('durable');
   const before = await frames();
   way.silence();

@@ -5,9 +5,10 @@ const SILENT_MAX_MS = 6_000;
 const LOOKS = 6;
 
 /**
- * Breaks a connection on which nothing is heard while something is owed. kafkajs gives up the request and asks
- * on the same connection again: where the other side went without a word, until the system gives up as well,
- * a quarter of an hour later. What it was asked has an unknown outcome, as with any connection that breaks.
+ * Breaks a connection on which nothing is heard while something is owed. kafkajs gives up the request and
+ * asks on the same connection again: where the other side went without a word, until the system gives up
+ * as well, a quarter of an hour later. What was asked has an unknown outcome, as on any connection that
+ * breaks.
  */
 export function giveUpSilent(socket: Socket, silentMaxMs = SILENT_MAX_MS): Socket {
   let answeredUpTo = 0;

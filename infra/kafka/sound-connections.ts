@@ -20,10 +20,10 @@ const LENGTH_BYTES = 4;
 
 /**
  * Mends how kafkajs ends a connection and opens it again, each of which leaves a process deaf until it is
- * started anew. It keeps the beginning of an answer that was cut off, and takes what comes next for the rest of
- * it. It takes requests for a connection that is just ending, and nobody ever tells them that it has: the end
- * waits for them, and they for the end. And of two who need a connection at once each opens one, of which the
- * other is heard as well.
+ * started anew. It keeps the beginning of an answer that was cut off, and takes what comes next for its
+ * rest. It takes requests for a connection that is just ending, and nobody ever tells them that it has:
+ * the end waits for them, and they for the end. And of two who need a connection at once each opens one,
+ * of which the other is heard as well.
  */
 export function mendConnections(builder: InnerPoolBuilder): void {
   const build = builder.build;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Between a client and a server: what is done to the connections that are there does not touch later ones. */
+/** Between a client and a server: what is done to connections that are there does not touch later ones. */
 export interface FaultyWay {
   readonly port: number;
   /** From now on nothing comes back, and they stay open. */

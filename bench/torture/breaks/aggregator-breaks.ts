@@ -101,8 +101,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
       { test: LOAD_TEST, title: BEFORE_MARK },
       {
         test: 'aggregator/distributed-load.store.test.ts',
-        title:
-          'who stood still behind his insert finds that another has gone on, and each event is counted once',
+        title: 'who stood still behind his insert finds another in his place; each event counts once',
       },
     ],
     shownBy: { promise: 5, rounds: 2 },

@@ -89,8 +89,8 @@ function hangOfStore(name: StoreName, counted: string): Fault {
 const COUNTED_MS = 60_000;
 
 /**
- * It stands still until the other holds all partitions and has counted what is on the log, and then goes on in
- * the middle of whatever it was about.
+ * It stands still until the other holds all partitions and has counted what is on the log, and then goes on
+ * in the middle of whatever it was about.
  */
 const hangOfAggregator: Fault = {
   counted: 'hangsOfAggregator',
