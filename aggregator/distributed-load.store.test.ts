@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
 import { frameOf } from '../infra/conformance/load-frames.ts';
 import { openLoadStores } from '../infra/conformance/load-stores.ts';
 import { kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
 import { systemClock } from '../infra/ports/clock.ts';
-import { alarms, events, exactly } from './aggregator-under-test.ts';
+import { alarms, events, exactly, start } from './aggregator-under-test.ts';
 import {
   counted,
   openSharedLoad,
@@ -145,6 +146,45 @@ test('a topic that others used before, and that gave up what they wrote, is load
   await counted(opened, 20, PATIENCE);
   expect(await alarms(stores)).toEqual([]);
   expect((await topic.letters()).map(({ value }) => value)).toEqual(['c']);
+});
+
+/** A pool on which nobody marks a range as loaded until that is allowed. */
+function withoutMarks(pool: Pool) {
+  let allow: () => void = () => undefined;
+  let held = 0;
+  const allowed = new Promise<void>((resolve) => {
+    allow = resolve;
+  });
+  const query = async (text: string, values: unknown[]) => {
+    if (text.includes(`SET state = 'loaded'`)) {
+      held++;
+      await allowed;
+    }
+    return await pool.query(text, values);
+  };
+  const stuck = { query, connect: pool.connect.bind(pool) } as unknown as Pool;
+  return { pool: stuck, held: () => held, allow: () => allow() };
+}
+
+// Red when a range that is sent again has a token of its own.
+test('who stood still behind his insert finds another in his place; each event counts once', async () => {
+  const opened = await openSharedLoad();
+  const { stores, kafka, put } = opened;
+  const slow = withoutMarks(stores.pool);
+  onTestFinished(slow.allow);
+  const shared = { deadLetters: kafka.deadLetters };
+  start(stores, { pool: slow.pool, reader: kafka.reader, shared }, { owner: 'one' });
+  await put(0, events(0, 3));
+  await expect.poll(slow.held, SOON).toBe(1);
+  // Of two with one name the later has the partition at once, as after the lease.
+  const other = opened.load('one', await opened.topic.open());
+  await counted(opened, 3, PATIENCE);
+  await put(0, events(3, 6));
+  await counted(opened, 6, PATIENCE);
+  slow.allow();
+  await other.close();
+  await put(0, events(6, 9));
+  await counted(opened, 9, PATIENCE);
 });
 
 // Red when a freeze does not ask for the epoch.

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { testPool } from '../infra/postgres/test-pool.ts';
 import { throughInsertGate } from './insert-gate.ts';
@@ -51,4 +52,25 @@ it('an insert that fails leaves the gate open', async () => {
     throughInsertGate(pool, { logId: 'ab', alone: true }, insert);
   await expect(enter(() => Promise.reject(new TypeError('x')))).rejects.toThrow('x');
   expect(await enter(async () => 'in')).toBe('in');
+});
+
+// Red when a process that stands still in the middle of an insert holds the gate for as long as it does.
+it('whoever is in it for too long is put out, unless he is alone', async () => {
+  const pool = await testPool();
+  const enter = (alone: boolean, insert: () => Promise<void>) =>
+    throughInsertGate(pool, { logId: 'ab', alone, heldMaxMs: 300 }, insert);
+  const [standing, alone] = [held(), held()];
+  const running = [enter(false, standing.insert)];
+  onTestFinished(() => {
+    for (const one of [standing, alone]) one.end();
+  });
+  await expect.poll(standing.hasBegun, SOON).toBe(true);
+  running.push(enter(true, alone.insert));
+  await expect.poll(alone.hasBegun, SOON).toBe(true);
+  const next = enter(false, async () => undefined);
+  await delay(600);
+  alone.end();
+  await next;
+  standing.end();
+  await Promise.all(running);
 });

@@ -6,6 +6,8 @@
 export interface TorturePromise {
   /** Its rows of the table: one run may judge several. */
   promises: readonly number[];
+  /** By which `--only` picks it alone, where its numbers pick others too. */
+  name?: string;
   title: string;
   /** How many rounds each form has. */
   rounds: RoundsOfForms;

@@ -4,6 +4,7 @@ import { breakRounds } from './breaks/break-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { distributedExact } from './distributed/distributed-exact.ts';
 import { distributedFaults } from './distributed/distributed-rounds.ts';
+import { distributedAnswersLost } from './distributed/lost-answers.ts';
 import { fanoutKilled } from './fanout/fanout-rounds.ts';
 import { hostileBytes } from './hostile/hostile-bytes.ts';
 import { dataPlaneKilled, othersKilled } from './kill-rounds.ts';
@@ -43,6 +44,7 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   noisyNeighbours,
   distributedExact,
   distributedFaults,
+  distributedAnswersLost,
 ];
 
 /** Every promise that `npm run torture` can run, in the order it does. */

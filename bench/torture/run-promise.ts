@@ -119,8 +119,14 @@ async function attempt(act: () => Promise<RoundReport> | undefined): Promise<Rou
 }
 
 function failure(error: unknown): RoundReport {
-  const cause = error instanceof Error && error.cause !== undefined ? ` (cause: ${error.cause})` : '';
+  const cause =
+    error instanceof Error && error.cause !== undefined ? ` (cause: ${inWords(error.cause)})` : '';
   return { counts: {}, problems: [`${error instanceof Error ? error.stack : error}${cause}`] };
+}
+
+/** An answer may be the cause. */
+function inWords(cause: unknown): string {
+  return cause instanceof Error ? String(cause) : JSON.stringify(cause);
 }
 
 function add(result: TortureResult, { counts, peaks = {}, problems }: RoundReport): void {

@@ -1,8 +1,9 @@
 /**
  * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
- * `-- --only breaks` shows that each is found broken when it is, `-- --short` or `-- --rounds N` runs fewer
- * rounds, `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1
- * when a promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
+ * `-- --only distributed` one that has a name, `-- --only breaks` shows that each is found broken when it is,
+ * `-- --short` or `-- --rounds N` runs fewer rounds, `-- --seed S` repeats a run, `-- --resume` goes on with
+ * the newest one that was cut off. Exit 1 when a promise is broken, 3 when this machine lacks what one needs,
+ * 130 when interrupted.
  */
 import { parseArgs } from 'node:util';
 import { lacking } from './machine-means.ts';
@@ -51,10 +52,10 @@ async function torture(): Promise<number> {
       writeTortureFile(RESULTS, opened);
       say(progress(result));
     };
-    say(`${name(promise)}: ${title}, ${rounds} rounds, seed ${seed}`);
+    say(`${numbered(promise)}: ${title}, ${rounds} rounds, seed ${seed}`);
     const run = { seed, rounds, form: file.form, resumed: before, isInterrupted: () => interrupted };
     onRound(await runPromise(promise, { ...run, onRound, say: (line) => say(`  ${line}`) }));
-    say(verdict(file.results[at] ?? before));
+    say(verdict(file.results[at] ?? before, promise));
   }
   say(`${path}`);
   if (interrupted) return EXIT.interrupted;
@@ -64,19 +65,23 @@ async function torture(): Promise<number> {
 
 function readWishes() {
   const { values } = parseArgs({ options: OPTIONS });
-  const numbers = values.only?.split(',').map((one) => Number(one === 'breaks' ? 0 : one));
-  const unknown = numbers?.filter((number) => !PROMISES.some(({ promises }) => promises.includes(number)));
-  if (unknown?.length) throw new Error(`No promise is numbered ${unknown.join(', ')}.`);
+  const only = values.only?.split(',');
+  const unknown = only?.filter((one) => !PROMISES.some((promise) => isMeant(promise, one)));
+  if (unknown?.length) throw new Error(`No promise is numbered or named ${unknown.join(', ')}.`);
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds N, N > 0');
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   if (!Number.isInteger(seed)) throw new Error('--seed S, a whole number');
   const form: 'short' | 'long' = values.short ? 'short' : 'long';
-  return { numbers, rounds, seed, form, resume: values.resume === true };
+  return { only, rounds, seed, form, resume: values.resume === true };
 }
 
-function planned({ numbers, rounds, seed, form }: Wishes): OpenedFile {
-  const chosen = PROMISES.filter(({ promises }) => !numbers || promises.some((one) => numbers.includes(one)));
+function isMeant({ name, promises }: TorturePromise, wish: string): boolean {
+  return wish === name || promises.some((one) => String(one) === wish);
+}
+
+function planned({ only, rounds, seed, form }: Wishes): OpenedFile {
+  const chosen = PROMISES.filter((promise) => !only || only.some((one) => isMeant(promise, one)));
   const results = chosen.map((promise) => {
     return unbegun(promise, { seed, rounds: rounds ?? promise.rounds[form], form });
   });
@@ -98,17 +103,16 @@ function figures({ counts, peaks }: TortureResult): string {
     .join(', ');
 }
 
-function verdict(result: TortureResult): string {
+function verdict(result: TortureResult, { name }: TorturePromise): string {
   if (result.lacks !== undefined) return `${result.promises.join(',')} NOT RUN: ${result.lacks}`;
   if (result.outcome !== 'broken') return `${result.promises.join(',')} ${result.outcome}`;
-  const only = result.promises.length === 0 ? '' : ` --only ${result.promises[0]}`;
-  const again = `npm run torture --${only} --seed ${result.seed}`;
+  const again = `npm run torture -- --only ${name ?? result.promises[0]} --seed ${result.seed}`;
   const left = result.leftAt === undefined ? [] : [`data and log are left at ${result.leftAt}`];
   const lines = [...result.problems, ...left, `to repeat it: ${again}`];
   return `${result.promises.join(',')} BROKEN\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
-function name({ promises }: TorturePromise): string {
+function numbered({ promises }: TorturePromise): string {
   return `promise ${promises.join(', ')}`;
 }
 

@@ -1,7 +1,11 @@
-import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
+import { connect as connectPlain, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type Admin, type ISocketFactory, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
+import { giveUpSilent } from './give-up-silent.ts';
 import type { KafkaLogin, KafkaSettings } from './kafka-settings.ts';
 import type { Connected } from './send-request.ts';
+import { type InnerPoolBuilder, mendConnections } from './sound-connections.ts';
 
 /**
  * What we need of a cluster, one request at a time: no consumer group, no batching producer, no retries. Both
@@ -71,7 +75,10 @@ interface Cluster {
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>;
   findBroker(node: { nodeId: string }): Promise<KafkaBroker>;
   fetchTopicsOffset(topics: unknown[]): Promise<Array<{ partitions: PartitionOffset[] }>>;
-  brokerPool: { versions: Record<number, { maxVersion: number }> | null };
+  brokerPool: {
+    versions: Record<number, { maxVersion: number }> | null;
+    connectionPoolBuilder: InnerPoolBuilder;
+  };
 }
 
 interface PartitionOffset {
@@ -135,6 +142,7 @@ function configOf({ brokers, tls, sasl }: KafkaSettings, log: Logger): KafkaConf
     connectionTimeout: CONNECT_TIMEOUT_MS,
     authenticationTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    socketFactory: openSocket,
     retry: { retries: 0, initialRetryTime: 50 },
     logLevel: logLevel.WARN,
     logCreator:
@@ -143,6 +151,17 @@ function configOf({ brokers, tls, sasl }: KafkaSettings, log: Logger): KafkaConf
         log.debug({ kafka: said }, 'kafkajs'),
   };
 }
+
+const KEEP_ALIVE_MS = 60_000;
+
+/** As kafkajs opens them itself, but for what becomes of one that falls silent. */
+const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+  const name = isIP(host) ? {} : { servername: host };
+  const socket = ssl
+    ? connectTls({ host, port, ...name, ...ssl }, onConnect)
+    : connectPlain({ host, port }, onConnect);
+  return giveUpSilent(socket.setKeepAlive(true, KEEP_ALIVE_MS));
+};
 
 function loginOf({ mechanism, username, password }: KafkaLogin): NonNullable<KafkaConfig['sasl']> {
   if (mechanism === 'scram-sha-256') return { mechanism: 'scram-sha-256', username, password };
@@ -156,10 +175,12 @@ function innerCluster(kafka: Kafka): Cluster {
     ({ description }) => description === 'private:Kafka:createCluster',
   );
   const make = Reflect.get(kafka, maker ?? '') as (options: unknown) => Cluster;
-  return make({
+  const cluster = make({
     metadataMaxAge: METADATA_AGE_MS,
     allowAutoTopicCreation: false,
     maxInFlightRequests: null,
     isolationLevel: READ_UNCOMMITTED,
   });
+  mendConnections(cluster.brokerPool.connectionPoolBuilder);
+  return cluster;
 }

@@ -52,7 +52,9 @@ export async function startNativeKafka({
       const file = join(folder, 'server.properties');
       writeFileSync(file, lines.join(''));
       const id = randomBytes(16).toString('base64url');
-      const storage = ['-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', file];
+      // In one word: one id in 64 begins as an option does.
+      const identity = `--cluster-id=${id}`;
+      const storage = ['-cp', jars, 'kafka.tools.StorageTool', 'format', identity, '-c', file];
       const format = [...storage, ...(login ? scramOf(login) : [])];
       execFileSync('java', ['-XX:TieredStopAtLevel=1', ...format], {
         stdio: 'ignore',

@@ -19,7 +19,7 @@ export interface NativeServer {
 }
 
 const PREFIX = 'metergate-testing-';
-const UP = { timeoutMs: 60_000, everyMs: 50 };
+const UP = { timeoutMs: 120_000, everyMs: 50 };
 
 /** Runs a server of this machine in a folder of its own, which goes with it. */
 export async function startNativeServer(spec: NativeServer): Promise<TestingServer> {

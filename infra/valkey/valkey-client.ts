@@ -27,6 +27,8 @@ interface Scripts {
 }
 
 const COMMAND_TIMEOUT_MS = 1_000;
+/** A connection on which nothing is heard while something is owed is replaced: its other end may be gone. */
+const SILENT_MAX_MS = 2_000;
 const RECONNECT_MS_MAX = 500;
 const KEYS = 2;
 
@@ -42,6 +44,7 @@ export function createValkeyClient(
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENT_MAX_MS,
     retryStrategy: (times) => Math.min(times * 50, RECONNECT_MS_MAX),
     scripts: {
       claimKeys: { lua: CLAIM, numberOfKeys: KEYS },

@@ -10,7 +10,8 @@ import { type Instance, startInstance } from '../../instance.ts';
 import { createLedger } from '../../ledger.ts';
 import { makeWorld } from '../../make-world.ts';
 import type { MeantEvent } from '../../planned-event.ts';
-import { type Address, startTcpProxy, type TcpProxy, type TcpProxyOptions } from '../proxy/tcp-proxy.ts';
+import { type ArmedProxy, openHop } from '../proxy/armed-proxy.ts';
+import type { Address } from '../proxy/tcp-proxy.ts';
 import { startPostgresProcess } from './postgres-process.ts';
 import type { StoreProcess } from './store-process.ts';
 import { startWarehouseProcess } from './warehouse-process.ts';
@@ -34,11 +35,6 @@ export interface AwayScene {
 
 export type StoreName = 'postgres' | 'warehouse';
 export type Hop = StoreName | 'client';
-
-/** A proxy whose faults are drawn by whoever armed it last. */
-export interface ArmedProxy extends TcpProxy {
-  arm(fault: TcpProxyOptions['fault']): void;
-}
 
 const CONNECTIONS = 32;
 /** Many inserts are to pass: each is a chance to lose an answer. */
@@ -91,17 +87,6 @@ async function startStores(folder: string, closer: Closer) {
     SERVER_SECRET: randomBytes(32).toString('base64'),
   };
   return { processes: { postgres, warehouse }, hops, environment };
-}
-
-async function openHop(closer: Closer, target: () => Address): Promise<ArmedProxy> {
-  let armed: TcpProxyOptions['fault'];
-  const proxy = await startTcpProxy({ target, fault: (request) => armed?.(request) });
-  closer.add('proxy', { close: () => proxy.close() });
-  return Object.assign(proxy, {
-    arm(fault: TcpProxyOptions['fault']) {
-      armed = fault;
-    },
-  });
 }
 
 async function openJudged(instance: Instance, closer: Closer): Promise<Judged> {

@@ -1,15 +1,15 @@
 import { compareBreakdowns, compareCounters, type Judged } from '../../compare.ts';
-import { seenInTime } from '../../in-time.ts';
 import type { Ledger } from '../../ledger.ts';
 import { createRandom, type Random } from '../../random.ts';
 import { waitUntilCounted } from '../../wait-until-counted.ts';
 import { type Beside, during } from '../during.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { drawFaults, type FaultDraw } from '../proxy/draw-faults.ts';
-import type { Fault, TcpProxy } from '../proxy/tcp-proxy.ts';
+import type { ArmedProxy } from '../proxy/armed-proxy.ts';
+import { createLosses, SWALLOWED } from '../proxy/losses.ts';
+import type { Fault } from '../proxy/tcp-proxy.ts';
 import { compareServedRows } from '../stored-events.ts';
 import { startStorm } from '../storm.ts';
-import { type ArmedProxy, type AwayScene, openAwayScene, warehouseUrl } from './away-scene.ts';
+import { type AwayScene, openAwayScene, warehouseUrl } from './away-scene.ts';
 
 /** Rounds take turns between the hops: 20 lost answers on each in the short form, 500 in the long one. */
 const ANSWERS_LOST_PER_ROUND = { short: 20, long: 25 };
@@ -43,23 +43,21 @@ interface Round {
 
 /** What a hanging connection costs: the client's patience, or an insert's. */
 const RARE: Fault[] = [{ kind: 'hang' }];
-const SWALLOWED: Fault[] = [
-  { kind: 'swallow' },
-  { kind: 'swallow' },
-  { kind: 'swallow' },
-  { kind: 'cut', bytes: 30 },
-  { kind: 'cut', bytes: 400 },
-];
 
 function kindsOf(form: Round['form']): Fault[] {
   const often: Fault[] = [...SWALLOWED, { kind: 'lose' }];
   return form === 'short' ? often : [...often, ...often, ...often, ...RARE];
 }
 
+function planOf({ form, random }: Round, name: string, hop: ArmedProxy) {
+  return { hop, name, random, kinds: kindsOf(form), count: ANSWERS_LOST_PER_ROUND[form] };
+}
+
 async function loseClientsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
   const { ledger } = scene.judged;
   const before = learntFromRetries(ledger);
-  const losses = createLosses(scene.hops.client, 'Client', round, {
+  const losses = createLosses({
+    ...planOf(round, 'Client', scene.hops.client),
     share: 0.3,
     among: (request) => request.includes('POST /api/v1/usage/events'),
   });
@@ -81,7 +79,8 @@ const INSERT = /insert_deduplication_token=([\w-]+)/;
 async function loseInsertsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
   const { judged, hops } = scene;
   const tokens = createTokens();
-  const losses = createLosses(hops.warehouse, 'Warehouse', round, {
+  const losses = createLosses({
+    ...planOf(round, 'Warehouse', hops.warehouse),
     share: 0.4,
     among: (request) => INSERT.test(request.toString('latin1')),
     onRequest: tokens.seen,
@@ -130,49 +129,6 @@ function createTokens() {
     },
     problems: () => [...unanswered].map((token) => `the insert ${token} was not sent again`),
   };
-}
-
-interface LossesDraw extends Pick<FaultDraw, 'share' | 'among'> {
-  onRequest?: (request: Buffer, fault: Fault | undefined) => void;
-}
-
-interface Losses {
-  /** Resolves when as many answers were lost as a round has. */
-  enough(): Promise<void>;
-  /** What was lost, to be asked for once all is answered. */
-  counts(): Record<string, number>;
-}
-
-/** Faults of a hop's requests, from now on, until so many were done: not each that is drawn is. */
-function createLosses(
-  hop: ArmedProxy,
-  name: string,
-  { form, random }: Round,
-  { onRequest, ...draw }: LossesDraw,
-): Losses {
-  const before = hop.done();
-  const answersLost = () => answersIn(hop.done()) - answersIn(before);
-  const isEnough = () => answersLost() >= ANSWERS_LOST_PER_ROUND[form];
-  const drawn = drawFaults({ random, kinds: kindsOf(form), isEnough, ...draw });
-  hop.arm((request) => {
-    const fault = drawn(request);
-    onRequest?.(request, fault);
-    return fault;
-  });
-  return {
-    async enough() {
-      const limits = { timeoutMs: ROUND_PATIENCE_MS, everyMs: 5 };
-      await seenInTime(() => isEnough() || undefined, limits, `lost answers of the hop ${name}`);
-    },
-    counts: () => ({
-      [`answersLostOf${name}`]: answersLost(),
-      [`requestsLostOf${name}`]: hop.done().lose - before.lose,
-    }),
-  };
-}
-
-function answersIn({ swallow, cut, hang }: ReturnType<TcpProxy['done']>): number {
-  return swallow + cut + hang;
 }
 
 async function judge(scene: AwayScene): Promise<RoundReport> {

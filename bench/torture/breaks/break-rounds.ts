@@ -15,8 +15,9 @@ import { inWords, proveBreaks } from './prove-breaks.ts';
  */
 export function breakRounds(promises: readonly TorturePromise[]): TorturePromise {
   return {
-    // No row of the table: `--only 0`, or `--only breaks`.
+    // No row of the table.
     promises: [0],
+    name: 'breaks',
     title: 'every break is found by the run of its promise',
     rounds: { short: SHOWN.length, long: SHOWN.length },
     open: async (options) => ({

@@ -197,4 +197,46 @@ export const SHARED_BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: 'gate-held-for-ever',
+    promises: [8],
+    why: 'a process that stands still in the middle of an insert keeps all others from loading',
+    module: 'aggregator/insert-gate',
+    find: "alone ? '0' : String(heldMaxMs)",
+    replace: "'0'",
+    provedBy: [
+      {
+        test: 'aggregator/insert-gate.store.test.ts',
+        title: 'whoever is in it for too long is put out, unless he is alone',
+      },
+    ],
+  },
+  {
+    name: 'silent-broker-asked-on',
+    promises: [8],
+    why: 'a connection whose other end is gone is asked for a quarter of an hour, and nothing is taken',
+    module: 'infra/kafka/give-up-silent',
+    find: 'if (silentLooks > LOOKS) socket.destroy(',
+    replace: 'if (false) socket.destroy(',
+    provedBy: [
+      {
+        test: 'infra/kafka/give-up-silent.test.ts',
+        title: 'a connection that owes an answer and says nothing is broken',
+      },
+    ],
+  },
+  {
+    name: 'silent-key-store-asked-on',
+    promises: [8],
+    why: 'a connection whose other end is gone is asked for ever, and nothing is taken',
+    module: 'infra/valkey/valkey-client',
+    find: 'socketTimeout: SILENT_MAX_MS,',
+    replace: '',
+    provedBy: [
+      {
+        test: 'infra/valkey/silent-connection.store.test.ts',
+        title: 'a connection to the key store that falls silent is replaced',
+      },
+    ],
+  },
 ];

@@ -33,10 +33,7 @@ export const distributedExact: TorturePromise = {
         ];
         return { counts: { itemsSent: sent.items, requestsRepeated: sent.repeated }, problems };
       },
-      async close() {
-        await installation.close();
-        return undefined;
-      },
+      close: installation.close,
     };
   },
 };

@@ -1,6 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Role } from '../../../infra/role-needs.ts';
+import { waitUntilCounted } from '../../wait-until-counted.ts';
 import type { DistributedInstallation } from './installation.ts';
+import { sharedBy } from './partition-owners.ts';
+import type { RunningRole } from './running-role.ts';
 
 /** What is done to one part of an installation while it is under load, and then mended. */
 export interface Fault {
@@ -82,6 +85,53 @@ function hangOfStore(name: StoreName, counted: string): Fault {
   };
 }
 
+/** For what stands on the log to be counted by those who are left. */
+const COUNTED_MS = 60_000;
+
+/**
+ * It stands still until the other holds all partitions and has counted what is on the log, and then goes on
+ * in the middle of whatever it was about.
+ */
+const hangOfAggregator: Fault = {
+  counted: 'hangsOfAggregator',
+  async inflict(installation, { nth }) {
+    const { aggregator } = installation.roles;
+    await sharedBy(installation, aggregator.length);
+    const victim = aggregator[nth % aggregator.length];
+    victim?.freeze();
+    try {
+      await sharedBy(installation, aggregator.length - 1);
+      await waitUntilCounted(installation.judged, COUNTED_MS);
+    } finally {
+      victim?.thaw();
+    }
+    await sharedBy(installation, aggregator.length);
+  },
+};
+
+/** A third one comes, one of the first two goes and comes back, and the third one goes. */
+const rebalance: Fault = {
+  counted: 'rebalances',
+  async inflict(installation, { nth }) {
+    const { aggregator } = installation.roles;
+    await sharedBy(installation, aggregator.length);
+    const joined = await installation.add('aggregator');
+    await sharedBy(installation, aggregator.length + 1);
+    const leaving = aggregator[nth % aggregator.length];
+    if (leaving) await stopInOrder(leaving);
+    await sharedBy(installation, aggregator.length);
+    await leaving?.start();
+    await sharedBy(installation, aggregator.length + 1);
+    await stopInOrder(joined);
+    await sharedBy(installation, aggregator.length);
+  },
+};
+
+async function stopInOrder(one: RunningRole): Promise<void> {
+  const exitCode = await one.stop();
+  if (exitCode !== 0) throw new Error(`a stop of ${one.role} ended with ${exitCode}: ${one.log()}`);
+}
+
 /** In this order: those that a short form has come first. */
 export const FAULTS: readonly Fault[] = [
   killOfRole('ingest', 'killsOfIngest'),
@@ -96,4 +146,6 @@ export const FAULTS: readonly Fault[] = [
   killOfRole('delivery', 'killsOfDelivery'),
   killOfStore('warehouse', 'killsOfWarehouse'),
   hangOfStore('warehouse', 'hangsOfWarehouse'),
+  hangOfAggregator,
+  rebalance,
 ];

@@ -19,6 +19,7 @@ import { makeWorld } from '../../make-world.ts';
 import { startPostgresProcess } from '../away/postgres-process.ts';
 import type { StoreProcess } from '../away/store-process.ts';
 import { startWarehouseProcess } from '../away/warehouse-process.ts';
+import { type ArmedProxy, openHop } from '../proxy/armed-proxy.ts';
 import type { Address } from '../proxy/tcp-proxy.ts';
 import { type RunningRole, runRoleProcess } from './running-role.ts';
 import { startTcpBalancer } from './tcp-balancer.ts';
@@ -35,13 +36,22 @@ export interface DistributedInstallation {
   judged: Judged;
   /** What every process is told. */
   environment: Record<string, string>;
-  /** Ends all of it, whatever state it is in. */
-  close(): Promise<void>;
+  /** The proxies before broker and key store, where they were asked for. */
+  hops?: Hops;
+  /** One more process, which its caller stops. */
+  add(role: Role): Promise<RunningRole>;
+  /** Ends all of it, whatever state it is in. With `keep` the logs stay: resolves with where they are. */
+  close(how?: { keep: boolean }): Promise<string | undefined>;
 }
 
+export type Hops = Record<'kafka' | 'redis', ArmedProxy>;
+
 export interface InstallationOptions {
-  /** Of each role. */
+  /** Of each role, but for those that are named. */
   processes: number;
+  but?: Partial<Record<Role, number>>;
+  /** Everything that is said to broker and key store goes through proxies. */
+  throughProxies?: boolean;
   connections: number;
   environment?: Record<string, string>;
 }
@@ -55,9 +65,18 @@ export async function startInstallation(options: InstallationOptions): Promise<D
   const folder = mkdtempSync(join(tmpdir(), 'metergate-distributed-'));
   // Postgres may run under another account, which has to get through here.
   chmodSync(folder, 0o755);
-  closer.add('folder', { close: () => rmSync(folder, { recursive: true, force: true }) });
+  let keeps = false;
+  closer.add('folder', { close: () => keeps || rmSync(folder, { recursive: true, force: true }) });
   try {
-    return await startIn(folder, closer, options);
+    const started = await startIn(folder, closer, options);
+    return {
+      ...started,
+      async close({ keep } = { keep: false }) {
+        keeps = keep;
+        await closer.close();
+        return keep ? folder : undefined;
+      },
+    };
   } catch (error) {
     await closer.close();
     throw error;
@@ -67,9 +86,9 @@ export async function startInstallation(options: InstallationOptions): Promise<D
 async function startIn(
   folder: string,
   closer: Closer,
-  { processes, connections, environment: given }: InstallationOptions,
-): Promise<DistributedInstallation> {
-  const stores = await startStores(folder, closer);
+  { processes, but = {}, connections, environment: given, throughProxies = false }: InstallationOptions,
+): Promise<Omit<DistributedInstallation, 'close'>> {
+  const stores = await startStores(folder, closer, throughProxies);
   const roles: DistributedInstallation['roles'] = {
     ...{ ingest: [], aggregator: [], 'control-plane': [], delivery: [] },
   };
@@ -83,40 +102,47 @@ async function startIn(
     SERVER_SECRET: randomBytes(32).toString('base64'),
     ...given,
   };
+  const add = async (role: Role) => {
+    const running = await runRoleProcess(role, { port: await quietPort(), environment, folder });
+    closer.add(`${role} ${running.address.port}`, { drain: () => running.kill() });
+    return running;
+  };
   for (const role of ROLES) {
-    const started = Array.from({ length: processes }, async () => {
-      const running = await runRoleProcess(role, { port: await quietPort(), environment, folder });
-      closer.add(`${role} ${running.address.port}`, { drain: () => running.kill() });
-      roles[role].push(running);
-    });
-    await Promise.all(started);
+    const started = Array.from({ length: but[role] ?? processes }, () => add(role));
+    roles[role].push(...(await Promise.all(started)));
   }
   const keys = await makeWorkspace(environment);
   const api = createApi({ origin: ingest.url, key: keys.live.secret, connections });
   closer.add('api', { close: () => api.close() });
   const world = await makeWorld(api);
   const judged = { api, world, ledger: createLedger(world) };
-  const { kafka, redis, postgres, warehouse } = stores;
-  return { roles, kafka, redis, postgres, warehouse, keys, judged, environment, close: closer.close };
+  const { environment: _, ...servers } = stores;
+  return { ...servers, roles, keys, judged, environment, add };
 }
 
+/** So that two aggregators have to give up some of theirs to a third one. */
+export const PARTITIONS = 5;
 /** One broker: it cannot ask for more copies. Small ranges, so that many pass. */
 const SETTINGS = {
   LOG_LEVEL: 'warn',
-  KAFKA_PARTITIONS: '4',
+  KAFKA_PARTITIONS: String(PARTITIONS),
   KAFKA_REPLICATION: '1',
   KAFKA_MIN_ISR: '1',
-  LOAD_LINGER_MS: '200',
+  LOAD_LINGER_MS: '300',
   WEBHOOK_ALLOW_PRIVATE: 'true',
 };
 
-async function startStores(folder: string, closer: Closer) {
+async function startStores(folder: string, closer: Closer, throughProxies: boolean) {
+  const running: Partial<Record<keyof Hops, TestingServer>> = {};
+  const hop = (name: keyof Hops) => openHop(closer, () => addressOf(running[name]?.url));
+  const hops = throughProxies ? { kafka: await hop('kafka'), redis: await hop('redis') } : undefined;
   const [kafka, redis, postgres, warehouse] = await Promise.all([
-    startKafka(),
+    startKafka(hops ? { settings: advertised(hops.kafka) } : {}),
     startRedis(),
     startPostgresProcess(join(folder, 'postgres')),
     startWarehouseProcess(join(folder, 'warehouse')),
   ]);
+  Object.assign(running, { kafka, redis });
   closer.add('kafka', { close: () => kafka.stop() });
   closer.add('redis', { close: () => redis.stop() });
   closer.add('postgres', { close: () => postgres.kill() });
@@ -125,12 +151,23 @@ async function startStores(folder: string, closer: Closer) {
   const postgresDoor = await openDoor(closer, () => [postgres.address()]);
   const warehouseDoor = await openDoor(closer, () => [warehouse.address()]);
   const environment = {
-    KAFKA_BROKERS: kafka.url,
-    REDIS_URL: redis.url,
+    KAFKA_BROKERS: hops ? `127.0.0.1:${hops.kafka.port}` : kafka.url,
+    REDIS_URL: hops ? `redis://127.0.0.1:${hops.redis.port}` : redis.url,
     DATABASE_URL: postgres.urlThrough(postgresDoor.address.port),
     CLICKHOUSE_URL: warehouseDoor.url,
   };
-  return { kafka, redis, postgres, warehouse, environment };
+  return { kafka, redis, postgres, warehouse, environment, ...(hops ? { hops } : {}) };
+}
+
+/** Clients go where the broker says that it is. */
+function advertised(hop: ArmedProxy): Record<string, string> {
+  return { 'advertised.listeners': `PLAINTEXT://127.0.0.1:${hop.port}` };
+}
+
+/** `host:port`, or a URL. */
+function addressOf(url = ''): Address {
+  const [host = '', port] = url.replace(/^.*\/\//, '').split(':');
+  return { host, port: Number(port) };
 }
 
 async function openDoor(closer: Closer, targets: () => Address[]) {

@@ -1,0 +1,54 @@
+import { beforeAll, expect, it } from 'vitest';
+import { testPool } from '../postgres/test-pool.ts';
+import { type FaultyWay, startFaultyWay } from '../testing-servers/faulty-way.ts';
+import { startKafka } from '../testing-servers/start-kafka.ts';
+import type { TestingServer } from '../testing-servers/testing-server.ts';
+import { kafkaUnderTest } from './kafka-under-test.ts';
+
+let way: FaultyWay;
+let address: string;
+
+beforeAll(async () => {
+  let kafka: TestingServer | undefined;
+  way = await startFaultyWay(() => Number(kafka?.url.split(':').at(-1)));
+  address = `127.0.0.1:${way.port}`;
+  kafka = await startKafka({ settings: { 'advertised.listeners': `PLAINTEXT://${address}` } });
+  return async () => {
+    way.close();
+    await kafka.stop();
+  };
+});
+
+async function openLog() {
+  const topic = await kafkaUnderTest(await testPool(), { brokers: [address] });
+  const log = await topic.open();
+  const append = async () => (await log.writer(0).append([Buffer.from('a frame')])).status;
+  const frames = async () => (await log.reader.read(0, 0, 1_000_000)).length;
+  return { append, frames };
+}
+
+const SOON = { timeout: 4_000, interval: 50 };
+/** Longer than a connection may be silent. */
+const PATIENCE = { timeout: 15_000, interval: 50 };
+
+// Red when what was left of an answer is taken for the beginning of the next one.
+it('after an answer that was cut off the broker is understood again', async () => {
+  const { append, frames } = await openLog();
+  await expect.poll(append, SOON).toBe('durable');
+  const before = await frames();
+  way.cutNextAnswers();
+  expect(await append()).toBe('unknown');
+  await expect.poll(append, SOON).toBe('durable');
+  await expect.poll(() => frames().catch(() => 0), SOON).toBe(before + 2);
+});
+
+// Red when a connection that times out is asked on and on.
+it('a connection to a broker that falls silent is replaced', async () => {
+  const { append, frames } = await openLog();
+  await expect.poll(append, SOON).toBe('durable');
+  const before = await frames();
+  way.silence();
+  expect(await append()).toBe('unknown');
+  await expect.poll(append, PATIENCE).toBe('durable');
+  await expect.poll(() => frames().catch(() => 0), PATIENCE).toBeGreaterThan(before);
+});

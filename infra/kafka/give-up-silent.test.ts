@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { giveUpSilent } from './give-up-silent.ts';
+
+const SILENT_MS = 120;
+
+/** A server that gives every chunk back until it is told to be silent. */
+async function connected() {
+  let isSilent = false;
+  const fallSilent = () => {
+    isSilent = true;
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).on('data', (bytes) => isSilent || socket.write(bytes));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  await once(socket, 'connect');
+  return { socket: giveUpSilent(socket, SILENT_MS), fallSilent };
+}
+
+async function ask(socket: Socket): Promise<void> {
+  socket.write('a');
+  await once(socket, 'data');
+}
+
+it('a connection that owes an answer and says nothing is broken', async () => {
+  const { socket, fallSilent } = await connected();
+  await ask(socket);
+  fallSilent();
+  let why = '';
+  socket.on('error', (error) => {
+    why = error.message;
+  });
+  socket.write('b');
+  await expect.poll(() => why, { timeout: 5_000 }).toMatch(/nothing was heard/);
+});
+
+it('one that owes nothing may be silent, and one that answers may be asked for ever', async () => {
+  const { socket } = await connected();
+  socket.on('error', () => undefined);
+  await ask(socket);
+  await delay(3 * SILENT_MS);
+  for (let asked = 0; asked < 6; asked++) {
+    await ask(socket);
+    await delay(SILENT_MS / 2);
+  }
+  expect(socket.destroyed).toBe(false);
+});
