@@ -12,6 +12,7 @@ import { runBaseline } from '../baselines/start-baseline.ts';
 import { familyCost, processCost } from '../process-cost.ts';
 import { keepResult } from '../result-file.ts';
 import { compareChecks } from './check-ratio.ts';
+import { distributedRatio } from './distributed-ratio.ts';
 import { drive } from './drive.ts';
 import { GOALS, type Measured } from './goals.ts';
 import { ingestRatios } from './ingest-ratios.ts';
@@ -38,15 +39,17 @@ interface Sizes {
   /** Events stored when reads are timed. */
   growth: number[];
   soakMs: number;
+  /** Of one ingest process and two on a broker; none where that is left out. */
+  distributedRounds: number;
 }
 
 const QUICK: Sizes = {
   ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 8_000, drainMs: 700, counterSamples: 25 },
-  ...{ checkMs: 400, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0 },
+  ...{ checkMs: 400, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0, distributedRounds: 0 },
 };
 const WHOLE: Sizes = {
   ...{ runMs: 1_500, rounds: 9, rate: 60_000, freshnessMs: 60_000, drainMs: 10_000, counterSamples: 100 },
-  ...{ checkMs: 1_500, keyMillions: '4,10', stageBatches: 20_000, growth: [1_000_000], soakMs: 0 },
+  ...{ checkMs: 1_500, keyMillions: '4,10', stageBatches: 20_000, growth: [1_000_000], soakMs: 0, distributedRounds: 7 },
 };
 const OPTIONS = {
   quick: { type: 'boolean', default: false },
@@ -58,7 +61,7 @@ const OPTIONS = {
 const CHILD_PATIENCE_MS = 240_000;
 /** Where the capacity was not measured. */
 const SOAK_RATE = 60_000;
-const ELSEWHERE: Measured = { id: 'G10', note: 'measured by npm run bench:distributed' };
+const LEFT_OUT: Measured = { id: 'G10', note: 'left out of this form: npm run bench:distributed' };
 
 type Part = (scene: Scene, sizes: Sizes, result: SuiteResult) => Promise<void>;
 
@@ -66,7 +69,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS });
   const form = values.scale ? 'scale' : values.quick ? 'quick' : 'whole';
   const sizes = form === 'scale' ? scaled(values) : form === 'quick' ? QUICK : WHOLE;
-  const result: SuiteResult = { form, seed: 1, sizes, measured: [ELSEWHERE], seconds: {}, failed: {} };
+  const result: SuiteResult = { form, seed: 1, sizes, measured: [LEFT_OUT], seconds: {}, failed: {} };
   const scene = await openScene(sizes);
   try {
     for (const [name, part] of Object.entries(PARTS)) {
@@ -188,6 +191,12 @@ const PARTS: Record<string, Part> = {
     const { measured, ...figures } = await counters(scene, counterSamples);
     result.measured.push(measured);
     result.counters = figures;
+  },
+
+  async distributed(_, { distributedRounds }, result) {
+    if (distributedRounds === 0) return;
+    result.measured = result.measured.filter(({ id }) => id !== LEFT_OUT.id);
+    result.measured.push(await distributedRatio(distributedRounds));
   },
 
   /** At four fifths of what was counted a second while nothing else was asked of it. */

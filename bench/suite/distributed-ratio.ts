@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { lacking } from '../torture/machine-means.ts';
+import type { Measured } from './goals.ts';
+import type { Paired } from './paired.ts';
+
+const PROGRAM = fileURLToPath(new URL('../distributed.js', import.meta.url));
+const PATIENCE_MS = 600_000;
+
+/** What is used of what `npm run bench:distributed` prints. */
+interface Figures {
+  G10: Paired;
+  oneIngest: { perSecond: number };
+  twoIngest: { perSecond: number };
+}
+
+/** G10, in a process of its own: an installation with a broker, a key store and two of each role. */
+export async function distributedRatio(rounds: number): Promise<Measured> {
+  const lacks = lacking('ownServers');
+  if (lacks !== undefined) return { id: 'G10', note: lacks };
+  const args = [PROGRAM, '--rounds', String(rounds)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: PATIENCE_MS });
+  // The path of its own result stands behind it.
+  const { G10, oneIngest, twoIngest } = JSON.parse(stdout.slice(0, stdout.lastIndexOf('}') + 1)) as Figures;
+  const rates = `${oneIngest.perSecond} and ${twoIngest.perSecond} events/s`;
+  return { id: 'G10', ...G10, note: `${rates} with broker, key store and load beside` };
+}
