@@ -49,7 +49,14 @@ const QUICK: Sizes = {
 };
 const WHOLE: Sizes = {
   ...{ runMs: 1_500, rounds: 9, rate: 60_000, freshnessMs: 60_000, drainMs: 10_000, counterSamples: 100 },
-  ...{ checkMs: 1_500, keyMillions: '4,10', stageBatches: 20_000, growth: [1_000_000], soakMs: 0, distributedRounds: 7 },
+  ...{
+    checkMs: 1_500,
+    keyMillions: '4,10',
+    stageBatches: 20_000,
+    growth: [1_000_000],
+    soakMs: 0,
+    distributedRounds: 7,
+  },
 };
 const OPTIONS = {
   quick: { type: 'boolean', default: false },

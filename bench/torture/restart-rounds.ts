@@ -61,23 +61,28 @@ async function fill(
   const { world } = judged;
   const { host, port } = new URL(instance.origin);
   const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
-  const getToKnow = async (): Promise<void> => {
-    const plan = { seed: roundSeed(seed, known.length), run: `known-${known.length}`, items: KNOWN_ITEMS };
-    const requests = [...planRequests({ ...plan, nowMs: Date.now(), world })];
-    await sendAll(requests, sendOptions(judged));
-    known.push(...requests);
-  };
   let keys = 0;
   for (let told = 1; keys < KEYS[form]; ) {
-    await getToKnow();
+    await getToKnow({ judged, known }, seed);
     const run = await runLoad({ ...to, world, nowMs: Date.now(), spreadMs: 600_000, durationMs: FILL_MS });
     keys += run.acknowledged;
     if (keys < (told * KEYS[form]) / 10) continue;
     say(`${keys} keys`);
     told = Math.floor((keys * 10) / KEYS[form]) + 1;
   }
-  await getToKnow();
+  await getToKnow({ judged, known }, seed);
   return keys;
+}
+
+/** Requests that will be repeated. */
+async function getToKnow(
+  { judged, known }: Pick<FullInstance, 'judged' | 'known'>,
+  seed: number,
+): Promise<void> {
+  const plan = { seed: roundSeed(seed, known.length), run: `known-${known.length}`, items: KNOWN_ITEMS };
+  const requests = [...planRequests({ ...plan, nowMs: Date.now(), world: judged.world })];
+  await sendAll(requests, sendOptions(judged));
+  known.push(...requests);
 }
 
 const AGAIN = { timeoutMs: 60_000 };
@@ -108,6 +113,8 @@ interface RoundOf {
 async function restartRound(full: FullInstance, { seed, number }: RoundOf): Promise<RoundReport> {
   const { instance, judged, known, keys } = full;
   const pid = instance.pid('data plane');
+  // These stand on the log alone when it is killed.
+  await getToKnow(full, roundSeed(seed, number));
   // The load of all that was filled in would be timed with it.
   const firstAnswerMs = await whileStopped(instance.pid('control side'), () => killAndTime(full, number));
   mustBeAnother(instance, 'data plane', pid);
