@@ -126,7 +126,8 @@ function failure(error: unknown): RoundReport {
 
 /** An answer may be the cause. */
 function inWords(cause: unknown): string {
-  return cause instanceof Error ? String(cause) : JSON.stringify(cause);
+  const isPlain = typeof cause === 'object' && !(cause instanceof Error);
+  return isPlain ? JSON.stringify(cause) : String(cause);
 }
 
 function add(result: TortureResult, { counts, peaks = {}, problems }: RoundReport): void {

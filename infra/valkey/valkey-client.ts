@@ -79,16 +79,14 @@ export function createValkeyClient(
       }),
     policy: () => asked(async () => fieldOf(await redis.info('memory'), 'maxmemory_policy')),
     getAll: (keys) => asked(() => Promise.all(keys.map((key) => redis.get(key)))),
-    setAll: (keys, value) =>
-      asked(async () => {
-        await Promise.all(keys.map((key) => redis.set(key, value)));
-      }),
+    async setAll(keys, value) {
+      await asked(() => Promise.all(keys.map((key) => redis.set(key, value))));
+    },
     claim: (args) => asked(() => together(() => scripts.claimKeysBuffer(...args))),
     confirm: (args) => asked(() => together(() => scripts.confirmKeysBuffer(...args))),
-    release: (args) =>
-      asked(async () => {
-        await scripts.releaseKeys(...args);
-      }),
+    async release(args) {
+      await asked(() => scripts.releaseKeys(...args));
+    },
     async close() {
       redis.disconnect();
     },

@@ -10,8 +10,8 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     promises: [1],
     why: 'a batch of duplicates is answered while the flush of their originals is still in flight',
     module: 'ingest/engine/fast-engine',
-    find: 'if (created === 0 && !waits) return { answer };',
-    replace: 'if (created === 0) return { answer };',
+    find: 'if (created === 0 && !waits) return undefined;',
+    replace: 'if (created === 0) return undefined;',
     provedBy: [
       {
         test: GUARDS_TEST,
