@@ -97,13 +97,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     module: 'aggregator/load-range',
     find: 'token: tokenOf(range),',
     replace: 'token: tokenOf(range) + Math.random(),',
-    provedBy: [
-      { test: LOAD_TEST, title: BEFORE_MARK },
-      {
-        test: 'aggregator/distributed-load.store.test.ts',
-        title: 'who stood still behind his insert finds another in his place; each event counts once',
-      },
-    ],
+    provedBy: [{ test: LOAD_TEST, title: BEFORE_MARK }],
     shownBy: { promise: 5, rounds: 2 },
   },
   {
