@@ -10,6 +10,8 @@ import { type LogSpan, loggedEvents } from './logged-events.ts';
 /** An insert of many more lines would not gain anything. */
 const LINES_MAX = 20_000;
 const TIMEOUT_MS = 120_000;
+/** Of one statement. */
+const HOURS_MAX = 500;
 const INSERT_TIMEOUT_MS = 15_000;
 /** Nothing is begun with less left of a lease. */
 const LEFT_MS_MIN = 2_000;
@@ -37,17 +39,24 @@ export async function repairHours(
       await holdLog(deps.pool, lease, runId);
     }
     const spans = await findLogSpans(deps, standings);
-    for (const key of deps.isShared ? [] : wrongEvents.values()) {
+    for (const keys of deps.isShared ? [] : together(wrongEvents)) {
       leftMs();
-      await deleteEvents(deps.warehouse, key, spans[0]?.sinceMs ?? 0);
+      await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
     }
     await insertFromLog(deps, leftMs, spans, { keys: wrongEvents, runId });
   }
-  for (const key of hoursOf(differences).values()) {
+  for (const keys of together(hoursOf(differences))) {
     leftMs();
-    await deleteHour(deps.warehouse, key);
-    await insertHour(deps.warehouse, key);
+    await deleteHours(deps.warehouse, keys);
+    await insertHours(deps.warehouse, keys);
   }
+}
+
+/** A mutation rewrites the parts it touches: as many hours at once as a statement takes without strain. */
+function together(hours: Map<string, HourKey>): HourKey[][] {
+  const keys = [...hours.values()];
+  const chunks = Math.ceil(keys.length / HOURS_MAX);
+  return Array.from({ length: chunks }, (_, at) => keys.slice(at * HOURS_MAX, (at + 1) * HOURS_MAX));
 }
 
 function hoursOf(differences: Difference[]): Map<string, HourKey> {
@@ -90,29 +99,33 @@ async function insertFromLog(
   if (lines.length > 0) await insert();
 }
 
-const EVENTS_OF_HOUR = `environment = {environment:String} AND customer_id = {customerId:String}
-  AND meter_key = {meterKey:String} AND toUnixTimestamp(toStartOfHour(occurred_at)) = {hour:UInt32}
+/** The sets find the rows by the primary key, the tuples tell which of them. */
+const OF_KEYS = `environment IN {environments:Array(String)} AND customer_id IN {customers:Array(String)}
+  AND meter_key IN {meters:Array(String)}`;
+const KEYS = `(SELECT arrayJoin(arrayZip({environments:Array(String)}, {customers:Array(String)},
+  {meters:Array(String)}, {hours:Array(UInt32)})))`;
+const EVENTS_OF_HOURS = `${OF_KEYS}
   AND occurred_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
-  AND occurred_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`;
+  AND occurred_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+  AND (environment, customer_id, meter_key, toUnixTimestamp(toStartOfHour(occurred_at))) IN ${KEYS}`;
 
-async function deleteEvents(warehouse: Warehouse, key: HourKey, sinceMs: number): Promise<void> {
+async function deleteEvents(warehouse: Warehouse, keys: HourKey[], sinceMs: number): Promise<void> {
   await run(
     warehouse,
     `ALTER TABLE metergate.events DELETE
-     WHERE ${EVENTS_OF_HOUR} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+     WHERE ${EVENTS_OF_HOURS} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
      SETTINGS mutations_sync = 1`,
-    { ...hourParams(key), sinceMs },
+    { ...paramsOf(keys), ...timesOf(keys), sinceMs },
   );
 }
 
-async function deleteHour(warehouse: Warehouse, key: HourKey): Promise<void> {
+async function deleteHours(warehouse: Warehouse, keys: HourKey[]): Promise<void> {
   await run(
     warehouse,
     `ALTER TABLE metergate.usage_hourly DELETE
-     WHERE environment = {environment:String} AND customer_id = {customerId:String}
-       AND meter_key = {meterKey:String} AND toUnixTimestamp(hour) = {hour:UInt32}
+     WHERE ${OF_KEYS} AND (environment, customer_id, meter_key, toUnixTimestamp(hour)) IN ${KEYS}
      SETTINGS mutations_sync = 1`,
-    { ...key },
+    paramsOf(keys),
   );
 }
 
@@ -120,23 +133,33 @@ async function deleteHour(warehouse: Warehouse, key: HourKey): Promise<void> {
  * As the view does. Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and an hour that
  * is rebuilt twice is no retry.
  */
-async function insertHour(warehouse: Warehouse, key: HourKey): Promise<void> {
+async function insertHours(warehouse: Warehouse, keys: HourKey[]): Promise<void> {
   await run(
     warehouse,
     `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE ${EVENTS_OF_HOUR} GROUP BY ${HOURLY_GROUP}`,
-    hourParams(key),
+     SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE ${EVENTS_OF_HOURS} GROUP BY ${HOURLY_GROUP}`,
+    { ...paramsOf(keys), ...timesOf(keys) },
   );
 }
 
-function hourParams(key: HourKey) {
-  return { ...key, fromMs: key.hour * 1000, toMs: (key.hour + HOUR_SECONDS) * 1000 };
+function paramsOf(keys: HourKey[]): Record<string, string[]> {
+  return {
+    environments: keys.map(({ environment }) => environment),
+    customers: keys.map(({ customerId }) => customerId),
+    meters: keys.map(({ meterKey }) => meterKey),
+    hours: keys.map(({ hour }) => String(hour)),
+  };
+}
+
+function timesOf(keys: HourKey[]): Record<string, number> {
+  const hours = keys.map(({ hour }) => hour);
+  return { fromMs: Math.min(...hours) * 1000, toMs: (Math.max(...hours) + HOUR_SECONDS) * 1000 };
 }
 
 async function run(
   warehouse: Warehouse,
   sql: string,
-  params: Record<string, string | number>,
+  params: Record<string, string | number | string[]>,
 ): Promise<void> {
   await warehouse.query({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
 }
