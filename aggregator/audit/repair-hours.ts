@@ -137,7 +137,8 @@ async function insertHours(warehouse: Warehouse, keys: HourKey[]): Promise<void>
   await run(
     warehouse,
     `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE ${EVENTS_OF_HOURS} GROUP BY ${HOURLY_GROUP}`,
+     SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE ${EVENTS_OF_HOURS}
+     GROUP BY ${HOURLY_GROUP}`,
     { ...paramsOf(keys), ...timesOf(keys) },
   );
 }
