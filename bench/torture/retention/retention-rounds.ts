@@ -7,6 +7,7 @@ import { listSegments } from '../../../infra/segment-log/segment-file.ts';
 import { compareCounters } from '../../compare.ts';
 import { planRequests } from '../../generator.ts';
 import { seenInTime } from '../../in-time.ts';
+import { lockOwner } from '../../processes.ts';
 import { createRandom } from '../../random.ts';
 import { sendAll } from '../../send.ts';
 import { auditOf } from '../audit-of.ts';
@@ -111,10 +112,12 @@ async function send(scene: Scene, number: number, onProgress?: (items: number) =
 }
 
 /** An ordinary stop of the data plane; its supervisor starts it again. */
+/** Resolves when the next one has begun. */
 async function endInOrder({ instance }: Scene): Promise<void> {
   const dataPlane = identityOf(instance.pid('data plane'));
   signal(dataPlane.pid, 'SIGTERM');
   await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
+  await seenInTime(() => lockOwner(instance.dataDir, 'ingest'), ENDED, 'the next data plane');
 }
 
 const ENDED = { timeoutMs: 20_000 };
