@@ -39,7 +39,10 @@ function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: num
   for (let word = 0; word < RECORD_WORDS; word++) to[toAt + word] = from[fromAt + word] ?? 0;
 }
 
-/** Times of first events, from the batch into the requests, whose answers show them. */
+/**
+ * Times of first events, from the batch into the requests, whose answers show them. Not those of an event that
+ * another still writes: it may come to nothing, and this one keep its own.
+ */
 export function takeTimes(
   parts: readonly RoundPart[],
   { records, outcomes, notes }: Required<SharedBatch>,
@@ -47,7 +50,9 @@ export function takeTimes(
   let at = 0;
   for (const { identified, items } of parts) {
     for (const item of items) {
-      const isFirst = outcomes[at] === OUTCOME.duplicate || notes[at] === NOTE.takenOver;
+      const note = notes[at] ?? 0;
+      const isPending = (note & NOTE.pending) !== 0;
+      const isFirst = note === NOTE.takenOver || (outcomes[at] === OUTCOME.duplicate && !isPending);
       for (let word = TIMES_AT; isFirst && word < RECORD_WORDS; word++) {
         identified.records[item * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
       }

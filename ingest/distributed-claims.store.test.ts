@@ -57,6 +57,23 @@ test('what was certainly not written leaves its key free, for another event too'
   expect(log.frames[0]?.recheck).toEqual([]);
 });
 
+// Red when the times of an event that was then not written are taken for those of the first.
+test('who waits for another and then writes itself stores the times that it shows', async () => {
+  const { log, one, two } = await twoDataPlanes();
+  log.next = async () => {
+    log.next = async () => 'durable';
+    await delay(300);
+    return 'not_sent';
+  };
+  const failing = expect(one('a', 1)).rejects.toEqual(unavailable);
+  await delay(50);
+  const { createdAt } = (await two('a', 1)).json;
+  await failing;
+  const [frame] = log.frames;
+  expect(frame?.lines.toString()).toContain(`,${Date.parse(createdAt)},${Date.parse(createdAt)}]`);
+  expect(frame?.records.readDoubleLE(32)).toBe(Date.parse(createdAt));
+});
+
 // Red when a claim is released on an unknown outcome: another body would be taken beside the first.
 test('what may be written keeps its key: not for another event, nor before the lease is over', async () => {
   const { log, one, two } = await twoDataPlanes();

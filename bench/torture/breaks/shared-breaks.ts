@@ -63,6 +63,20 @@ export const SHARED_BREAKS: readonly Break[] = [
     provedBy: [{ test: CLAIMS_TEST, title: TAKE_OVER }],
   },
   {
+    name: 'pending-times-taken',
+    promises: [2],
+    why: 'a client that waited for an event that was then not written is shown times that nobody stored',
+    module: 'ingest/claim-round',
+    find: 'OUTCOME.duplicate && !isPending',
+    replace: 'OUTCOME.duplicate',
+    provedBy: [
+      {
+        test: CLAIMS_TEST,
+        title: 'who waits for another and then writes itself stores the times that it shows',
+      },
+    ],
+  },
+  {
     name: 'taken-over-unflagged',
     promises: [2, 4],
     why: 'an event that may stand on the log already is counted without a look',
