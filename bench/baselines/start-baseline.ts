@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { inTime } from '../in-time.ts';
 
@@ -48,6 +49,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new Error('nothing is heard of it');
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('it ended before it said a word')));
   ended.catch(() => undefined);
-  const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer];
-  return line.toString().trim();
+  const lines = createInterface({ input: child.stdout });
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string];
+  return line;
 }

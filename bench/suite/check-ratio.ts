@@ -5,7 +5,7 @@ import { startBaseline } from '../baselines/start-baseline.ts';
 import { runClosedLoop } from '../closed-loop.ts';
 import type { Instance } from '../instance.ts';
 import { processCost } from '../process-cost.ts';
-import { median, paired, rounded } from './paired.ts';
+import { eachRound, inTurns, median, paired, rounded } from './paired.ts';
 
 const CUSTOMERS = 200;
 const FEATURES = ['sso', 'seats', 'calls'] as const;
@@ -91,13 +91,12 @@ async function makeCustomers(api: Api): Promise<string[]> {
     { featureKey: 'calls', value: 1_000_000 },
   ];
   await api.call('PUT', `/plans/${planId}/entitlements`, { body: JSON.stringify({ entitlements }) });
-  const customers: string[] = [];
-  for (let at = 0; at < CUSTOMERS; at += 1) {
+  const makeOne = async (at: number) => {
     const customerId = await made('/customers', { name: `C ${at}`, email: `c${at}@example.com` });
     await made('/subscriptions', { customerId, planId });
-    customers.push(customerId);
-  }
-  return customers;
+    return customerId;
+  };
+  return await Promise.all(Array.from({ length: CUSTOMERS }, (_, at) => makeOne(at)));
 }
 
 async function useSome(api: Api, customers: string[]): Promise<void> {
@@ -125,7 +124,9 @@ function endpointsOf({ dataDir }: Instance): Endpoints {
 
 /** The same door before another server. */
 async function behindTheDoor({ instance }: Bench, { url }: { url: string }): Promise<string> {
-  writeEndpoints(dataDirAt(instance.dataDir).endpoints, { ...endpointsOf(instance), controlUrl: url });
+  const endpoints = endpointsOf(instance);
+  if (endpoints.controlUrl === url) return instance.origin;
+  writeEndpoints(dataDirAt(instance.dataDir).endpoints, { ...endpoints, controlUrl: url });
   await new Promise((moved) => setTimeout(moved, MOVED_MS));
   return instance.origin;
 }
@@ -143,26 +144,17 @@ async function compared(bench: Bench, reach: (target: Bench['ours']) => string |
   await measure({ ...bench, durationMs: BARE_WARM_UP_MS }, bench.bare, await reach(bench.bare));
   const warmUp = { ...bench, durationMs: Math.max(bench.durationMs, WARM_UP_MS) };
   await measure(warmUp, bench.ours, await reach(bench.ours));
-  const rounds: Array<{ before: Run; ours: Run; after: Run }> = [];
-  for (let round = 0; round < bench.rounds; round += 1) {
-    const before = await measured(bench.bare);
-    const ours = await measured(bench.ours);
-    rounds.push({ before, ours, after: await measured(bench.bare) });
-  }
+  const turns = await inTurns(
+    bench.rounds,
+    () => measured(bench.bare),
+    () => measured(bench.ours),
+  );
   await reach(bench.ours);
-  const ratio = (figure: (run: Run) => number) =>
-    paired(
-      rounds.map(({ before, ours, after }) => ({
-        before: figure(before),
-        ours: figure(ours),
-        after: figure(after),
-      })),
-    );
   return {
-    throughput: ratio(({ perSecond }) => perSecond),
-    cpu: ratio(({ cpuMicros }) => 1 / cpuMicros),
-    ours: shown(rounds.map(({ ours }) => ours)),
-    bare: shown(rounds.flatMap(({ before, after }) => [before, after])),
+    throughput: paired(eachRound(turns, ({ perSecond }) => perSecond)),
+    cpu: paired(eachRound(turns, ({ cpuMicros }) => 1 / cpuMicros)),
+    ours: shown(turns.map(({ ours }) => ours)),
+    bare: shown(turns.map(({ before }) => before)),
   };
 }
 

@@ -2,7 +2,7 @@ import { type Baseline, startBaseline } from '../baselines/start-baseline.ts';
 import { familyCost, processCost } from '../process-cost.ts';
 import { type Driven, drive } from './drive.ts';
 import type { Measured } from './goals.ts';
-import { median, paired, rounded } from './paired.ts';
+import { eachRound, median, paired, rounded } from './paired.ts';
 import { type Scene, toward } from './scene.ts';
 
 export interface IngestFigures {
@@ -29,7 +29,7 @@ const SINGLE = { batch: 1, connections: 256 };
 
 /**
  * G1, G2, G4, G5 and G11, with the data plane alone: the control side is held still, so that the load of what
- * was taken does not share the cores with it. Round by round everybody runs once, bare uWS at either end.
+ * was taken does not share the cores with it. Round by round everybody runs once, between two runs of bare uWS.
  */
 export async function ingestRatios(scene: Scene): Promise<IngestFigures> {
   const servers: Baseline[] = [];
@@ -63,13 +63,18 @@ async function inTurns<Name extends string>(
   targets: Record<Name | 'bare', { url: string; pid: number }>,
   shapeOf: (name: Name | 'bare') => typeof BATCH,
 ): Promise<Array<Turn<Name | 'bare'>>> {
-  const names = Object.keys(targets) as Array<Name | 'bare'>;
+  const { bare: _, ...others } = targets;
+  const bare = () => measureRun(scene, targets.bare, shapeOf('bare'));
   const turns: Array<Turn<Name | 'bare'>> = [];
+  let control = await bare();
   // The first one warms everybody up and is not counted.
   for (let round = 0; round <= scene.rounds; round++) {
-    const turn: Record<string, Run> = {};
-    for (const name of names) turn[name] = await measureRun(scene, targets[name], shapeOf(name));
-    turn.bareAgain = await measureRun(scene, targets.bare, shapeOf('bare'));
+    const turn: Record<string, Run> = { bare: control };
+    for (const name of Object.keys(others) as Name[]) {
+      turn[name] = await measureRun(scene, targets[name], shapeOf(name));
+    }
+    control = await bare();
+    turn.bareAgain = control;
     if (round > 0) turns.push(turn as Turn<Name | 'bare'>);
   }
   return turns;
@@ -93,13 +98,8 @@ type BatchTurn = Turn<'bare' | 'ours' | 'unnest' | 'naive'>;
 
 function figuresOf(batches: BatchTurn[], singles: Array<Turn<'bare' | 'ours'>>): IngestFigures {
   const beside = (turns: Array<Turn<'bare' | 'ours'>>) => {
-    return paired(
-      turns.map(({ bare, ours, bareAgain }) => ({
-        before: 1 / bare.cpuMicros,
-        ours: 1 / ours.cpuMicros,
-        after: 1 / bareAgain.cpuMicros,
-      })),
-    );
+    const rounds = turns.map(({ bare, ours, bareAgain }) => ({ before: bare, ours, after: bareAgain }));
+    return paired(eachRound(rounds, ({ cpuMicros }) => 1 / cpuMicros));
   };
   const { control, noise } = beside(batches);
   const over = (name: 'unnest' | 'naive') => {

@@ -4,7 +4,7 @@
  */
 import { randomFillSync } from 'node:crypto';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
-import { median, paired, type Round, rounded } from './paired.ts';
+import { inTurns, median, paired, rounded } from './paired.ts';
 import { openScratchStores, type ScratchStores } from './scratch-stores.ts';
 
 const BATCH = 500;
@@ -31,11 +31,12 @@ const curve: Array<{ keys: number; microsPerKey: number; rssMib: number }> = [];
 let measured: object = {};
 for (const size of sizes.split(',').map((millions) => Number(millions) * 1_000_000)) {
   await addKeys(large, size - large.keys.keyCount);
-  const turns: Round[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const turn = { before: await window(small), ours: await window(large), after: await window(small) };
-    if (round > 0) turns.push(turn);
-  }
+  await window(large);
+  const turns = await inTurns(
+    rounds,
+    () => window(small),
+    () => window(large),
+  );
   const rssMib = Math.round(process.memoryUsage.rss() / 2 ** 20);
   if (curve.length === 0) {
     curve.push({ keys: SMALL, microsPerKey: rounded(median(turns.map(({ before }) => before))), rssMib: 0 });

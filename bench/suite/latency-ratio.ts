@@ -1,17 +1,18 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { runBaseline } from '../baselines/start-baseline.ts';
+import { percentile } from '../freshness-probe.ts';
 import { createAnswerLedger } from '../load-tester/answer-ledger.ts';
 import { latencies } from '../load-tester/latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { makeLanes } from './drive.ts';
 import type { Measured } from './goals.ts';
-import { median, paired, rounded } from './paired.ts';
+import { median, rounded } from './paired.ts';
 import { type Scene, toward } from './scene.ts';
 
 export interface LatencyFigures {
   measured: Measured[];
-  /** Milliseconds by percentile at half of capacity, of the middling round. */
+  /** Milliseconds by percentile at half of capacity, of all rounds. */
   answerMs: Record<string, number>;
   bareFlushMs: Record<string, number>;
   offeredPerSecond: number;
@@ -20,48 +21,69 @@ export interface LatencyFigures {
 const BATCH = 500;
 const CONNECTIONS = 16;
 const BASELINE_PATIENCE_MS = 60_000;
-/** Below some hundreds of requests there is no p99. */
-const ANSWERS_MS = 1_000;
+/** Requests that are under way when a round begins and ends are a smaller part of a longer one. */
+const ROUND_MS_MIN = 500;
 
-/** G3: an open loop at half of what was answered at most, beside a bare flush of those bytes at that pace. */
+/**
+ * G3: an open loop at half of what was answered at most, in turns with a bare flush of those bytes at that
+ * pace. A round has too few requests for a p99: it is taken over all of them together, and the control is
+ * every other flush run beside the rest.
+ */
 export async function latencyRatio(scene: Scene, capacityPerSecond: number): Promise<LatencyFigures> {
   const offeredPerSecond = Math.round(capacityPerSecond / 2);
   const intervalMs = (BATCH * 1_000) / offeredPerSecond;
   const controlSide = scene.instance.pid('control side');
-  const rounds: Array<{ before: Times; ours: Times; after: Times }> = [];
+  const recorded = createRecording();
+  const runMs = Math.max(scene.runMs, ROUND_MS_MIN);
+  const run = { scene, intervalMs, runMs };
+  const flushes: number[][] = [];
   process.kill(controlSide, 'SIGSTOP');
   try {
     const bytes = bytesOf(scene);
-    const flush = () => bareFlush(scene, bytes, intervalMs);
-    await answers(scene, intervalMs);
+    await answers(run, createRecording());
+    flushes.push(await bareFlush(run, bytes));
     for (let round = 0; round < scene.rounds; round++) {
-      const before = await flush();
-      rounds.push({ before, ours: await answers(scene, intervalMs), after: await flush() });
+      await answers(run, recorded);
+      flushes.push(await bareFlush(run, bytes));
     }
   } finally {
     process.kill(controlSide, 'SIGCONT');
   }
-  const ratio = paired(
-    rounds.map(({ before, ours, after }) => ({ before: p99(before), ours: p99(ours), after: p99(after) })),
-  );
-  const middling = rounds.map(({ ours }) => ours).sort((a, b) => p99(a) - p99(b));
-  const late = median(rounds.map(({ ours }) => ours.generatorLate ?? 0));
+  const answerMs = latencies(recorded.histogram);
+  const flushMs = flushes.flat();
+  const late = recorded.delays.percentile(99) / 1e6 - 1;
   const note = `p99 by which the generator itself was late: ${rounded(late)} ms`;
+  const value = rounded((answerMs.p99 ?? Number.NaN) / percentile(flushMs, 99));
   return {
-    measured: [{ id: 'G3', ...ratio, note }],
-    answerMs: middling[Math.floor(middling.length / 2)] ?? {},
-    bareFlushMs: {
-      p50: median(rounds.map(({ before }) => before.p50 ?? 0)),
-      p99: median(rounds.map(({ before }) => p99(before))),
-    },
+    measured: [{ id: 'G3', value, ...controlOf(flushes), note }],
+    answerMs,
+    bareFlushMs: { p50: rounded(percentile(flushMs, 50)), p99: rounded(percentile(flushMs, 99)) },
     offeredPerSecond,
   };
 }
 
-type Times = Record<string, number>;
+/** Every other run beside the rest, and how far one was from the next in a middling case. */
+function controlOf(flushes: number[][]): Pick<Measured, 'control' | 'noise'> {
+  const every = (odd: number) => percentile(flushes.filter((_, at) => at % 2 === odd).flat(), 99);
+  const each = flushes.map((times) => percentile(times, 99));
+  const apart = each.slice(1).map((p99, at) => Math.abs(p99 / (each[at] ?? p99) - 1));
+  return { control: rounded(every(1) / every(0)), noise: rounded(median(apart)) };
+}
 
-function p99(times: Times): number {
-  return times.p99 ?? Number.NaN;
+interface Run {
+  scene: Scene;
+  intervalMs: number;
+  runMs: number;
+}
+
+/** Of several rounds: each answer, and by how much the generator was late. */
+function createRecording() {
+  const histogram = buildHistogram({
+    highestTrackableValue: TRACKED_MICROS_MAX,
+    numberOfSignificantValueDigits: 3,
+  });
+  // Its own waits for a core are in every time that it takes.
+  return { histogram, delays: monitorEventLoopDelay({ resolution: 1 }) };
 }
 
 /** Of one request: what its frame takes on the log is about as much. */
@@ -70,23 +92,20 @@ function bytesOf(scene: Scene): number {
   return lane?.bodies[0]?.next().request.length ?? 0;
 }
 
-async function bareFlush({ instance, runMs }: Scene, bytes: number, everyMs: number): Promise<Times> {
-  const args = [instance.dataDir, bytes, everyMs, runMs].map(String);
-  return (await runBaseline('bare-flush', BASELINE_PATIENCE_MS, ...args)) as Times;
+async function bareFlush({ scene, intervalMs, runMs }: Run, bytes: number): Promise<number[]> {
+  const args = [scene.instance.dataDir, bytes, intervalMs, runMs].map(String);
+  return (await runBaseline('bare-flush', BASELINE_PATIENCE_MS, ...args)) as number[];
 }
 
-async function answers(scene: Scene, intervalMs: number): Promise<Times> {
-  const histogram = buildHistogram({
-    highestTrackableValue: TRACKED_MICROS_MAX,
-    numberOfSignificantValueDigits: 3,
-  });
+async function answers(
+  { scene, intervalMs, runMs }: Run,
+  { histogram, delays }: ReturnType<typeof createRecording>,
+): Promise<void> {
   const ledger = createAnswerLedger(scene.customers.length);
   const lanes = makeLanes(toward(scene, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }), 7);
-  // Its own waits for a core are in every time that it takes.
-  const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   await runOpenLoop({
-    ...{ lanes, ledger, histogram, intervalMs, durationMs: Math.max(scene.runMs, ANSWERS_MS) },
+    ...{ lanes, ledger, histogram, intervalMs, durationMs: runMs },
     interrupted: new AbortController().signal,
     onAnswered: () => undefined,
   });
@@ -94,5 +113,4 @@ async function answers(scene: Scene, intervalMs: number): Promise<Times> {
   for (const { connection } of lanes) connection.close();
   const [fault] = ledger.faults();
   if (fault !== undefined) throw new Error(fault);
-  return { ...latencies(histogram), generatorLate: delays.percentile(99) / 1e6 - 1 };
 }

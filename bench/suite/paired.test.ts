@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GOALS, verdict } from './goals.ts';
-import { paired } from './paired.ts';
+import { inTurns, paired } from './paired.ts';
 
 describe('paired rounds', () => {
   it('judge each round by the controls at its own ends, so that a slow machine is no slow code', () => {
@@ -17,6 +17,15 @@ describe('paired rounds', () => {
     const rounds = [1.1, 0.9, 1.2].map((after) => ({ before: 1, ours: 1, after }));
     expect(paired(rounds)).toMatchObject({ control: 1.1, noise: 0.1 });
   });
+});
+
+it('in turns a control ends one round and begins the next', async () => {
+  let run = 0;
+  const next = async () => run++;
+  expect(await inTurns(2, next, next)).toEqual([
+    { before: 0, ours: 1, after: 2 },
+    { before: 2, ours: 3, after: 4 },
+  ]);
 });
 
 describe('the verdict on a goal', () => {

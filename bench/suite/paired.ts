@@ -18,6 +18,34 @@ export interface Paired {
   pairs: number[];
 }
 
+/** One round of something that was run. */
+export type Turn<T> = Record<keyof Round, T>;
+
+/** Control, ours, control, ours, control …: what ends one round begins the next. */
+export async function inTurns<T>(
+  rounds: number,
+  control: () => Promise<T>,
+  ours: () => Promise<T>,
+): Promise<Array<Turn<T>>> {
+  const turns: Array<Turn<T>> = [];
+  let before = await control();
+  for (let round = 0; round < rounds; round++) {
+    const turn = { before, ours: await ours(), after: await control() };
+    turns.push(turn);
+    before = turn.after;
+  }
+  return turns;
+}
+
+/** A figure of each round. */
+export function eachRound<T>(turns: ReadonlyArray<Turn<T>>, figure: (run: T) => number): Round[] {
+  return turns.map(({ before, ours, after }) => ({
+    before: figure(before),
+    ours: figure(ours),
+    after: figure(after),
+  }));
+}
+
 export const CONTROL_TOLERANCE = 0.05;
 
 export function paired(rounds: readonly Round[]): Paired {

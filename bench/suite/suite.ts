@@ -44,8 +44,8 @@ interface Sizes {
 }
 
 const QUICK: Sizes = {
-  ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 8_000, drainMs: 700, counterSamples: 25 },
-  ...{ checkMs: 400, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0, distributedRounds: 0 },
+  ...{ runMs: 400, rounds: 10, rate: 30_000, freshnessMs: 8_000, drainMs: 700, counterSamples: 32 },
+  ...{ checkMs: 300, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0, distributedRounds: 0 },
 };
 const WHOLE: Sizes = {
   ...{ runMs: 1_500, rounds: 9, rate: 60_000, freshnessMs: 60_000, drainMs: 10_000, counterSamples: 100 },
