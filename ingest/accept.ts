@@ -8,6 +8,7 @@ import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
 import type { BeginUsage } from './begin-usage.ts';
+import { createBufferPool } from './buffer-pool.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { inflate, readBody } from './read-body.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
@@ -28,6 +29,7 @@ export interface AcceptDeps {
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, isDiskLow, metrics, log } = deps;
+  const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX) };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
     const asked = authoriseUsage(exchange, keys);
@@ -37,10 +39,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const head = readUsageHead(exchange, operation);
     if ('code' in head) return refuse(exchange, head);
     if (isDiskLow()) return refuse(exchange, DISK_LOW);
-    const read = await readBody(exchange, admission, BODY_BYTES_MAX);
+    const read = await readBody(exchange, memory, BODY_BYTES_MAX);
     if (read === 'aborted') return;
     if ('code' in read) return refuse(exchange, read);
-    const whole = head.gzip ? await inflate(read, admission, BODY_BYTES_MAX) : read;
+    const whole = head.gzip ? await inflate(read, memory, BODY_BYTES_MAX) : read;
     if ('code' in whole) return refuse(exchange, whole);
     try {
       const { kind, includeEvents, idempotencyKey } = head;
@@ -80,6 +82,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
+/** That is kept for bodies to come. */
+const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };

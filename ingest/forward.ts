@@ -142,7 +142,7 @@ function requestBody(exchange: Exchange): Readable {
       begun = true;
       exchange.readBody(
         (chunk) => {
-          if (!body.destroyed && !body.push(chunk)) exchange.pauseBody();
+          if (!body.destroyed && !body.push(Buffer.from(chunk))) exchange.pauseBody();
         },
         () => {
           if (!body.destroyed) body.push(null);

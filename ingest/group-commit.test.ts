@@ -87,6 +87,23 @@ test('nothing is answered before its frame is durable and its claims are confirm
   expect(bench.notes).toEqual(['confirm ab 64', 'a durable', 'b durable']);
 });
 
+// Red when the memory of a frame is used again while the system still writes it.
+test('what a frame was made of is given back once it is durable, and never when that is not known', async () => {
+  const bench = createBench();
+  const giveBack = (name: string) => () => void bench.notes.push(`${name} given back`);
+  const first = committing(bench, { ...part('a'), giveBack: giveBack('a') });
+  await turn();
+  const second = committing(bench, { ...part('b'), giveBack: giveBack('b') });
+  await turn();
+  expect(bench.notes).toEqual([]);
+  await bench.ending(durable(1));
+  await first;
+  expect(bench.notes).toContain('a given back');
+  bench.pending.shift()?.reject(DISK_DEAD);
+  await second;
+  expect(bench.notes).not.toContain('b given back');
+});
+
 /** Red when a frame is begun while another one is in flight, or parts change their order. */
 test('one frame is in flight while the next gathers, in the order of the claims', async () => {
   const bench = createBench();

@@ -59,6 +59,8 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   async function flush(frame: Waiting[]): Promise<void> {
     try {
       settle(frame, await write(deps, frame, gathering));
+      // Not after a failure: nobody knows what the system still writes of it.
+      for (const { part } of frame) part.giveBack?.();
     } catch (error) {
       for (const { reject } of frame) reject(error);
       throw error;

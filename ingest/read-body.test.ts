@@ -2,8 +2,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Exchange } from '../infra/ports/http-front.ts';
-import { createAdmission } from './admission.ts';
-import { type BodyOutcome, inflate, readBody } from './read-body.ts';
+import { type Admission, createAdmission } from './admission.ts';
+import { createBufferPool } from './buffer-pool.ts';
+import { type BodyMemory, type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 
 const BYTES_MAX = 1_000;
 
@@ -29,6 +30,10 @@ function createClient() {
   };
 }
 
+function memoryOf(admission: Admission, rooms = createBufferPool(1_000_000)): BodyMemory {
+  return { admission, rooms };
+}
+
 function textOf(outcome: BodyOutcome): string {
   if (outcome === 'aborted') return outcome;
   return 'code' in outcome ? outcome.code : outcome.body.toString();
@@ -38,7 +43,7 @@ test('a body is all its chunks in their order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
       const client = createClient();
-      const reading = readBody(client.exchange, createAdmission(10_000), 10_000);
+      const reading = readBody(client.exchange, memoryOf(createAdmission(10_000)), 10_000);
       for (const chunk of chunks) client.send(chunk);
       client.end();
       expect(textOf(await reading)).toBe(chunks.join(''));
@@ -51,7 +56,7 @@ test('a body is all its chunks in their order', async () => {
 test('the bytes of a body are in flight until it is released, once', async () => {
   const admission = createAdmission(BYTES_MAX);
   const client = createClient();
-  const reading = readBody(client.exchange, admission, BYTES_MAX);
+  const reading = readBody(client.exchange, memoryOf(admission), BYTES_MAX);
   client.send('abc');
   client.send('de');
   expect(admission.inFlightBytes).toBe(5);
@@ -66,6 +71,27 @@ test('the bytes of a body are in flight until it is released, once', async () =>
   expect(admission.inFlightBytes).toBe(0);
 });
 
+// Red when a body's memory is used again while somebody may read it, and when it is never used again.
+test('the memory of a body is used again once it is released', async () => {
+  const memory = memoryOf(createAdmission(1_000_000));
+  const bodyOf = async (text: string) => {
+    const client = createClient();
+    const reading = readBody(client.exchange, memory, 1_000_000);
+    client.send(text.slice(0, 7));
+    client.send(text.slice(7));
+    client.end();
+    return (await reading) as ReadBody;
+  };
+  const [large, other] = ['a'.repeat(20_000), 'b'.repeat(20_000)];
+  const first = await bodyOf(large);
+  const second = await bodyOf(other);
+  expect([first.body.toString(), second.body.toString()]).toEqual([large, other]);
+  first.release();
+  const third = await bodyOf(other);
+  expect(third.body.buffer).toBe(first.body.buffer);
+  expect(second.body.toString()).toBe(other);
+});
+
 test('a body of the limit is taken; one byte more is refused and held no longer', async () => {
   for (const [bytes, told] of [
     [BYTES_MAX, 'x'.repeat(BYTES_MAX)],
@@ -73,7 +99,7 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
   ] as const) {
     const admission = createAdmission(10 * BYTES_MAX);
     const client = createClient();
-    const reading = readBody(client.exchange, admission, BYTES_MAX);
+    const reading = readBody(client.exchange, memoryOf(admission), BYTES_MAX);
     client.send('x'.repeat(600));
     client.send('x'.repeat(bytes - 600));
     if (told === 'payload_too_large') expect(admission.inFlightBytes).toBe(0);
@@ -86,10 +112,10 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
 test('what admission does not allow is refused, and an abort makes room again', async () => {
   const admission = createAdmission(BYTES_MAX);
   const first = createClient();
-  const held = readBody(first.exchange, admission, BYTES_MAX);
+  const held = readBody(first.exchange, memoryOf(admission), BYTES_MAX);
   first.send('x'.repeat(700));
   const second = createClient();
-  const refused = readBody(second.exchange, admission, BYTES_MAX);
+  const refused = readBody(second.exchange, memoryOf(admission), BYTES_MAX);
   second.send('y'.repeat(200));
   second.send('y'.repeat(200));
   second.send('y'.repeat(50));
@@ -104,7 +130,7 @@ test('what admission does not allow is refused, and an abort makes room again', 
 test('a client that goes away in the middle leaves nothing behind', async () => {
   const admission = createAdmission(BYTES_MAX);
   const client = createClient();
-  const reading = readBody(client.exchange, admission, BYTES_MAX);
+  const reading = readBody(client.exchange, memoryOf(admission), BYTES_MAX);
   client.send('abc');
   client.abort();
   client.send('late');
@@ -139,17 +165,17 @@ test('what is no gzip is refused', async () => {
 test('room is taken for what gzip may become, and given back when the request is over', async () => {
   const admission = createAdmission(BYTES_MAX);
   const read = { body: gzipSync('abc'), release: () => undefined };
-  const first = await inflate(read, admission, BYTES_MAX);
+  const first = await inflate(read, memoryOf(admission), BYTES_MAX);
   expect(admission.inFlightBytes).toBe(3);
-  expect(await inflate(read, admission, BYTES_MAX)).toMatchObject({ code: 'overloaded' });
+  expect(await inflate(read, memoryOf(admission), BYTES_MAX)).toMatchObject({ code: 'overloaded' });
   if ('release' in first) first.release();
   expect(admission.inFlightBytes).toBe(0);
-  await inflate({ ...read, body: Buffer.from('no gzip') }, admission, BYTES_MAX);
+  await inflate({ ...read, body: Buffer.from('no gzip') }, memoryOf(admission), BYTES_MAX);
   expect(admission.inFlightBytes).toBe(0);
 });
 
 async function inflated(packed: Buffer): Promise<unknown> {
   const read = { body: packed, release: () => undefined };
-  const outcome = await inflate(read, createAdmission(10 * BYTES_MAX), BYTES_MAX);
+  const outcome = await inflate(read, memoryOf(createAdmission(10 * BYTES_MAX)), BYTES_MAX);
   return 'body' in outcome ? outcome.body.toString() : outcome;
 }

@@ -3,8 +3,9 @@ import { gunzip } from 'node:zlib';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import type { Admission } from './admission.ts';
+import type { BufferPool } from './buffer-pool.ts';
 
-/** A body whose bytes are counted as in flight until `release`, which is called once. */
+/** A body whose bytes are counted as in flight until `release`; after it nobody reads them any more. */
 export interface ReadBody {
   body: Buffer;
   release(): void;
@@ -13,15 +14,27 @@ export interface ReadBody {
 /** A body, why there is none, or that the client went away. */
 export type BodyOutcome = ReadBody | Refusal | 'aborted';
 
+/** What bodies are counted by, and the memory that they lie in. */
+export interface BodyMemory {
+  admission: Admission;
+  rooms: BufferPool;
+}
+
 /** Collects a request's whole body, at most `bytesMax`, within what admission allows. */
-export function readBody(exchange: Exchange, admission: Admission, bytesMax: number): Promise<BodyOutcome> {
+export function readBody(
+  exchange: Exchange,
+  { admission, rooms }: BodyMemory,
+  bytesMax: number,
+): Promise<BodyOutcome> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let room: Buffer = NO_ROOM;
     let bytes = 0;
     let settled = false;
     const release = () => {
       admission.give(bytes);
+      rooms.give(room);
       bytes = 0;
+      room = NO_ROOM;
     };
     const settle = (outcome: BodyOutcome, keep = false) => {
       if (settled) return;
@@ -35,13 +48,23 @@ export function readBody(exchange: Exchange, admission: Admission, bytesMax: num
         if (settled) return;
         if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
         if (!admission.take(chunk.length)) return settle(OVERLOADED);
+        if (bytes + chunk.length > room.length) room = larger(rooms, room, bytes, chunk.length);
+        chunk.copy(room, bytes);
         bytes += chunk.length;
-        chunks.push(chunk);
       },
-      () =>
-        settle({ body: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks), release }, true),
+      () => settle({ body: room.subarray(0, bytes), release }, true),
     );
   });
+}
+
+const NO_ROOM = Buffer.alloc(0);
+
+/** Room for so many more, with what is there already. Mostly a body comes in one piece. */
+function larger(rooms: BufferPool, room: Buffer, bytes: number, more: number): Buffer {
+  const next = rooms.take(Math.max(bytes + more, 2 * bytes));
+  room.copy(next, 0, 0, bytes);
+  rooms.give(room);
+  return next;
 }
 
 /**
@@ -50,20 +73,23 @@ export function readBody(exchange: Exchange, admission: Admission, bytesMax: num
  */
 export async function inflate(
   read: ReadBody,
-  admission: Admission,
+  { admission }: BodyMemory,
   bytesMax: number,
 ): Promise<ReadBody | Refusal> {
-  const packed = read.body;
-  read.release();
-  if (!admission.take(bytesMax)) return OVERLOADED;
+  if (!admission.take(bytesMax)) {
+    read.release();
+    return OVERLOADED;
+  }
   try {
-    const body = await gunzipAsync(packed, { maxOutputLength: bytesMax });
+    const body = await gunzipAsync(read.body, { maxOutputLength: bytesMax });
     admission.give(bytesMax - body.length);
     return { body, release: () => admission.give(body.length) };
   } catch (error) {
     admission.give(bytesMax);
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
     return { code: 'invalid_json', message: 'The body is not valid gzip.' };
+  } finally {
+    read.release();
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
+import { createBufferPool } from '../../ingest/buffer-pool.ts';
 import { createFastDoor } from '../../ingest/engine/fast-door.ts';
 import { findKnownPairs, touchedSpans } from '../../ingest/engine/known-pairs.ts';
 import { createIdentity } from '../../ingest/identity.ts';
@@ -38,6 +39,7 @@ const batches = Number(process.argv[2] ?? 4_000);
 const identity = createIdentity(Buffer.alloc(32, 7));
 const stores = await openScratchStores(identity.check);
 const door = createFastDoor();
+const rooms = createBufferPool(16 * 1024 * 1024);
 const registry = registryOf();
 const body = createTesterBody({
   ...{ host: 'h', key: 'k', customers, meterKey: 'bench', batch: BATCH, replays: 0, properties: 3 },
@@ -71,6 +73,7 @@ interface Part {
   records: Uint8Array;
   lines: Uint8Array;
   touched: ReturnType<typeof touchedSpans>;
+  giveBack(): void;
 }
 
 /** One frame's requests, each as ingest/engine/fast-engine.ts does it; then their commit. */
@@ -89,6 +92,7 @@ async function goThrough(): Promise<void> {
   if (outcome.status !== 'durable') throw new Error('the frame was not written');
   const claims = parts.map(({ claim }) => claim);
   await stores.keys.confirm(claims, outcome.end);
+  for (const { giveBack } of parts) giveBack();
   took('confirm', from);
 }
 
@@ -114,11 +118,17 @@ function request(): Part {
   from = took('claim', from);
   door.answer(count, claim.created, 0);
   from = took('answer', from);
-  const lines = door.lines(count);
-  const records = door.records(claim.created * RECORD_BYTES);
+  const taken: Buffer[] = [];
+  const take = (room: number) => {
+    const given = rooms.take(room);
+    taken.push(given);
+    return given;
+  };
+  const lines = door.linesInto(count, take);
+  const records = door.recordsInto(claim.created * RECORD_BYTES, take);
   const touched = touchedSpans(door, pairs);
   took('lines', from);
-  return { claim, records, lines, touched };
+  return { claim, records, lines, touched, giveBack: () => taken.forEach(rooms.give) };
 }
 
 function took(step: Step, from: number): number {

@@ -125,7 +125,7 @@ function bodies(createFront: CreateFront): void {
       exchange.readBody(
         (chunk) => {
           expect(resting).toBe(false);
-          chunks.push(chunk);
+          chunks.push(Buffer.from(chunk));
           resting = true;
           exchange.pauseBody();
           setTimeout(() => {

@@ -32,11 +32,13 @@ export class HeldBody {
     return this.complete;
   }
 
-  /** From the socket. The chunk is copied: uWebSockets.js takes its memory back when this returns. */
+  /** From the socket. What cannot be delivered at once is copied: uWebSockets.js takes its memory back. */
   arrived(chunk: ArrayBuffer, isLast: boolean): void {
     if (isLast) this.complete = true;
     if (this.over) return;
-    if (chunk.byteLength > 0) this.held.push(Buffer.from(new Uint8Array(chunk)));
+    const isEmpty = chunk.byteLength === 0;
+    if (!isEmpty && !this.resting && this.held.length === 0) this.give(Buffer.from(chunk));
+    else if (!isEmpty) this.held.push(Buffer.from(new Uint8Array(chunk)));
     if (this.resting) this.holdBack();
     else this.deliver();
   }
@@ -77,15 +79,20 @@ export class HeldBody {
     this.sourcePaused = false;
   }
 
+  /** What the reader does meanwhile, to rest and go on, is looked at when it returns. */
+  private give(chunk: Buffer): void {
+    this.delivering = true;
+    this.onChunk?.(chunk);
+    this.delivering = false;
+  }
+
   private deliver(): void {
     if (this.delivering) return;
-    this.delivering = true;
     while (!this.resting && !this.over) {
       const chunk = this.held.shift();
       if (chunk === undefined) break;
-      this.onChunk?.(chunk);
+      this.give(chunk);
     }
-    this.delivering = false;
     if (this.resting || this.over) return;
     if (this.complete) {
       this.over = true;

@@ -93,4 +93,6 @@ export interface CommitPart {
   /** Their lines, each ended by a line feed. */
   lines: Uint8Array;
   touched: TouchedSpan[];
+  /** Called once nobody reads `records` and `lines` any more. Without the call they are garbage, as ever. */
+  giveBack?(): void;
 }

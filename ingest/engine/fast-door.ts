@@ -98,9 +98,8 @@ export function createFastDoor(reused = '') {
     answer: (count: number, created: number, duplicate: number) =>
       output(wasm.answer(count, created, duplicate, reusedBytes)),
     event: () => output(wasm.event()),
-    lines: (count: number) => output(wasm.lines(count)),
     linesInto: (count: number, take: Take) => copyInto(take, memory, at.OUTPUT, wasm.lines(count)),
-    records: (bytes: number) => Buffer.from(memory.subarray(at.RECORDS, at.RECORDS + bytes)),
+    recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
   };
 }
 

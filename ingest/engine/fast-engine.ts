@@ -4,6 +4,7 @@ import { type Claim, type ClaimBatch, OUTCOME } from '../../infra/ports/idempote
 import { Transient } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+import { type BufferPool, createBufferPool } from '../buffer-pool.ts';
 import type { Pair } from '../registry-entries.ts';
 import { refusedAnswer, refusedResult } from './answers.ts';
 import { claimKeys } from './claim-keys.ts';
@@ -14,6 +15,9 @@ import { findKnownPairs, touchedSpans } from './known-pairs.ts';
 import { createPlainEngine, type EngineDeps, type IdentifyDeps } from './plain-engine.ts';
 
 export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
+
+/** For lines and records that wait for their frame: some dozens of requests. */
+const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A request that stands read in the fast door's memory, for as long as no other one was read. */
 export interface FastReading {
@@ -32,6 +36,7 @@ export interface FastReading {
 export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
   const plain = createPlainEngine(deps);
   const door = createFastDoor(REUSED_RESULT);
+  const rooms = createBufferPool(ROOMS_BYTES_MAX);
   const { readFast, isLatest } = createFastReader(deps, door);
 
   function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
@@ -51,14 +56,15 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     throw new Transient('reading_outdated', 'A name changed between reading and deciding.');
   }
 
-  function claim({ request, count, pairs }: FastReading): Decision {
+  function claim(reading: FastReading): Decision {
+    const { request, count } = reading;
     door.useKey(deps.identityOf(request.environment));
     door.wasm.identify(count, deps.createdAtMs());
     const batch = door.claimBatch(count);
     return claimKeys(deps.store, batch, (claim) => {
       // The answer first: the lines take the same place, and move the records.
       const answer = request.kind === 'single' ? singleOf(door, batch, request) : batchOf(door, claim, batch);
-      return { answer, ...commitOf(door, claim, count, pairs) };
+      return { answer, ...commitOf({ door, rooms }, claim, reading) };
     });
   }
 
@@ -104,15 +110,21 @@ function batchOf(door: FastDoor, { created }: Claim, { count, outcomes }: ClaimB
 
 /** What was claimed, as a part of the next frame. */
 function commitOf(
-  door: FastDoor,
+  { door, rooms }: { door: FastDoor; rooms: BufferPool },
   claim: Claim,
-  count: number,
-  pairs: Pair[],
+  { count, pairs }: FastReading,
 ): Pick<Decision, 'commit'> | undefined {
   const { created, waits } = claim;
   if (created === 0 && !waits) return undefined;
-  const lines = door.lines(count);
-  const records = door.records(created * RECORD_BYTES);
+  const taken: Buffer[] = [];
+  const take = (bytes: number) => {
+    const room = rooms.take(bytes);
+    taken.push(room);
+    return room;
+  };
+  const lines = door.linesInto(count, take);
+  const records = door.recordsInto(created * RECORD_BYTES, take);
   const touched = touchedSpans(door, pairs);
-  return { commit: { claim, eventCount: created, records, lines, touched } };
+  const giveBack = () => taken.splice(0).forEach(rooms.give);
+  return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };
 }

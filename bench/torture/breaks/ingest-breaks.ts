@@ -81,6 +81,21 @@ export const INGEST_BREAKS: readonly Break[] = [
     shownBy: { promise: 2, rounds: 2 },
   },
   {
+    name: 'memory-given-back-before-the-write',
+    promises: [1, 3],
+    why: 'the next request writes over lines that are on their way to the disk',
+    module: 'ingest/group-commit',
+    find: 'settle(frame, await write(deps, frame, gathering));',
+    replace:
+      'for (const { part } of frame) part.giveBack?.(); settle(frame, await write(deps, frame, gathering));',
+    provedBy: [
+      {
+        test: GROUP_COMMIT_TEST,
+        title: 'what a frame was made of is given back once it is durable, and never when that is not known',
+      },
+    ],
+  },
+  {
     name: 'claim-released-on-unknown-outcome',
     promises: [2],
     why: 'a frame that failed and yet stands on the log has its keys free: a retry is counted again',
