@@ -24,10 +24,12 @@ const OPTIONS = {
 
 type Wishes = ReturnType<typeof readWishes>;
 
-process.exitCode = await torture().catch((error: unknown) => {
+const exitCode = await torture().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   return EXIT.wrongUsage;
 });
+// At once: with a socket that does not end Node 20 spins in its own clean-up for ever, after all was said.
+process.exit(exitCode);
 
 async function torture(): Promise<number> {
   const wishes = readWishes();
