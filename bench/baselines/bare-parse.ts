@@ -16,7 +16,10 @@ uws
     });
   })
   .post('/api/v1/usage/events', (response) => {
-    readBody(response, (body) => answer(response, '201 Created', JSON.parse(body.toString())));
+    readBody(response, (body) => {
+      const { value } = JSON.parse(body.toString()) as { value?: number };
+      answer(response, '201 Created', { value });
+    });
   })
   .listen('127.0.0.1', 0, (socket) => {
     process.stdout.write(`http://127.0.0.1:${uws.us_socket_local_port(socket)}\n`);

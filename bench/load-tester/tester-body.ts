@@ -11,6 +11,8 @@ export interface TesterBodyOptions {
   properties: number;
   gzip: boolean;
   nowMs: number;
+  /** What its events' occurredAt is spread over, up to now: a minute when left out. */
+  spreadMs?: number;
   seed: number;
   /** Begins each idempotency key; no other body and no other run has the same. */
   keyPrefix: string;
@@ -89,7 +91,7 @@ function emptySend(batch: number): PlannedSend {
 }
 
 function bodyText(options: TesterBodyOptions, random: Random, send: PlannedSend): string {
-  const { batch, customers, meterKey, nowMs, keyPrefix } = options;
+  const { batch, customers, meterKey, nowMs, spreadMs = SPREAD_MS, keyPrefix } = options;
   const items = Array.from({ length: batch }, (_, at) => {
     const customer = random.below(customers.length);
     const thousandths = random.below(1_000_000);
@@ -101,7 +103,7 @@ function bodyText(options: TesterBodyOptions, random: Random, send: PlannedSend)
       `"meterId":"${meterKey}"`,
       `"value":${Math.floor(thousandths / 1_000)}.${String(thousandths % 1_000).padStart(3, '0')}`,
       ...(batch === 1 ? [] : [key]),
-      `"occurredAt":"${new Date(nowMs - random.below(SPREAD_MS)).toISOString()}"`,
+      `"occurredAt":"${new Date(nowMs - random.below(spreadMs)).toISOString()}"`,
       `"properties":{${propertiesText(options.properties, random)}}`,
     ];
     return `{${members.join(',')}}`;

@@ -13,8 +13,7 @@ const CONNECTIONS = 32;
 /** The door reads every 100 ms where the control side is. */
 const MOVED_MS = 200;
 /** Ours is ten times slower in its first two seconds, until it is compiled and has everybody in memory. */
-const WARM_UP_MS = 4_000;
-const BARE_WARM_UP_MS = 1_000;
+const WARM_UP_MS = 3_000;
 
 export interface CheckRatios {
   customers: number;
@@ -141,9 +140,8 @@ interface Run {
 /** Medians over all rounds, and every round. Above 1: ours is better. */
 async function compared(bench: Bench, reach: (target: Bench['ours']) => string | Promise<string>) {
   const measured = async (target: Bench['ours']) => measure(bench, target, await reach(target));
-  await measure({ ...bench, durationMs: BARE_WARM_UP_MS }, bench.bare, await reach(bench.bare));
-  const warmUp = { ...bench, durationMs: Math.max(bench.durationMs, WARM_UP_MS) };
-  await measure(warmUp, bench.ours, await reach(bench.ours));
+  const warmUp = { ...bench, durationMs: WARM_UP_MS };
+  for (const target of [bench.bare, bench.ours]) await measure(warmUp, target, await reach(target));
   const turns = await inTurns(
     bench.rounds,
     () => measured(bench.bare),

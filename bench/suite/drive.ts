@@ -11,6 +11,8 @@ export interface Driven {
   durationMs: number;
   /** Share of the events; none when left out. */
   replays?: number;
+  /** What occurredAt is spread over, up to now: a minute when left out. */
+  spreadMs?: number;
   /** Ends it early, once this many were answered. */
   eventsMax?: number;
 }
@@ -26,7 +28,7 @@ let runs = 0;
 
 /** Lanes with keys that no run before had. */
 export function makeLanes(driven: Driven, seed: number) {
-  const { url, key, customers, meterKey, batch, replays = 0 } = driven;
+  const { url, key, customers, meterKey, batch, replays = 0, spreadMs } = driven;
   const run = `${process.pid.toString(36)}-${runs++}`;
   return Array.from({ length: driven.connections }, (_, lane) => ({
     connection: createTesterConnection(new URL(url)),
@@ -34,6 +36,7 @@ export function makeLanes(driven: Driven, seed: number) {
       createTesterBody({
         ...{ host: '127.0.0.1', key, customers, meterKey, batch, replays, gzip: false },
         properties: PROPERTIES,
+        ...(spreadMs === undefined ? {} : { spreadMs }),
         nowMs: Date.now(),
         seed: seed + lane * BODIES_PER_LANE + body,
         keyPrefix: `${run}-${lane.toString(36)}${body}-`,

@@ -2,7 +2,7 @@ import { type Baseline, startBaseline } from '../baselines/start-baseline.ts';
 import { familyCost, processCost } from '../process-cost.ts';
 import { type Driven, drive } from './drive.ts';
 import type { Measured } from './goals.ts';
-import { eachRound, median, paired, rounded } from './paired.ts';
+import { eachRound, median, paired, rounded, steadiness } from './paired.ts';
 import { type Scene, toward } from './scene.ts';
 
 export interface IngestFigures {
@@ -27,6 +27,9 @@ const BATCH = { batch: 500, connections: 8 };
 /** A flush costs what it costs, however many requests share it: fewer connections make ours dearer. */
 const SINGLE = { batch: 1, connections: 256 };
 
+/** Until it costs no less: Express takes longest. */
+const WARM_UP_MS: Record<string, number> & { other: number } = { naive: 2_500, other: 1_000 };
+
 /**
  * G1, G2, G4, G5 and G11, with the data plane alone: the control side is held still, so that the load of what
  * was taken does not share the cores with it. Round by round everybody runs once, between two runs of bare uWS.
@@ -44,7 +47,6 @@ export async function ingestRatios(scene: Scene): Promise<IngestFigures> {
     const unnest = await start('unnest-pg', scene.postgresUrl);
     const naive = await start('express-pg', scene.postgresUrl);
     const ours = { url: scene.instance.origin, pid: scene.instance.pid('data plane') };
-    await measureRun(scene, ours, BATCH);
     process.kill(controlSide, 'SIGSTOP');
     const order = { bare, ours, unnest, naive };
     const batches = await inTurns(scene, order, (name) => (name === 'naive' ? SINGLE : BATCH));
@@ -63,19 +65,19 @@ async function inTurns<Name extends string>(
   targets: Record<Name | 'bare', { url: string; pid: number }>,
   shapeOf: (name: Name | 'bare') => typeof BATCH,
 ): Promise<Array<Turn<Name | 'bare'>>> {
-  const { bare: _, ...others } = targets;
-  const bare = () => measureRun(scene, targets.bare, shapeOf('bare'));
+  const run = (name: Name | 'bare', runMs = scene.runMs) =>
+    measureRun({ ...scene, runMs }, targets[name], shapeOf(name));
+  const others = (Object.keys(targets) as Array<Name | 'bare'>).filter((name) => name !== 'bare');
+  for (const name of ['bare', ...others] as const) await run(name, WARM_UP_MS[name] ?? WARM_UP_MS.other);
   const turns: Array<Turn<Name | 'bare'>> = [];
-  let control = await bare();
-  // The first one warms everybody up and is not counted.
-  for (let round = 0; round <= scene.rounds; round++) {
+  let control = await run('bare');
+  for (let round = 0; round < scene.rounds; round++) {
     const turn: Record<string, Run> = { bare: control };
-    for (const name of Object.keys(others) as Name[]) {
-      turn[name] = await measureRun(scene, targets[name], shapeOf(name));
-    }
-    control = await bare();
+    // To and fro: nobody always comes behind the same one.
+    for (const name of round % 2 === 0 ? others : others.toReversed()) turn[name] = await run(name);
+    control = await run('bare');
     turn.bareAgain = control;
-    if (round > 0) turns.push(turn as Turn<Name | 'bare'>);
+    turns.push(turn as Turn<Name | 'bare'>);
   }
   return turns;
 }
@@ -101,12 +103,12 @@ function figuresOf(batches: BatchTurn[], singles: Array<Turn<'bare' | 'ours'>>):
     const rounds = turns.map(({ bare, ours, bareAgain }) => ({ before: bare, ours, after: bareAgain }));
     return paired(eachRound(rounds, ({ cpuMicros }) => 1 / cpuMicros));
   };
-  const { control, noise } = beside(batches);
   const over = (name: 'unnest' | 'naive') => {
     const pairs = batches.map((turn) => whole(turn[name]) / turn.ours.cpuMicros);
     const without = median(batches.map((turn) => turn[name].cpuMicros / turn.ours.cpuMicros));
     const note = `without the CPU of Postgres ${rounded(without)}`;
-    return { value: rounded(median(pairs)), control, noise, pairs: pairs.map(rounded), note };
+    const own = steadiness(batches.map((turn) => whole(turn[name])));
+    return { value: rounded(median(pairs)), ...own, pairs: pairs.map(rounded), note };
   };
   const micros = (runs: Run[], cost = whole) => rounded(median(runs.map(cost)));
   const ours = median(batches.map((turn) => turn.ours.cpuMicros));
@@ -122,7 +124,7 @@ function figuresOf(batches: BatchTurn[], singles: Array<Turn<'bare' | 'ours'>>):
       { id: 'G5', ...over('unnest') },
       {
         id: 'G11',
-        ...{ value: rounded(OPENMETER_MICROS / ours), control, noise },
+        value: rounded(OPENMETER_MICROS / ours),
         note: 'beside a figure of an earlier session on such a machine, not in turns',
       },
     ],

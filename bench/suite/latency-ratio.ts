@@ -21,6 +21,8 @@ export interface LatencyFigures {
 const BATCH = 500;
 const CONNECTIONS = 16;
 const BASELINE_PATIENCE_MS = 60_000;
+/** Of a process and a file that are new. */
+const COLD_FLUSHES = 10;
 /** Requests that are under way when a round begins and ends are a smaller part of a longer one. */
 const ROUND_MS_MIN = 500;
 
@@ -94,7 +96,8 @@ function bytesOf(scene: Scene): number {
 
 async function bareFlush({ scene, intervalMs, runMs }: Run, bytes: number): Promise<number[]> {
   const args = [scene.instance.dataDir, bytes, intervalMs, runMs].map(String);
-  return (await runBaseline('bare-flush', BASELINE_PATIENCE_MS, ...args)) as number[];
+  const times = (await runBaseline('bare-flush', BASELINE_PATIENCE_MS, ...args)) as number[];
+  return times.slice(COLD_FLUSHES);
 }
 
 async function answers(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GOALS, verdict } from './goals.ts';
-import { inTurns, paired } from './paired.ts';
+import { inTurns, median, paired, steadiness } from './paired.ts';
 
 describe('paired rounds', () => {
   it('judge each round by the controls at its own ends, so that a slow machine is no slow code', () => {
@@ -14,8 +14,9 @@ describe('paired rounds', () => {
   });
 
   it('tell how far equal things were apart', () => {
-    const rounds = [1.1, 0.9, 1.2].map((after) => ({ before: 1, ours: 1, after }));
-    expect(paired(rounds)).toMatchObject({ control: 1.1, noise: 0.1 });
+    expect(steadiness([1, 1.1, 1, 1.2, 1])).toEqual({ control: 1.1, noise: 0.1 });
+    expect(steadiness([1, 2, 3, 4])).toEqual({ control: 1, noise: 0 });
+    expect(median([4, 1, 3, 2])).toBe(2.5);
   });
 });
 

@@ -1,5 +1,3 @@
-import { percentile } from '../freshness-probe.ts';
-
 /** One round: the control, then what is judged, then the control again. Anything where more is better. */
 export interface Round {
   before: number;
@@ -10,9 +8,9 @@ export interface Round {
 export interface Paired {
   /** The median over the rounds of ours beside the mean of its two controls. */
   value: number;
-  /** The median of control beside control: away from 1.00 ± 0.05 the machine was too noisy to tell. */
+  /** The control judged as ours is: away from 1.00 ± 0.05 the machine was too noisy to tell. */
   control: number;
-  /** How far one control is from the other in a middling round: what two equal things differ by. */
+  /** How far that is from 1 in a middling round: what two equal things differ by. */
   noise: number;
   /** Of each round. */
   pairs: number[];
@@ -50,17 +48,24 @@ export const CONTROL_TOLERANCE = 0.05;
 
 export function paired(rounds: readonly Round[]): Paired {
   const pairs = rounds.map(({ before, ours, after }) => (2 * ours) / (before + after));
-  const controls = rounds.map(({ before, after }) => after / before);
+  const controls = [...rounds.slice(0, 1).map(({ before }) => before), ...rounds.map(({ after }) => after)];
+  return { value: rounded(median(pairs)), ...steadiness(controls), pairs: pairs.map(rounded) };
+}
+
+/** Runs of one thing, each beside the mean of the one before and the one after it: what is equal reads 1. */
+export function steadiness(runs: readonly number[]): Pick<Paired, 'control' | 'noise'> {
+  const pairs = runs.slice(1, -1).map((run, at) => (2 * run) / ((runs[at] ?? run) + (runs[at + 2] ?? run)));
   return {
-    value: rounded(median(pairs)),
-    control: rounded(median(controls)),
-    noise: rounded(median(controls.map((one) => Math.abs(one - 1)))),
-    pairs: pairs.map(rounded),
+    control: rounded(median(pairs)),
+    noise: rounded(median(pairs.map((one) => Math.abs(one - 1)))),
   };
 }
 
+/** Of an even number the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
-  return percentile([...values], 50);
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }
 
 /** To four digits that tell something. */

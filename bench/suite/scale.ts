@@ -20,6 +20,8 @@ export interface GrowthPoint {
 
 const BATCH = 500;
 const CONNECTIONS = 8;
+/** A counter is made of hours: all of one hour would be summed as fast, however many they are. */
+const SPREAD_MS = 20 * 86_400_000;
 /** Taken at once before it is waited for: what waits for the count has a bound of its own. */
 const STEP_MS = 5_000;
 /** Ticks of CPU are 10 ms: some hundreds of them. */
@@ -37,7 +39,7 @@ export async function usageGrowth(
     while (stored < size) {
       const shape = { batch: BATCH, connections: CONNECTIONS, durationMs: STEP_MS };
       // At most what is missing, give or take a batch for each connection.
-      await drive({ ...toward(scene, shape), eventsMax: size - stored });
+      await drive({ ...toward(scene, shape), spreadMs: SPREAD_MS, eventsMax: size - stored });
       await waitForAll(scene);
       stored = await storedEvents(scene);
     }

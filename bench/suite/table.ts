@@ -66,8 +66,31 @@ function lastRun(kept: KeptSuite, resultPath: string): string {
     ...section('Bytes on disk per event', kept.whole?.diskBytesPerEvent),
     ...section('Peak resident memory, MiB', kept.whole?.rssPeakMib),
     ...section('Answer at half of capacity, ms', kept.latency?.answerMs),
+    ...growthSection(kept),
+    ...soakSection(kept),
   ];
   return lines.join('\n');
+}
+
+function growthSection({ growth = [] }: SuiteResult): string[] {
+  if (growth.length === 0) return [];
+  const head = ['events', 'ingest CPU-µs', 'counter p50 ms', 'p99', 'breakdown p50 ms', 'p99'];
+  const rows = growth.map(({ events, ingestCpuMicros, counterMs, breakdownMs }) =>
+    [events, ingestCpuMicros, counterMs.p50, counterMs.p99, breakdownMs.p50, breakdownMs.p99].map(String),
+  );
+  return ['', 'With so many events stored:', '', ...aligned([head, ...rows])];
+}
+
+function soakSection({ soak }: SuiteResult): string[] {
+  if (!soak) return [];
+  const { offeredPerSecond, seconds, counts, problems, latencyMs } = soak;
+  const { created, duplicate } = counts;
+  const sums = problems.length === 0 ? 'every answer and counter right' : problems.join('; ');
+  const said = `${created} created, ${duplicate} duplicates, ${sums}`;
+  return [
+    ...['', `${offeredPerSecond} events/s for ${seconds} s: ${said}.`],
+    ...section('Answers meanwhile, ms', latencyMs),
+  ];
 }
 
 function section(title: string, figures: Record<string, number> | undefined): string[] {
