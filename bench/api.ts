@@ -62,13 +62,22 @@ export function createApi({ origin, key, connections, onAnswer }: ApiOptions): A
   };
 }
 
-/** Repeats a read while the answer is 503 or none comes; throws the last outcome when the time is over. */
-export async function getPatiently(api: Api, path: string, patienceMs: number): Promise<ApiAnswer> {
+/**
+ * Repeats a read while the answer is 503 or none comes; throws the last outcome when the time is over, or
+ * when whoever asked is leaving.
+ */
+export async function getPatiently(
+  api: Api,
+  path: string,
+  patienceMs: number,
+  leaving?: AbortSignal,
+): Promise<ApiAnswer> {
   const until = Date.now() + patienceMs;
   for (;;) {
     const answer = await api.call('GET', path).catch((error: unknown) => error as Error);
     if (!(answer instanceof Error) && answer.status !== 503) return answer;
-    if (Date.now() > until) throw new Error(`GET ${path} found no answer: ${shown(answer)}`);
+    if (Date.now() > until || leaving?.aborted)
+      throw new Error(`GET ${path} found no answer: ${shown(answer)}`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }

@@ -47,6 +47,8 @@ export function startFreshnessProbe(api: Api, customerId: string, meterKey: stri
       for (; counted < current; counted++) seen.push(now - (waiting.shift() ?? now));
     },
   );
+  // Told by stop(); until then nobody hears it, and a rejection that nobody hears ends the process.
+  for (const one of [sending, reading]) one.catch(() => undefined);
   return {
     async stop() {
       stopping = true;

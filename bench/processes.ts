@@ -18,6 +18,12 @@ export function childrenOf(pid: number): number[] {
   return pids.filter((one) => parentOf(one) === pid);
 }
 
+/** Its children and theirs, to the last. */
+export function descendantsOf(pid: number): number[] {
+  const children = childrenOf(pid);
+  return [...children, ...children.flatMap(descendantsOf)];
+}
+
 const GONE = { timeoutMs: 20_000, everyMs: 10 };
 
 /** SIGKILL for each of them, and for who joins them meanwhile. Resolves when none is left. */

@@ -40,8 +40,8 @@ function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: num
 }
 
 /**
- * Times of first events, from the batch into the requests, whose answers show them. Not those of an event that
- * another still writes: it may come to nothing, and this one keep its own.
+ * Times of first events, from the batch into the requests, whose answers show them. Not those of an event
+ * that another still writes: it may come to nothing, and this one keep its own.
  */
 export function takeTimes(
   parts: readonly RoundPart[],

@@ -88,7 +88,7 @@ test('nothing is answered before its frame is durable and its claims are confirm
 });
 
 // Red when the memory of a frame is used again while the system still writes it.
-test('what a frame was made of is given back once it is durable, and never when that is not known', async () => {
+test('what a frame was made of is given back once it is durable, not when that is unknown', async () => {
   const bench = createBench();
   const giveBack = (name: string) => () => void bench.notes.push(`${name} given back`);
   const first = committing(bench, { ...part('a'), giveBack: giveBack('a') });

@@ -10,6 +10,8 @@ export interface CounterQuestion {
   /** Months in which events of the run occurred: any moment of each. */
   months: number[];
   patienceMs: number;
+  /** Nobody waits any more: what is under way ends at its next answer. */
+  leaving: AbortSignal;
 }
 
 /** Of one customer: what was acknowledged, what may be stored besides, and what the server counts. */
@@ -22,11 +24,10 @@ interface Expected {
 const UNITS_OF_A_THOUSANDTH = 1_000_000_000n;
 
 /**
- * Every counter that is not what the answers said, as a sentence each: the number of events and their exact
- * sum, and the same sum as the counters of the months show it.
+ * Adds to `found` every counter that is not what the answers said, as a sentence each: the number of events
+ * and their exact sum, and the same sum as the counters of the months show it. Rejects when one is not read.
  */
-export async function judgeCounters(question: CounterQuestion): Promise<string[]> {
-  const found: string[] = [];
+export async function judgeCounters(question: CounterQuestion, found: string[]): Promise<void> {
   for (const [at, tally] of question.ledger.tallies().entries()) {
     const { acknowledged, uncertain } = tally;
     const customer = question.customers[at] ?? '';
@@ -41,7 +42,6 @@ export async function judgeCounters(question: CounterQuestion): Promise<string[]
     if (expected.events + uncertain.events === 0) continue;
     found.push(...(await judgeCustomer(question, customer, expected)));
   }
-  return found;
 }
 
 async function judgeCustomer(
@@ -74,8 +74,9 @@ async function judgeCustomer(
   return found;
 }
 
-async function read({ api, patienceMs }: CounterQuestion, path: string): Promise<Record<string, unknown>> {
-  const { status, body } = await getPatiently(api, path, patienceMs);
+async function read(question: CounterQuestion, path: string): Promise<Record<string, unknown>> {
+  const { api, patienceMs, leaving } = question;
+  const { status, body } = await getPatiently(api, path, patienceMs, leaving);
   // Where nothing was ever stored there is no such meter.
   if (status === 404) return {};
   if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);

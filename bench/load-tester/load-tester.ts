@@ -5,9 +5,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
-import { keepResult } from '../result-file.ts';
+import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
+import { openResult } from '../result-file.ts';
 import { type AnswerLedger, createAnswerLedger } from './answer-ledger.ts';
-import { judgeCounters } from './judge-counters.ts';
+import { type Judgement, judgeRun, NOT_JUDGED } from './judge-run.ts';
 import { latencies } from './latencies.ts';
 import { type LoadArguments, readLoadArguments, Unusable, USAGE } from './load-arguments.ts';
 import { type Lane, type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
@@ -18,8 +19,6 @@ import { createTesterConnection } from './tester-connection.ts';
 
 /** Of each lane: so many sends go by before a position comes again, and a replay can. */
 const POSITIONS_PER_LANE = 200;
-const COUNTED_PATIENCE_MS = 120_000;
-const INTERRUPTED_PATIENCE_MS = 15_000;
 
 async function main(): Promise<number> {
   if (process.argv.includes('--help')) {
@@ -36,7 +35,7 @@ async function main(): Promise<number> {
 }
 
 async function load(options: LoadArguments, tested: TestedInstance): Promise<number> {
-  const interrupted = interruption();
+  const interrupted = interruption('what was answered is still compared with the counters, for a moment');
   const ledger = createAnswerLedger(tested.customers.length);
   const histogram = buildHistogram({
     highestTrackableValue: TRACKED_MICROS_MAX,
@@ -56,33 +55,26 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
   });
   progress.stop();
   for (const { connection } of lanes) connection.close();
-  const judgement = await judge(ledger, { tested, startedAtMs, isHurried: interrupted.aborted });
-  const result = resultOf(options, { ran, histogram, ledger });
-  const problems = [...ledger.faults(), ...judgement.problems, ...gaveUp(ran, interrupted.aborted)];
-  const told = { interrupted: interrupted.aborted, ...result, clockSkewMs: tested.clockSkewMs };
-  const kept = { ...told, counters: judgement.outcome, problems };
-  process.stdout.write(`${JSON.stringify(kept, null, 2)}\n`);
-  process.stdout.write(`${keepResult('run', kept, options.out)}\n`);
-  if (problems.length > 0) return 1;
-  return interrupted.aborted ? 130 : 0;
+  const { clockSkewMs, ...question } = tested;
+  const file = openResult('run', options.out);
+  const keep = (judgement: Judgement) => {
+    const problems = [...ledger.faults(), ...judgement.problems, ...gaveUp(ran, interrupted.aborted)];
+    const result = { ...resultOf(options, { ran, histogram, ledger }), clockSkewMs };
+    const kept = { interrupted: interrupted.aborted, ...result, counters: judgement.outcome, problems };
+    file.keep(kept);
+    return kept;
+  };
+  // Whatever becomes of the judging, which may wait for minutes, what was answered is kept.
+  keep(NOT_JUDGED);
+  const kept = keep(await judgeRun({ ...question, ledger, startedAtMs, interrupted }));
+  process.stdout.write(`${JSON.stringify(kept, null, 2)}\n${file.path}\n`);
+  if (kept.problems.length > 0) return 1;
+  return interrupted.aborted ? INTERRUPTED_CODE : 0;
 }
 
 function gaveUp({ givenUp, lastFailure }: OpenLoopResult, isInterrupted: boolean): string[] {
   if (givenUp === 0 || isInterrupted) return [];
   return [`${givenUp} requests found no answer, the last one for: ${lastFailure}`];
-}
-
-/** The first SIGINT or SIGTERM ends the sending, the second one everything. */
-function interruption(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(130);
-      process.stderr.write('\ninterrupted: what was answered is still compared with the counters\n');
-      controller.abort();
-    });
-  }
-  return controller.signal;
 }
 
 function makeLanes(options: LoadArguments, tested: TestedInstance, nowMs: number): Lane[] {
@@ -101,34 +93,6 @@ function makeLanes(options: LoadArguments, tested: TestedInstance, nowMs: number
       });
     }),
   }));
-}
-
-interface Judging {
-  tested: TestedInstance;
-  startedAtMs: number;
-  isHurried: boolean;
-}
-
-async function judge(
-  ledger: AnswerLedger,
-  { tested, startedAtMs, isHurried }: Judging,
-): Promise<{ outcome: string; problems: string[] }> {
-  const { api, customers, meterKey } = tested;
-  const patienceMs = isHurried ? INTERRUPTED_PATIENCE_MS : COUNTED_PATIENCE_MS;
-  const months = monthsSince(startedAtMs - 60_000);
-  try {
-    const problems = await judgeCounters({ api, customers, meterKey, ledger, months, patienceMs });
-    return { outcome: problems.length === 0 ? 'exactly what was acknowledged' : 'wrong', problems };
-  } catch (error) {
-    return { outcome: 'not read', problems: [`the counters could not be read: ${(error as Error).message}`] };
-  }
-}
-
-/** The months that events of the run may have occurred in. */
-function monthsSince(ms: number): number[] {
-  const now = Date.now();
-  const isSame = new Date(ms).toISOString().slice(0, 7) === new Date(now).toISOString().slice(0, 7);
-  return isSame ? [now] : [ms, now];
 }
 
 interface Ran {

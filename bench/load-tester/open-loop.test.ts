@@ -3,7 +3,7 @@ import { build as buildHistogram } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import { createAnswerLedger, type LoadAnswer } from './answer-ledger.ts';
 import { latencies } from './latencies.ts';
-import { runOpenLoop } from './open-loop.ts';
+import { runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
 import { createTesterBody } from './tester-body.ts';
 
 const body = () =>
@@ -78,5 +78,36 @@ describe('the open loop', () => {
     });
     await runOpenLoop({ ...common, intervalMs: 10, durationMs: 10_000 });
     expect(ledger.counts()).toMatchObject({ created: 0, unanswered: 1 });
+  });
+
+  // Break this catches: an end that forgets what waits. Whoever interrupts a stall would see none.
+  it('counts what was overdue when it is interrupted, and not what was to come', async () => {
+    const { common, histogram, interrupt } = loopOf(async () => {
+      await pass(200);
+      interrupt();
+      return CREATED;
+    });
+    const result = await runOpenLoop({ ...common, intervalMs: 10, durationMs: 10_000 });
+    expect(result.requests).toBe(1);
+    expect(result.notSent).toBeGreaterThan(15);
+    expect(result.notSent).toBeLessThan(100);
+    expect(histogram.totalCount).toBe(1 + result.notSent);
+    expect(latencies(histogram).p50).toBeGreaterThan(50);
+  });
+
+  it('leaves out what was not due yet when it is interrupted', async () => {
+    const { common, histogram, interrupt } = loopOf(async () => {
+      setTimeout(interrupt, 20);
+      return CREATED;
+    });
+    const result = await runOpenLoop({ ...common, intervalMs: 5_000, durationMs: 60_000 });
+    expect(result).toMatchObject({ requests: 1, notSent: 0 });
+    expect(histogram.totalCount).toBe(1);
+  });
+
+  it('has room for a wait as long as any run', () => {
+    const histogram = buildHistogram({ highestTrackableValue: TRACKED_MICROS_MAX });
+    histogram.recordValue(86_400_000_000);
+    expect(latencies(histogram).max).toBeCloseTo(86_400_000, -5);
   });
 });

@@ -1,10 +1,12 @@
 /**
  * `npm run bench:compare -- a.json b.json`: what changed from one kept result to another of the same kind. A
- * figure is worse when it moved the wrong way by more than the noise that both runs saw between equal things.
+ * ratio is worse when it moved the wrong way by more than the noise that both runs saw between equal things,
+ * another figure by more than the tolerance that stands beside it, a goal when it is not measured any more.
  * Exit code 1 when something got worse, 2 when the two cannot be compared.
  */
 import { readFileSync } from 'node:fs';
-import { type Compared, compareResults, type KeptResult, NotComparable } from './judge-results.ts';
+import { type Compared, compareResults, NotComparable } from './judge-results.ts';
+import type { KeptResult } from './kept-figures.ts';
 
 function main([before, after, ...more]: string[]): number {
   if (before === undefined || after === undefined || more.length > 0) {
@@ -27,9 +29,11 @@ function read(path: string): KeptResult {
 }
 
 function lineOf({ name, before, after, change, tolerance, verdict }: Compared): string {
+  const figures = `${before} → ${after ?? 'not measured'}`.padEnd(24);
+  const start = `${verdict.padEnd(6)} ${name.padEnd(34)} ${figures}`;
+  if (change === undefined || tolerance === undefined) return start.trimEnd();
   const moved = `${change >= 1 ? '+' : ''}${((change - 1) * 100).toFixed(1)} %`;
-  const figures = `${before} → ${after}`.padEnd(24);
-  return `${verdict.padEnd(6)} ${name.padEnd(28)} ${figures} ${moved} (± ${(tolerance * 100).toFixed(0)} %)`;
+  return `${start} ${moved} (± ${(tolerance * 100).toFixed(0)} %)`;
 }
 
 try {

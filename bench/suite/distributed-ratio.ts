@@ -4,9 +4,19 @@ import { promisify } from 'node:util';
 import { lacking } from '../torture/machine-means.ts';
 import type { Measured } from './goals.ts';
 import type { Paired } from './paired.ts';
+import { lastWords } from './short-failure.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distributed.js', import.meta.url));
 const PATIENCE_MS = 600_000;
+
+const run = promisify(execFile);
+
+/** How a process ended that did not end with 0. */
+interface Ended extends Error {
+  code: number | string | null;
+  signal: string | null;
+  stderr: string;
+}
 
 /** What is used of what `npm run bench:distributed` prints. */
 interface Figures {
@@ -20,7 +30,9 @@ export async function distributedRatio(rounds: number): Promise<Measured> {
   const lacks = lacking('ownServers');
   if (lacks !== undefined) return { id: 'G10', note: lacks };
   const args = [PROGRAM, '--rounds', String(rounds)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: PATIENCE_MS });
+  const { stdout } = await run(process.execPath, args, { timeout: PATIENCE_MS }).catch((error: Ended) => {
+    throw new Error(`it ended with ${error.code ?? error.signal}: ${lastWords(error.stderr)}`);
+  });
   // The path of its own result stands behind it.
   const { G10, oneIngest, twoIngest } = JSON.parse(stdout.slice(0, stdout.lastIndexOf('}') + 1)) as Figures;
   const rates = `${oneIngest.perSecond} and ${twoIngest.perSecond} events/s`;

@@ -32,7 +32,8 @@ const WARM_UP_MS: Record<string, number> & { other: number } = { naive: 2_500, o
 
 /**
  * G1, G2, G4, G5 and G11, with the data plane alone: the control side is held still, so that the load of what
- * was taken does not share the cores with it. Round by round everybody runs once, between two runs of bare uWS.
+ * was taken does not share the cores with it. Round by round everybody runs once, between two runs of bare
+ * uWS.
  */
 export async function ingestRatios(scene: Scene): Promise<IngestFigures> {
   const servers: Baseline[] = [];

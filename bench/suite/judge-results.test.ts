@@ -29,9 +29,63 @@ describe('two results', () => {
     expect(verdicts(before, suite({ id: 'G1', value: 0.1, control: 1, noise: 0.01 }))).toEqual(['G1 void']);
   });
 
-  it('leave out what only one of them has', () => {
+  it('leave out what neither has', () => {
     const before = suite({ id: 'G1', value: 1, control: 1, noise: 0 }, { id: 'G10' });
     expect(verdicts(before, before)).toEqual(['G1 same']);
+  });
+
+  // Break this catches: a part that fails from one commit to the next, and nothing seems to be worse.
+  it('differ in a goal that is not measured any more', () => {
+    const before = suite({ id: 'G1', value: 1, control: 1, noise: 0 }, { id: 'G7', value: 1 });
+    expect(verdicts(before, suite({ id: 'G1', value: 1 }, { id: 'G7' }))).toEqual(['G1 same', 'G7 WORSE']);
+    expect(verdicts(before, suite({ id: 'G1', value: 1 }))).toEqual(['G1 same', 'G7 WORSE']);
+  });
+
+  it('differ in what things cost, by more than 15 %', () => {
+    const costs = (factor: number) => ({
+      ...{ kind: 'suite', stages: { cpuMicrosPerEvent: { read: factor, check: 0.01 * factor } } },
+      ingest: { cpuMicrosPerEvent: { 'bare uWS, batches': factor, 'ingest, batches': 3 * factor } },
+      whole: {
+        cpuMicrosPerEvent: { 'control side': 20 * factor, generator: factor },
+        ...{ rssPeakMib: { 'data plane': 300 * factor }, diskBytesPerEvent: { log: 200 * factor } },
+      },
+      keyCurve: [{ keys: 4e6, microsPerKey: factor, rssMib: 1 }],
+      growth: [{ events: 10_004_000, ingestCpuMicros: 3, counterMs: { p99: factor }, breakdownMs: {} }],
+      soak: { latencyMs: { p50: 1, p99: 10 * factor } },
+    });
+    expect(verdicts(costs(1), costs(1.1)).filter((one) => !one.endsWith('same'))).toEqual([]);
+    const worse = verdicts(costs(1), costs(1.3)).filter((one) => one.endsWith('WORSE'));
+    expect(worse).toEqual([
+      'CPU of stage read WORSE',
+      'CPU of ingest, batches WORSE',
+      'CPU to the count, control side WORSE',
+      'peak memory, data plane WORSE',
+      'disk per event, log WORSE',
+      'CPU per key at 4 M WORSE',
+      'counter p99 at 10 M WORSE',
+      'soak, latency p99 WORSE',
+    ]);
+  });
+
+  // Break this catches: a faster server that counts wrong.
+  it('differ in what should not be at all', () => {
+    const sound = { problems: [], counters: 'exactly what was acknowledged', requestsNotSent: 0 };
+    const wrong = {
+      problems: ['a', 'b'],
+      counters: 'wrong',
+      requestsNotSent: 7,
+      requestsRepeated: { 503: 2 },
+    };
+    const told = ['problems', 'counters wrong', 'requests repeated', 'requests not sent'];
+    const run = (load: object) => ({ kind: 'run', events: { perSecond: 1 }, ...load });
+    const all = (verdict: string) => ['events per second same', ...told.map((name) => `${name} ${verdict}`)];
+    expect(verdicts(run(sound), run(sound))).toEqual(['events per second same']);
+    expect(verdicts(run(sound), run(wrong))).toEqual(all('WORSE'));
+    expect(verdicts(run(wrong), run(sound))).toEqual(all('better'));
+    const again = ['WORSE', 'WORSE', 'same', 'same'];
+    expect(verdicts(run(wrong), run(wrong)).slice(1)).toEqual(told.map((name, at) => `${name} ${again[at]}`));
+    const soaked = (soak: object) => ({ ...suite({ id: 'G1', value: 1 }), soak });
+    expect(verdicts(soaked(sound), soaked(wrong))).toContain('soak, requests not sent WORSE');
   });
 
   it('may be two runs of a load', () => {
@@ -46,6 +100,8 @@ describe('two results', () => {
   it('are told apart where they were not made alike', () => {
     const run = { ...suite({ id: 'G1', value: 1, control: 1, noise: 0 }), form: 'quick' };
     expect(compareResults(run, { ...run, form: 'whole' }).warnings).toEqual(['they differ in their form']);
+    const interrupted = compareResults(run, { ...run, interrupted: true });
+    expect(interrupted.warnings).toEqual(['one of them was interrupted']);
   });
 
   it('are not compared across kinds, or when they hold no figure', () => {

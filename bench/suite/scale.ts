@@ -1,8 +1,9 @@
 import { build as buildHistogram } from 'hdr-histogram-js';
+import type { Instance, Role } from '../instance.ts';
 import { createAnswerLedger, type LedgerCounts } from '../load-tester/answer-ledger.ts';
-import { judgeCounters } from '../load-tester/judge-counters.ts';
+import { type Judgement, judgeRun } from '../load-tester/judge-run.ts';
 import { latencies } from '../load-tester/latencies.ts';
-import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
 import { processCost } from '../process-cost.ts';
 import { drive, makeLanes } from './drive.ts';
@@ -69,7 +70,8 @@ export interface SoakFigures {
   requestsNotSent: number;
   requestsRepeated: Record<string, number>;
   latencyMs: Record<string, number>;
-  /** Every answer or counter that was wrong. */
+  counters: Judgement['outcome'];
+  /** Every answer or counter that was wrong, and whatever kept the rate from being held. */
   problems: string[];
   /** Resident memory at even distances, by process. */
   rssMib: Record<string, number[]>;
@@ -77,10 +79,17 @@ export interface SoakFigures {
 
 const REPLAYS = 0.2;
 const RSS_SAMPLES = 60;
-const COUNTED_PATIENCE_MS = 120_000;
+
+export interface Soak {
+  /** Events per second. */
+  rate: number;
+  durationMs: number;
+  /** Ends the sending; what was answered until then is still judged, in a hurry. */
+  interrupted: AbortSignal;
+}
 
 /** A rate held for long, a fifth of it replays: every answer judged, and every counter at the end. */
-export async function soak(scene: Scene, rate: number, durationMs: number): Promise<SoakFigures> {
+export async function soak(scene: Scene, { rate, durationMs, interrupted }: Soak): Promise<SoakFigures> {
   const { instance } = scene;
   const key = instance.keys().live.secret;
   const { api, customers, meterKey } = await lookAtInstance(new URL(instance.origin), key);
@@ -97,12 +106,9 @@ export async function soak(scene: Scene, rate: number, durationMs: number): Prom
   try {
     const ran = await runOpenLoop({
       ...{ lanes, ledger, histogram, durationMs, intervalMs: (BATCH * 1_000) / rate },
-      interrupted: new AbortController().signal,
-      onAnswered: () => undefined,
+      ...{ interrupted, onAnswered: () => undefined },
     });
-    const months = [...new Set([startedAtMs - 60_000, Date.now()].map(firstOfMonth))];
-    const patienceMs = COUNTED_PATIENCE_MS;
-    const wrong = await judgeCounters({ api, customers, meterKey, ledger, months, patienceMs });
+    const judgement = await judgeRun({ api, customers, meterKey, ledger, startedAtMs, interrupted });
     return {
       offeredPerSecond: rate,
       seconds: Math.round(ran.durationMs / 1_000),
@@ -110,7 +116,9 @@ export async function soak(scene: Scene, rate: number, durationMs: number): Prom
       requestsNotSent: ran.notSent,
       requestsRepeated: ran.repeated,
       latencyMs: latencies(histogram),
-      problems: [...ledger.faults(), ...wrong, ...(ran.givenUp > 0 ? ['requests found no answer'] : [])],
+      counters: judgement.outcome,
+      // An interruption cuts what is under way: nothing was asked too much of anybody.
+      problems: [...ledger.faults(), ...judgement.problems, ...(interrupted.aborted ? [] : shortfalls(ran))],
       rssMib: watch.stop(),
     };
   } finally {
@@ -120,9 +128,12 @@ export async function soak(scene: Scene, rate: number, durationMs: number): Prom
   }
 }
 
-function firstOfMonth(ms: number): number {
-  const day = new Date(ms);
-  return Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), 1);
+/** A rate was held when each request was sent in time and answered at once. */
+export function shortfalls({ notSent, repeated, givenUp }: Omit<OpenLoopResult, 'durationMs'>): string[] {
+  const found = Object.entries(repeated).map(([why, times]) => `${times} requests were repeated: ${why}`);
+  if (notSent > 0) found.push(`${notSent} requests could not be sent while the run lasted`);
+  if (givenUp > 0) found.push(`${givenUp} requests found no answer`);
+  return found;
 }
 
 function watchMemory({ instance }: Scene, everyMs: number) {
@@ -130,8 +141,8 @@ function watchMemory({ instance }: Scene, everyMs: number) {
   const rssMib: Record<string, number[]> = {};
   const timer = setInterval(() => {
     for (const role of roles) {
-      const { rssBytes } = processCost(instance.pid(role));
-      rssMib[role] = [...(rssMib[role] ?? []), Math.round(rssBytes / 2 ** 20)];
+      const rssBytes = rssOf(instance, role);
+      if (rssBytes !== undefined) rssMib[role] = [...(rssMib[role] ?? []), Math.round(rssBytes / 2 ** 20)];
     }
   }, everyMs);
   return {
@@ -140,4 +151,13 @@ function watchMemory({ instance }: Scene, everyMs: number) {
       return rssMib;
     },
   };
+}
+
+/** Undefined when it ended: an interruption may end all at once, and what a timer throws ends us too. */
+function rssOf(instance: Instance, role: Role): number | undefined {
+  try {
+    return processCost(instance.pid(role)).rssBytes;
+  } catch {
+    return undefined;
+  }
 }

@@ -11,6 +11,8 @@ export interface SuiteResult {
   seed: number;
   sizes: object;
   measured: Measured[];
+  /** Parts that are not there were not begun, and one `failed`. */
+  interrupted?: true;
   /** Of each part. */
   seconds: Record<string, number>;
   failed: Record<string, string>;

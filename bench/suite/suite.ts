@@ -3,13 +3,17 @@
  * session. Prints the table, stores it with all figures, and renews bench/README.md and the page beside the
  * result. Asserts nothing. `-- --quick` is the short form (two minutes), `-- --scale` the long one, with
  * `--millions 1,10,50` of events stored and `--minutes 10` at a fixed rate; `-- --skip PART` leaves parts out
- * (they then stand as not measured). Exit code 1: a part could not be measured.
+ * (they then stand as not measured). Interrupted it keeps and prints what it has, and leaves the README as it
+ * is. Exit codes: 1 a part could not be measured, 2 the arguments cannot be used, 130 it was interrupted.
  */
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { dataDirAt } from '../../infra/data-dir.ts';
+import { signal } from '../../infra/process-identity.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
+import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
+import { Unusable } from '../load-tester/load-arguments.ts';
 import { familyCost, processCost } from '../process-cost.ts';
+import { descendantsOf } from '../processes.ts';
 import { keepResult } from '../result-file.ts';
 import { compareChecks } from './check-ratio.ts';
 import { distributedRatio } from './distributed-ratio.ts';
@@ -19,87 +23,47 @@ import { ingestRatios } from './ingest-ratios.ts';
 import { latencyRatio } from './latency-ratio.ts';
 import { rounded } from './paired.ts';
 import { reportPage } from './report-page.ts';
+import { runParts } from './run-parts.ts';
 import { soak, usageGrowth } from './scale.ts';
 import { bytesBelow, closeScene, openScene, type Scene, toward, waitForAll } from './scene.ts';
+import { readSuiteArguments, type Sizes } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
 import { goalTable, renewReadme } from './table.ts';
 import { counters, freshness, storedCounts } from './usage-ratios.ts';
 
-interface Sizes {
-  runMs: number;
-  rounds: number;
-  /** Events per second while the age of the count is looked at. */
-  rate: number;
-  freshnessMs: number;
-  drainMs: number;
-  counterSamples: number;
-  checkMs: number;
-  keyMillions: string;
-  stageBatches: number;
-  /** Events stored when reads are timed. */
-  growth: number[];
-  soakMs: number;
-  /** Of one ingest process and two on a broker; none where that is left out. */
-  distributedRounds: number;
-}
-
-const QUICK: Sizes = {
-  ...{ runMs: 400, rounds: 11, rate: 30_000, freshnessMs: 8_000, drainMs: 700, counterSamples: 12 },
-  ...{ checkMs: 300, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0, distributedRounds: 0 },
-};
-const WHOLE: Sizes = {
-  ...{ runMs: 1_500, rounds: 9, rate: 60_000, freshnessMs: 60_000, drainMs: 10_000, counterSamples: 30 },
-  ...{
-    checkMs: 1_500,
-    keyMillions: '4,10',
-    stageBatches: 20_000,
-    growth: [1_000_000],
-    soakMs: 0,
-    distributedRounds: 7,
-  },
-};
-const OPTIONS = {
-  quick: { type: 'boolean', default: false },
-  scale: { type: 'boolean', default: false },
-  millions: { type: 'string', default: '1,10,50' },
-  minutes: { type: 'string', default: '10' },
-  skip: { type: 'string', multiple: true },
-} as const;
 const CHILD_PATIENCE_MS = 240_000;
 /** Where the capacity was not measured. */
 const SOAK_RATE = 60_000;
 const LEFT_OUT: Measured = { id: 'G10', note: 'left out of this form: npm run bench:distributed' };
 
-type Part = (scene: Scene, sizes: Sizes, result: SuiteResult) => Promise<void>;
+/** What hears an interruption itself and still waits for answers and counters ends within that. */
+const GRACE_MS = { soak: 45_000 };
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
-  const form = values.scale ? 'scale' : values.quick ? 'quick' : 'whole';
-  const sizes = form === 'scale' ? scaled(values) : form === 'quick' ? QUICK : WHOLE;
+type Part = (scene: Scene, sizes: Sizes, result: SuiteResult, interrupted: AbortSignal) => Promise<void>;
+
+async function main(interrupted: AbortSignal): Promise<void> {
+  const { form, sizes, skip } = readSuiteArguments(process.argv.slice(2), Object.keys(PARTS));
+  process.on('exit', endChildren);
+  // A part that was left fails when its instance ends, and nobody hears it any more.
+  interrupted.addEventListener('abort', () => process.on('unhandledRejection', () => undefined));
   const result: SuiteResult = { form, seed: 1, sizes, measured: [LEFT_OUT], seconds: {}, failed: {} };
   const scene = await openScene(sizes);
   try {
-    for (const [name, part] of Object.entries(PARTS)) {
-      if (values.skip?.includes(name)) continue;
-      const startedAt = performance.now();
-      process.stderr.write(`${name} …\n`);
-      await part(scene, sizes, result).catch((error: Error) => {
-        result.failed[name] = error.message;
-        process.stderr.write(`${error.stack}\n`);
-      });
-      result.seconds[name] = Math.round((performance.now() - startedAt) / 1_000);
-    }
+    const names = Object.keys(PARTS).filter((name) => !skip.includes(name));
+    const begin = async (name: string) => PARTS[name]?.(scene, sizes, result, interrupted);
+    await runParts(names, { begin, interrupted, graceMs: GRACE_MS }, result);
+    tell(result);
   } finally {
+    // By force: that ends a control side that a part still holds, too.
     await closeScene(scene);
   }
-  tell(result);
+  // What a part that was left still waits for would keep this process for minutes.
+  if (result.interrupted) process.exit(INTERRUPTED_CODE);
 }
 
-function scaled({ millions, minutes }: { millions: string; minutes: string }): Sizes {
-  const growth = millions.split(',').map((text) => Number(text) * 1_000_000);
-  const soakMs = Number(minutes) * 60_000;
-  if (![...growth, soakMs].every((size) => size > 0)) throw new Error('--millions and --minutes are numbers');
-  return { ...WHOLE, keyMillions: '10,50', growth, soakMs };
+/** Nothing that a part has started outlives the suite, however that ends. */
+function endChildren(): void {
+  for (const pid of descendantsOf(process.pid)) signal(pid, 'SIGKILL');
 }
 
 function tell(result: SuiteResult): void {
@@ -108,6 +72,7 @@ function tell(result: SuiteResult): void {
   const page = path.replace(/json$/, 'html');
   writeFileSync(page, reportPage(path));
   process.stdout.write(`${goalTable(result)}\n\n${path}\n${page}\n`);
+  if (result.interrupted) return;
   renewReadme(path);
   if (Object.keys(result.failed).length > 0) process.exitCode = 1;
 }
@@ -203,10 +168,10 @@ const PARTS: Record<string, Part> = {
   },
 
   /** At four fifths of what was counted a second while nothing else was asked of it. */
-  async soak(scene, { soakMs }, result) {
+  async soak(scene, { soakMs }, result, interrupted) {
     if (soakMs === 0) return;
-    const capacity = result.whole?.countedPerSecond ?? SOAK_RATE;
-    result.soak = await soak(scene, Math.round(capacity * 0.8), soakMs);
+    const rate = Math.round((result.whole?.countedPerSecond ?? SOAK_RATE) * 0.8);
+    result.soak = await soak(scene, { rate, durationMs: soakMs, interrupted });
     if (result.soak.problems.length > 0) throw new Error(result.soak.problems[0]);
   },
 };
@@ -242,4 +207,12 @@ async function storedBytes(folder: string): Promise<Record<string, number>> {
   };
 }
 
-await main();
+const interrupted = interruption('what was measured is kept; once more ends it at once');
+try {
+  await main(interrupted);
+} catch (error) {
+  const isTheirs = error instanceof Unusable;
+  process.stderr.write(`bench: ${isTheirs ? error.message : (error as Error).stack}\n`);
+  if (interrupted.aborted) process.exit(INTERRUPTED_CODE);
+  process.exit(isTheirs ? 2 : 1);
+}

@@ -32,8 +32,9 @@ export interface Exchange {
   onAborted(listener: () => void): void;
 
   /**
-   * Takes the body, once, in the handler's own turn or later (until then it is held back). What `onChunk` gets
-   * is the front's again when it returns: what is kept of it is copied. `onEnd` comes after the last one. After an abort neither is called again.
+   * Takes the body, once, in the handler's own turn or later (until then it is held back). What `onChunk`
+   * gets is the front's again when it returns: what is kept of it is copied. `onEnd` comes after the last
+   * one. After an abort neither is called again.
    */
   readBody(onChunk: (chunk: Buffer) => void, onEnd: () => void): void;
   /** Holds back the client while the reader cannot take more. */

@@ -91,7 +91,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: GROUP_COMMIT_TEST,
-        title: 'what a frame was made of is given back once it is durable, and never when that is not known',
+        title: 'what a frame was made of is given back once it is durable, not when that is unknown',
       },
     ],
   },

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { Api, ApiAnswer } from '../api.ts';
+import { parseExact } from '../exact.ts';
+import { createAnswerLedger } from './answer-ledger.ts';
+import { judgeRun } from './judge-run.ts';
+
+const COUNTED = parseExact('{"current":1,"total":1,"breakdown":[{"count":7}]}');
+const READ: ApiAnswer = { status: 200, headers: {}, body: COUNTED };
+const AWAY: ApiAnswer = { status: 503, headers: {}, body: undefined };
+
+/** One event of 1 was acknowledged. */
+function runOf(call: () => Promise<ApiAnswer>, interrupted: AbortSignal) {
+  const ledger = createAnswerLedger(2);
+  for (const tally of ledger.tallies()) tally.acknowledged = { events: 1, thousandths: 1_000 };
+  const api: Api = { call, close: async () => undefined };
+  const common = { api, ledger, customers: ['a', 'b'], meterKey: 'm', startedAtMs: Date.now() };
+  return { ...common, interrupted, hurriedMs: 20 };
+}
+
+describe('the judging of a run', () => {
+  it('tells what is wrong', async () => {
+    const judgement = await judgeRun(runOf(async () => READ, new AbortController().signal));
+    expect(judgement).toMatchObject({ outcome: 'wrong' });
+    expect(judgement.problems[0]).toBe('a: 7 events are counted, 1 were acknowledged');
+  });
+
+  it('takes counters that cannot be read for a problem, and keeps all else', async () => {
+    const failing = async () => ({ ...AWAY, status: 500 });
+    const judgement = await judgeRun(runOf(failing, new AbortController().signal));
+    expect(judgement).toMatchObject({ outcome: 'not read', problems: [expect.stringContaining('500')] });
+  });
+
+  // Break this catches: two minutes of patience that no signal ends, and exit code 1 for nothing wrong.
+  it('is left a moment after an interruption, and finds nothing wrong with that', async () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    const judgement = await judgeRun(runOf(async () => AWAY, controller.signal));
+    expect(judgement).toEqual({ outcome: 'not judged', problems: [] });
+    const hanging = () => new Promise<never>(() => undefined);
+    expect(await judgeRun(runOf(hanging, controller.signal))).toMatchObject({ outcome: 'not judged' });
+  });
+
+  it('tells what it had found wrong until it was left', async () => {
+    let asked = 0;
+    const half = async () => (asked++ < 3 ? READ : AWAY);
+    expect(await judgeRun(runOf(half, AbortSignal.abort()))).toMatchObject({ outcome: 'wrong' });
+  });
+});

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commit, fileSystemName } from './machine.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'metergate-machine-'));
+beforeAll(() => {
+  mkdirSync(join(folder, 'bench', 'results'), { recursive: true });
+  for (const path of FILES) write(path, '1');
+  git('init');
+  git('add', '.');
+  git('commit', '-m', 'a');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const FILES = ['a.ts', 'schema.sql', 'package-lock.json', 'README.md', 'bench/results/one.json'];
+const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
+
+function git(...args: string[]): void {
+  const someone = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false'];
+  execFileSync('git', [...someone, ...args], { cwd: folder, stdio: 'ignore' });
+}
+
+describe('the commit of a result', () => {
+  // Break this catches: a look at TypeScript alone, which takes other queries for those of the commit.
+  it.each(['a.ts', 'schema.sql', 'package-lock.json'])('is told apart from a changed %s', (path) => {
+    expect(commit(folder)).toMatch(/^[0-9a-f]+$/);
+    write(path, '2');
+    expect(commit(folder)).toMatch(/^[0-9a-f]+\+changes$/);
+    write(path, '1');
+  });
+
+  it('is told apart from a new source, but not from notes', () => {
+    write('notes.txt', '');
+    expect(commit(folder)).not.toContain('changes');
+    write('b.sql', '');
+    expect(commit(folder)).toContain('+changes');
+    rmSync(join(folder, 'b.sql'));
+  });
+
+  it.each(['README.md', 'bench/results/one.json'])('is the same whatever stands in %s', (path) => {
+    write(path, '2');
+    expect(commit(folder)).not.toContain('changes');
+  });
+
+  it('is none where there is no repository', () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'metergate-machine-'));
+    expect(commit(elsewhere)).toBe('none');
+    rmSync(elsewhere, { recursive: true });
+  });
+});
+
+describe('a file system', () => {
+  it('is named where its number is known', () => {
+    expect([0xef53, 0x01021994, 0xabc].map(fileSystemName)).toEqual(['ext4', 'tmpfs', '0xabc']);
+  });
+});

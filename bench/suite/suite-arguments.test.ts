@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { Unusable } from '../load-tester/load-arguments.ts';
+import { readSuiteArguments } from './suite-arguments.ts';
+
+const read = (...args: string[]) => readSuiteArguments(args, ['keys', 'soak']);
+
+describe('the arguments of the suite', () => {
+  it('may be none', () => {
+    expect(read()).toMatchObject({ form: 'whole', skip: [], sizes: { soakMs: 0 } });
+  });
+
+  it('say the form, and what is left out of it', () => {
+    expect(read('--quick', '--skip', 'keys', '--skip', 'soak')).toMatchObject({
+      form: 'quick',
+      skip: ['keys', 'soak'],
+    });
+    const sizes = { growth: [500_000, 20_000_000], soakMs: 60_000 };
+    expect(read('--scale', '--millions', '0.5,20', '--minutes', '1')).toMatchObject({ form: 'scale', sizes });
+  });
+
+  // Break this catches: an error with its stack, or minutes of work without what was asked for.
+  it.each([
+    [['--fast'], /--fast/],
+    [['soak'], /soak/],
+    [['--skip', 'typo'], /--skip typo is no part: keys, soak/],
+    [['--scale', '--millions', 'x'], /--millions x/],
+    [['--scale', '--millions', '1,'], /--millions {2}is no number/],
+    [['--scale', '--minutes', '0'], /--minutes 0/],
+    [['--minutes', '5'], /--scale/],
+    [['--quick', '--scale'], /give one/],
+  ])('are refused in one line: %j', (args, words) => {
+    expect(() => read(...args)).toThrow(Unusable);
+    expect(() => read(...args)).toThrow(words);
+    expect(() => read(...args)).toThrow(/^[^\n]+$/);
+  });
+});

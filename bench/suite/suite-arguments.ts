@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util';
+import { Unusable } from '../load-tester/load-arguments.ts';
+
+/** How much of everything a run of the suite does. */
+export interface Sizes {
+  runMs: number;
+  rounds: number;
+  /** Events per second while the age of the count is looked at. */
+  rate: number;
+  freshnessMs: number;
+  drainMs: number;
+  counterSamples: number;
+  checkMs: number;
+  keyMillions: string;
+  stageBatches: number;
+  /** Events stored when reads are timed. */
+  growth: number[];
+  soakMs: number;
+  /** Of one ingest process and two on a broker; none where that is left out. */
+  distributedRounds: number;
+}
+
+/** What `npm run bench` was asked to do. */
+export interface SuiteArguments {
+  form: 'quick' | 'whole' | 'scale';
+  sizes: Sizes;
+  /** Names of parts that are left out. */
+  skip: string[];
+}
+
+const QUICK: Sizes = {
+  ...{ runMs: 400, rounds: 11, rate: 30_000, freshnessMs: 8_000, drainMs: 700, counterSamples: 12 },
+  ...{ checkMs: 300, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0, distributedRounds: 0 },
+};
+const WHOLE: Sizes = {
+  ...{ runMs: 1_500, rounds: 9, rate: 60_000, freshnessMs: 60_000, drainMs: 10_000, counterSamples: 30 },
+  ...{
+    checkMs: 1_500,
+    keyMillions: '4,10',
+    stageBatches: 20_000,
+    growth: [1_000_000],
+    soakMs: 0,
+    distributedRounds: 7,
+  },
+};
+const OPTIONS = {
+  quick: { type: 'boolean', default: false },
+  scale: { type: 'boolean', default: false },
+  millions: { type: 'string' },
+  minutes: { type: 'string' },
+  skip: { type: 'string', multiple: true, default: [] as string[] },
+} as const;
+const MILLIONS_MAX = 1_000;
+const MINUTES_MAX = 24 * 60;
+
+/** Throws Unusable with one line of what is wrong. */
+export function readSuiteArguments(args: string[], parts: readonly string[]): SuiteArguments {
+  const { quick, scale, skip, millions, minutes } = parsed(args);
+  const unknown = skip.find((name) => !parts.includes(name));
+  if (unknown !== undefined) throw new Unusable(`--skip ${unknown} is no part: ${parts.join(', ')}`);
+  if (quick && scale) throw new Unusable('--quick and --scale are two forms: give one');
+  if (!scale && (millions ?? minutes) !== undefined) {
+    throw new Unusable('--millions and --minutes are of the form --scale');
+  }
+  if (!scale) return { form: quick ? 'quick' : 'whole', sizes: quick ? QUICK : WHOLE, skip };
+  const growth = (millions ?? '1,10,50').split(',').map((text) => numberOf('millions', text, MILLIONS_MAX));
+  const soakMs = numberOf('minutes', minutes ?? '10', MINUTES_MAX) * 60_000;
+  const sizes = { ...WHOLE, keyMillions: '10,50', growth: growth.map((one) => one * 1_000_000), soakMs };
+  return { form: 'scale', sizes, skip };
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS }).values;
+  } catch (error) {
+    throw new Unusable((error as Error).message.split(/[.\n]/)[0]);
+  }
+}
+
+function numberOf(name: string, text: string, most: number): number {
+  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (number > 0 && number <= most) return number;
+  throw new Unusable(`--${name} ${text} is no number above 0 and up to ${most}`);
+}
