@@ -3,6 +3,7 @@ import type { Break } from './break.ts';
 const CLAIMS_TEST = 'ingest/distributed-claims.store.test.ts';
 const BIRTH_TEST = 'infra/valkey/store-birth.store.test.ts';
 const LOAD_TEST = 'aggregator/distributed-load.store.test.ts';
+const FORGOTTEN_TEST = 'aggregator/distributed-forgotten.store.test.ts';
 const SCRIPTS = 'infra/valkey/key-scripts';
 
 const RACE = 'of two that race one writes, and the other is not answered before that is durable';
@@ -127,7 +128,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     promises: [2, 4],
     why: 'an event that was written again after an unknown outcome is counted twice',
     module: 'aggregator/known-ids',
-    find: 'if (flagged.size === 0) return [...seen];',
+    find: 'if (doubtful.size === 0) return [...seen];',
     replace: 'return [...seen];',
     provedBy: [
       {
@@ -135,6 +136,29 @@ export const SHARED_BREAKS: readonly Break[] = [
         title: 'a flagged event that is stored is left out, and one that is new is counted',
       },
     ],
+  },
+  {
+    name: 'forgotten-not-looked-up',
+    promises: [2, 4],
+    why: 'an event that hung in a connection until its take-over was forgotten is counted beside it',
+    module: 'aggregator/known-ids',
+    find: 'mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck',
+    replace: 'recheck',
+    provedBy: [
+      {
+        test: FORGOTTEN_TEST,
+        title: 'an original that comes when its take-over is forgotten counts once',
+      },
+    ],
+  },
+  {
+    name: 'seen-by-others-taken-for-unseen',
+    promises: [2, 4],
+    why: 'a new owner of a partition counts what the one before had counted by its take-over',
+    module: 'aggregator/seed-recent-ids',
+    find: 'createRecentIds(generationMax, Math.min(forgottenMs, clock.nowMs()))',
+    replace: 'createRecentIds(generationMax)',
+    provedBy: [{ test: FORGOTTEN_TEST, title: 'an original that comes to a new owner counts once' }],
   },
   {
     name: 'freeze-not-fenced',
