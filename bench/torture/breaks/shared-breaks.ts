@@ -240,12 +240,40 @@ export const SHARED_BREAKS: readonly Break[] = [
     promises: [8],
     why: 'a process that stands still in the middle of an insert keeps all others from loading',
     module: 'aggregator/insert-gate',
-    find: "alone ? '0' : String(heldMaxMs)",
-    replace: "'0'",
+    find: '[logId, String(heldMaxMs)]',
+    replace: "[logId, '0']",
     provedBy: [
       {
         test: 'aggregator/insert-gate.store.test.ts',
-        title: 'whoever is in it for too long is put out, unless he is alone',
+        title: 'whoever is alone in it and stands still is put out, and is told before he writes on',
+      },
+    ],
+  },
+  {
+    name: 'cluster-loaded-beside-itself',
+    promises: [8],
+    why: 'a cluster that writes with a quorum refuses a second insert at once: partitions keep failing each other',
+    module: 'aggregator/load-range',
+    find: 'wasSent || shared.oneAtATime !== undefined',
+    replace: 'wasSent',
+    provedBy: [
+      {
+        test: 'aggregator/one-at-a-time.store.test.ts',
+        title: 'where a warehouse takes one insert at a time no two are sent beside each other',
+      },
+    ],
+  },
+  {
+    name: 'gate-lost-unnoticed',
+    promises: [4, 5],
+    why: 'who was put out while he stood still makes hours anew beside the inserts of others',
+    module: 'infra/clickhouse/warehouse-over',
+    find: 'mayWrite ? asking(transport, mayWrite) : transport',
+    replace: 'transport',
+    provedBy: [
+      {
+        test: 'aggregator/one-at-a-time.store.test.ts',
+        title: 'a block is not made whole by who has lost the insert gate',
       },
     ],
   },
