@@ -68,7 +68,7 @@ it('whoever is in it for too long is put out', async () => {
   await running;
 });
 
-// Red when a session that is alone never ends by itself: nobody loads for as long as its process stands still.
+// Red when a session that is alone never ends by itself: nobody loads while its process stands still.
 it('whoever is alone in it and stands still is put out, and is told before he writes on', async () => {
   const pool = await testPool();
   const standing = held();

@@ -65,7 +65,8 @@ it('a block is not made whole by who has lost the insert gate', async () => {
   const putOut = async (insert: () => Promise<void>) => {
     await stores.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_locks
-       WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+       WHERE locktype = 'advisory'
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );
     await insert();
   };

@@ -83,7 +83,7 @@ describe('the compose file', () => {
 });
 
 // Red with its default of 100: two of each role ask for up to 184.
-it('Postgres of the compose file takes two of each role, and is not ready while it is still being made', () => {
+it('Postgres of the compose file takes two of each role, and is not ready before it is made', () => {
   const { command = [], healthcheck } = compose.services.postgres ?? {};
   const most = Number(/max_connections=(\d+)/.exec(command.join(' '))?.[1]);
   expect(most).toBeGreaterThan(2 * (25 + 2 * 8 + 25 + 21 + 5));

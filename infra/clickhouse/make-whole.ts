@@ -41,8 +41,8 @@ async function dropTables(transport: Transport, tables: WorkTables): Promise<voi
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
 async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
-  // Its engine is said: of a cluster's `events` it would be a copy's, which ClickHouse refuses to make again on
-  // one server. Parts go from one into the other where keys are the same (0001_usage.sql).
+  // Its engine is said: of a cluster's `events` it would be a copy's, which ClickHouse refuses to make again
+  // on one server. Parts go from one into the other where keys are the same (0001_usage.sql).
   await transport.command(
     `CREATE TABLE ${missing} AS metergate.events ENGINE = ReplacingMergeTree(version)
      PARTITION BY toYYYYMM(occurred_at)
