@@ -14,8 +14,10 @@ export interface AggregatorOptions {
   bytesMax: number;
   /** Ids that the filter keeps per generation; 32 bytes each. */
   generationMax: number;
-  /** About how many of the latest events the filter learns at a start. */
+  /** How many of the latest events the filter learns at a start, at most. */
   seedMax: number;
+  /** How long before the last of them those may have been committed. */
+  seedMs: number;
 }
 
 export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
@@ -26,14 +28,17 @@ export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
   bytesMax: 28 * 1024 * 1024,
   generationMax: 1_000_000,
   seedMax: 100_000,
+  seedMs: Number.POSITIVE_INFINITY,
 };
 
 /**
  * Where several share the partitions: each has a filter of its own, and what one left behind when it died
- * waits for its lease.
+ * waits for its lease. What a filter has forgotten is looked up in the warehouse: everything, where a
+ * partition takes more than 25,000 events a second (recent-ids.ts), so that it knows less than ten seconds.
  */
-export const SHARED_DEFAULTS: Pick<AggregatorOptions, 'leaseMs' | 'generationMax' | 'seedMax'> = {
+export const SHARED_DEFAULTS: Pick<AggregatorOptions, 'leaseMs' | 'generationMax' | 'seedMax' | 'seedMs'> = {
   leaseMs: 15_000,
   generationMax: 250_000,
-  seedMax: 20_000,
+  seedMax: 250_000,
+  seedMs: 30_000,
 };

@@ -41,7 +41,8 @@ export function addFrame(block: Block, logged: LogFrame, logId: Uint8Array): voi
   block.eventCount += frame.eventCount;
   // Each frame's CRC stands in its header and was found true; over all of them it stands for all the bytes.
   block.checksum = crc32(bytes.subarray(12, 16), block.checksum);
-  block.throughMs = frame.committedAtMs;
+  // Not the last one's: of several writers one may come late.
+  block.throughMs = Math.max(block.throughMs, frame.committedAtMs);
 }
 
 const READ_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { Transient } from '../schemas/failures.ts';
 
 /**
  * Inserts of several partitions run beside each other; one that makes a block whole runs alone. It
@@ -7,21 +8,21 @@ import type { Pool, PoolClient } from 'pg';
  * too much of 200,000 events, on a machine so busy that inserts took too long). By a lock of the session,
  * which ends with its process. Throws what Postgres throws when it is waited for too long.
  *
- * A process that stands still in the middle of an insert, or whose machine is gone, would keep the others
- * out for as long as Postgres believes in it: after `heldMaxMs` its session ends. What it may still have
- * under way is looked for by whoever is alone then. Not who is alone himself: nobody could see what he is
- * about.
+ * A process that stands still in the middle of an insert would keep the others out for as long as it does:
+ * after `heldMaxMs` without a word its session ends, and of a machine that is gone after 20 s. What it may
+ * still have under way is looked for by whoever is alone then. Who is alone sends many statements, and asks
+ * `stillIn` before each that writes: it throws Transient `insert_gate_lost` when others may be in by now.
  */
 export async function throughInsertGate<T>(
   pool: Pool,
-  { logId, alone, heldMaxMs = HELD_MAX_MS }: { logId: string; alone: boolean; heldMaxMs?: number },
-  insert: () => Promise<T>,
+  { logId, alone, heldMaxMs = alone ? ALONE_MAX_MS : HELD_MAX_MS }: GateOptions,
+  insert: (stillIn: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
   let left = false;
   try {
-    await client.query(alone ? ENTER_ALONE : ENTER, [logId, alone ? '0' : String(heldMaxMs)]);
-    const done = await insert();
+    await client.query(alone ? ENTER_ALONE : ENTER, [logId, String(heldMaxMs)]);
+    const done = await insert(() => askStillIn(client));
     left = await leave(client);
     return done;
   } finally {
@@ -30,13 +31,31 @@ export async function throughInsertGate<T>(
   }
 }
 
+interface GateOptions {
+  logId: string;
+  alone: boolean;
+  heldMaxMs?: number;
+}
+
 /** Longer than an insert may take. */
 const HELD_MAX_MS = 30_000;
-const ENTER = `SELECT set_config('idle_session_timeout', $2, false),
-                      pg_advisory_lock_shared(hashtextextended($1, 1))`;
-const ENTER_ALONE = `SELECT set_config('idle_session_timeout', $2, false),
-                            pg_advisory_lock(hashtextextended($1, 1))`;
+/** Longer than a read and a write by which a block is made whole, a minute each. */
+const ALONE_MAX_MS = 150_000;
+/** By default Postgres asks after two hours whether the other end is there. */
+const WATCHED = `set_config('idle_session_timeout', $2, false),
+  set_config('tcp_keepalives_idle', '5', false),
+  set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '3', false)`;
+const ENTER = `SELECT ${WATCHED}, pg_advisory_lock_shared(hashtextextended($1, 1))`;
+const ENTER_ALONE = `SELECT ${WATCHED}, pg_advisory_lock(hashtextextended($1, 1))`;
 const LEAVE = `SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)`;
+
+/** The session is the gate: one that ended holds it no more. */
+async function askStillIn(client: PoolClient): Promise<void> {
+  await client.query('SELECT 1').catch((cause: unknown) => {
+    throw new Transient('insert_gate_lost', 'Others may be inserting by now.', { cause });
+  });
+}
 
 async function leave(client: PoolClient): Promise<boolean> {
   return await client.query(LEAVE).then(

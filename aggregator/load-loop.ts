@@ -74,8 +74,8 @@ async function loadOn(
 ): Promise<void> {
   const { reader, turns } = deps;
   const from = await turns(() => resumeAll(deps, lease, settler));
-  const recentIds = await seedRecentIds(deps, lease, options);
   await checkEnd(reader, lease, from);
+  const recentIds = await seedRecentIds(deps, lease, from, options);
   const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
   await gatherer.extend();
   state.standing = { lease, position: from };
@@ -171,8 +171,8 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
   const block = gatherer.take();
   const { shared } = deps;
   if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);
-  const recent = recentIds.filter(block);
-  const dropped = shared ? await withKnownIds(deps.warehouse, block, recent) : recent;
+  const recent = recentIds.filter(block, deps.clock.nowMs());
+  const dropped = shared ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
   if (dropped.length > 0) await tellDoubles(deps, lease, dropped.length);
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; what goes wrong with it is met again by the next extend.

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
-import type { Warehouse } from '../infra/ports/warehouse.ts';
+import type { EventBlock, Warehouse } from '../infra/ports/warehouse.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { Poison, Transient } from '../schemas/failures.ts';
 import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
@@ -13,6 +13,7 @@ import { findRefusedLines } from './refused-lines.ts';
 import { keepRefusedLines } from './store/quarantine.ts';
 import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from './store/ranges.ts';
 import { untilNoInsertRuns } from './store/running-inserts.ts';
+import type { Turns } from './turns.ts';
 
 export interface LoadDeps {
   pool: Pool;
@@ -27,6 +28,11 @@ export interface LoadDeps {
 
 export interface SharedLoad {
   deadLetters: DeadLetters;
+  /**
+   * Of a warehouse that takes one insert at a time: those of this process wait for each other here, so that
+   * they wait for those of others with one connection.
+   */
+  oneAtATime?: Turns;
 }
 
 /** Longer than any insert takes on a busy disk, shorter than a lease. */
@@ -93,23 +99,29 @@ async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Prom
 async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Promise<void> {
   if (lines.length === 0) return;
   const { logId } = sending.range;
-  const alone = sending.wasSent;
-  const insert = () => insertNow(deps, sending, lines);
-  if (!deps.shared) return await insert();
-  await throughInsertGate(deps.pool, { logId, alone }, async () => {
-    if (alone) await untilNoInsertRuns(deps.warehouse);
-    await insert();
-  });
+  const { wasSent } = sending;
+  const { pool, warehouse, shared } = deps;
+  if (!shared) return await insertNow(deps, sending, { lines });
+  const alone = wasSent || shared.oneAtATime !== undefined;
+  const insert = () =>
+    throughInsertGate(pool, { logId, alone }, async (stillIn) => {
+      if (wasSent) await untilNoInsertRuns(warehouse);
+      await insertNow(deps, sending, { lines, mayWrite: stillIn });
+    });
+  await (shared.oneAtATime ? shared.oneAtATime(insert) : insert());
 }
 
 async function insertNow(
   { warehouse, clock, metrics }: LoadDeps,
   { lease, range, wasSent }: Sending,
-  lines: Buffer,
+  { lines, mayWrite }: Pick<EventBlock, 'lines' | 'mayWrite'>,
 ): Promise<void> {
   const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
   const startedAtMs = clock.monotonicMs();
-  await warehouse.insertEvents({ token: tokenOf(range), lines, timeoutMs, wasSent });
+  await warehouse.insertEvents({
+    ...{ token: tokenOf(range), lines, timeoutMs, wasSent },
+    ...(mayWrite ? { mayWrite } : {}),
+  });
   metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);
 }
 

@@ -11,6 +11,7 @@ import { mendDamage } from './audit/mend-damage.ts';
 import { createStandstill } from './stand-still.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
 import { ensureEventIds } from './store/event-ids.ts';
+import { createTurns } from './turns.ts';
 
 export interface LoadDeps extends OpenedWarehouse {
   relational: Relational;
@@ -87,7 +88,9 @@ function startLoad(context: RoleContext, deps: LoadDeps): Aggregator {
   const pool = createPool({ url: relational.url, name: 'load', log, max });
   closer.add('load pool', { close: () => pool.end() });
   const { eventsRetentionDays, loadLingerMs: lingerMs } = config;
-  const shared = deadLetters ? { shared: { deadLetters } } : {};
+  // Blocks are written with a quorum there, one after the other.
+  const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createTurns() };
+  const shared = deadLetters ? { shared: { deadLetters, ...oneAtATime } } : {};
   const load = startAggregator(
     { pool, warehouse, reader, clock: systemClock, log, metrics, disk, eventsRetentionDays, ...shared },
     { owner, lingerMs },

@@ -1,50 +1,57 @@
 import type { Pool } from 'pg';
+import type { Clock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
-import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { fromBase32 } from '../schemas/ids.ts';
-import { PARTITION_WORD, partitionOf } from '../schemas/rules/partition-of.ts';
+import { addFrame, emptyBlock } from './block.ts';
 import { createRecentIds, type RecentIds } from './recent-ids.ts';
 import type { Place } from './store/leases.ts';
-import { momentBefore } from './store/ranges.ts';
+import { latestRanges } from './store/ranges.ts';
 
 export interface SeedOptions {
   /** Ids that are kept per generation. */
   generationMax: number;
-  /** About how many of the latest stored events are looked up. */
+  /** What was loaded last is read again: at most so many events, */
   seedMax: number;
+  /** and committed within so long. */
+  seedMs: number;
 }
 
-const TIMEOUT_MS = 20_000;
-const ID_PREFIX = 'use_';
+interface SeedDeps {
+  pool: Pool;
+  reader: EventLogReader;
+  clock: Clock;
+}
+
+const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * What the warehouse stored last, so that a new owner of the partition knows what the one before had seen.
+ * What stands on the log before `position`, so that a new owner of the partition knows what the one before
+ * had seen, as it was seen: by the times of events what was taken over lies anywhere.
  */
 export async function seedRecentIds(
-  { pool, warehouse, reader }: { pool: Pool; warehouse: Warehouse; reader: EventLogReader },
-  place: Place,
-  { generationMax, seedMax }: SeedOptions,
+  { pool, reader, clock }: SeedDeps,
+  { logId, partition }: Place,
+  position: number,
+  { generationMax, seedMax, seedMs }: SeedOptions,
 ): Promise<RecentIds> {
-  const recentIds = createRecentIds(generationMax);
-  const rows = await warehouse.query<{ id: string }>({
-    sql: `SELECT id FROM metergate.events WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-          LIMIT {most:UInt64}`,
-    params: {
-      since: await momentBefore(pool, place, seedMax),
-      // Those of the other partitions are among them.
-      most: 2 * seedMax * reader.partitions,
-    },
-    lane: 'load',
-    timeoutMs: TIMEOUT_MS,
+  const start = await reader.start(partition);
+  const ranges = await latestRanges(pool, { logId, partition });
+  const sinceMs = Math.max(...ranges.map(({ throughMs }) => throughMs)) - seedMs;
+  let events = 0;
+  const left = ranges.findIndex((range) => {
+    events += range.eventCount;
+    return range.lo < start || range.throughMs < sinceMs || events > seedMax;
   });
-  for (const { id } of rows) {
-    const bytes = fromBase32(id.slice(ID_PREFIX.length));
-    if (bytes && isOf(bytes, place.partition, reader.partitions)) recentIds.remember(bytes);
+  const [again, forgotten] = left < 0 ? [ranges, []] : [ranges.slice(0, left), ranges.slice(left)];
+  const forgottenMs = Math.max(...forgotten.map(({ throughMs }) => throughMs));
+  const recentIds = createRecentIds(generationMax, Math.min(forgottenMs, clock.nowMs()));
+  for (let at = again.at(-1)?.lo ?? position; at < position; ) {
+    const block = emptyBlock(at);
+    for (const frame of await reader.read(partition, at, READ_BYTES_MAX)) {
+      if (block.hi < position) addFrame(block, frame, reader.logId);
+    }
+    if (block.hi === at) break;
+    recentIds.filter(block, clock.nowMs());
+    at = block.hi;
   }
   return recentIds;
-}
-
-function isOf(id: Uint8Array, partition: number, partitions: number): boolean {
-  const lastWord = new DataView(id.buffer, id.byteOffset).getUint32(4 * PARTITION_WORD, true);
-  return partitionOf(lastWord, partitions) === partition;
 }

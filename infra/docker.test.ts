@@ -82,6 +82,15 @@ describe('the compose file', () => {
   });
 });
 
+// Red with its default of 100: two of each role ask for up to 184.
+it('Postgres of the compose file takes two of each role, and is not ready before it is made', () => {
+  const { command = [], healthcheck } = compose.services.postgres ?? {};
+  const most = Number(/max_connections=(\d+)/.exec(command.join(' '))?.[1]);
+  expect(most).toBeGreaterThan(2 * (25 + 2 * 8 + 25 + 21 + 5));
+  // The server that makes the database for the first time listens on a socket alone.
+  expect(healthcheck?.test).toContain('127.0.0.1');
+});
+
 describe('the image', () => {
   const lines = readFileSync('infra/Dockerfile', 'utf8').split('\n');
 
@@ -107,6 +116,26 @@ describe('the image', () => {
     for (const word of [...roles.map(([name]) => name), 'audit', 'admin', 'health', 'ready']) {
       expect(entry).toMatch(new RegExp(`^ +(.* \\| )?${word}( \\| .*)?\\) exec `, 'm'));
     }
+  });
+
+  // Red when optional packages are left out, among them the compiler of the platform, or when a script that
+  // installs something needs tools that the slim image lacks.
+  it('is built with what the build calls, and keeps nothing that a script has to install', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      packages: Record<string, Partial<Record<'dev' | 'optional' | 'hasInstallScript', boolean>>>;
+    };
+    const calledBy = ['node_modules/assemblyscript', 'node_modules/@typescript/typescript-linux-x64'];
+    const called = calledBy.map((path) => packages[path]);
+    const install = lines.find((line) => line.startsWith('RUN npm install')) ?? '';
+    expect(called.every((one) => one?.dev === true)).toBe(true);
+    expect(install).toContain('--include=dev');
+    expect(called.some((one) => one?.optional === true) && install.includes('--omit=optional')).toBe(false);
+    expect(install).toContain('--ignore-scripts');
+    const scripted = Object.entries(packages).filter(([, one]) => one.hasInstallScript && !one.dev);
+    const kept = scripted.filter(([, one]) => !one.optional).map(([path]) => path);
+    // The first is removed; the second tells its maker of the installation.
+    expect(kept.sort()).toEqual(['node_modules/@scarf/scarf', 'node_modules/chdb']);
+    expect(lines.some((line) => line.includes('rm -rf node_modules/chdb'))).toBe(true);
   });
 
   it('copies what is there', () => {

@@ -138,25 +138,17 @@ export async function pruneRanges(
 /** So many of the latest ranges tell what was loaded last. */
 export const LATEST_RANGES = 1_000;
 
-/**
- * The moment after which about `events` events were committed; 0 when there are not that many. Milliseconds.
- */
-export async function momentBefore(
+/** What was loaded last, the newest first. */
+export async function latestRanges(
   db: Queryable,
   { logId, partition }: Place,
-  events: number,
-): Promise<number> {
-  const { rows } = await db.query<{ throughMs: number }>(
-    `SELECT through_ms AS "throughMs"
-     FROM (
-       SELECT lo, through_ms, sum(event_count) OVER (ORDER BY lo DESC) AS events
-       FROM log_ranges WHERE log_id = $1 AND partition = $2
-       ORDER BY lo DESC LIMIT $4
-     ) AS latest
-     WHERE events > $3 ORDER BY lo DESC LIMIT 1`,
-    [logId, partition, events, LATEST_RANGES],
+): Promise<Array<Pick<Range, 'lo' | 'eventCount' | 'throughMs'>>> {
+  const { rows } = await db.query<Pick<Range, 'lo' | 'eventCount' | 'throughMs'>>(
+    `SELECT lo, event_count AS "eventCount", through_ms AS "throughMs" FROM log_ranges
+     WHERE log_id = $1 AND partition = $2 ORDER BY lo DESC LIMIT $3`,
+    [logId, partition, LATEST_RANGES],
   );
-  return rows[0]?.throughMs ?? 0;
+  return rows;
 }
 
 /** The ranges that leave lines out and end behind this position, in order. */

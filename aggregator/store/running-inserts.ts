@@ -7,8 +7,9 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Waits for inserts that nobody waits for any more: one that took too long goes on in the server after its
- * client has left, and its events may be in while its hours are not. For who has the insert gate alone: every
- * insert that runs is such a one. Throws Transient `inserts_running`.
+ * client has left, and its events may be in while its hours are not. So does what makes hours anew, when who
+ * sent it was put out of the gate. For who has the insert gate alone: everything that runs is such a one.
+ * Throws Transient `inserts_running`.
  */
 export async function untilNoInsertRuns(
   warehouse: Pick<Warehouse, 'query'>,
@@ -21,8 +22,12 @@ export async function untilNoInsertRuns(
 
 async function countRunning(warehouse: Pick<Warehouse, 'query'>): Promise<number> {
   const [row] = await warehouse.query<{ running: string }>({
-    sql: `SELECT toString(count()) AS running FROM system.processes
-          WHERE query_kind = 'Insert' AND query ILIKE 'INSERT INTO metergate.events%'`,
+    sql: `SELECT toString(
+            (SELECT count() FROM system.processes
+             WHERE match(query, '^(?i)\\\\s*(INSERT INTO|ALTER TABLE) metergate.(events|usage_hourly) '))
+            + (SELECT count() FROM system.mutations
+               WHERE database = 'metergate' AND table = 'usage_hourly' AND NOT is_done
+                 AND command ILIKE '%DELETE WHERE%')) AS running`,
     lane: 'load',
     timeoutMs: TIMEOUT_MS,
   });

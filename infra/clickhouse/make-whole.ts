@@ -41,7 +41,14 @@ async function dropTables(transport: Transport, tables: WorkTables): Promise<voi
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
 async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
-  await transport.command(`CREATE TABLE ${missing} AS metergate.events`);
+  // Its engine is said: of a cluster's `events` it would be a copy's, which ClickHouse refuses to make again
+  // on one server. Parts go from one into the other where keys are the same (0001_usage.sql).
+  await transport.command(
+    `CREATE TABLE ${missing} AS metergate.events ENGINE = ReplacingMergeTree(version)
+     PARTITION BY toYYYYMM(occurred_at)
+     ORDER BY (environment, customer_id, meter_key, toStartOfHour(occurred_at), id)
+     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+  );
   await transport.command(
     `INSERT INTO ${missing} (${COLUMNS}) SETTINGS insert_deduplicate = 0
      SELECT ${COLUMNS} FROM ${sent} WHERE id NOT IN (

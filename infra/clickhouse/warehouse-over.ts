@@ -20,10 +20,10 @@ export function createWarehouseOver(transport: Transport, cluster?: string): War
     query,
     migrate: (options) => migrateWarehouse(transport, options, cluster),
     close: () => transport.close(),
-    async insertEvents({ wasSent = false, ...block }) {
+    async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
         await transport.insert({ table: 'metergate.events', ...block });
-        if (wasSent) await makeWhole(transport, block);
+        if (wasSent) await makeWhole(mayWrite ? asking(transport, mayWrite) : transport, block);
       } catch (error) {
         throw insertFailure(error);
       }
@@ -36,6 +36,21 @@ export function createWarehouseOver(transport: Transport, cluster?: string): War
         if (isUnreadable(error)) return false;
         throw insertFailure(error);
       }
+    },
+  };
+}
+
+/** The same, but that it asks before whatever changes something. */
+function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {
+  return {
+    ...transport,
+    async command(sql) {
+      await mayWrite();
+      await transport.command(sql);
+    },
+    async insert(block) {
+      await mayWrite();
+      await transport.insert(block);
     },
   };
 }

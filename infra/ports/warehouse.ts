@@ -51,6 +51,11 @@ export interface EventBlock {
   timeoutMs: number;
   /** An earlier sending may have been cut off in the middle. */
   wasSent?: boolean;
+  /**
+   * Asked before each statement that makes the block whole: nobody else may write meanwhile, and what this
+   * throws ends it. It is begun anew when the block is sent again.
+   */
+  mayWrite?: () => Promise<void>;
 }
 
 export interface Statement {

@@ -13,6 +13,7 @@ import { POWER_BREAKS } from './power-breaks.ts';
 import { RETENTION_BREAKS } from './retention-breaks.ts';
 import { SENDING_BREAKS } from './sending-breaks.ts';
 import { SHARED_BREAKS } from './shared-breaks.ts';
+import { SHARED_LOAD_BREAKS } from './shared-load-breaks.ts';
 import { TENANCY_BREAKS } from './tenancy-breaks.ts';
 import { UPGRADE_BREAKS } from './upgrade-breaks.ts';
 
@@ -34,6 +35,7 @@ export const BREAKS: readonly Break[] = [
   ...DELIVERY_BREAKS,
   ...SENDING_BREAKS,
   ...SHARED_BREAKS,
+  ...SHARED_LOAD_BREAKS,
 ];
 
 /** Throws for a name that is not in the list. */

@@ -127,7 +127,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     promises: [2, 4],
     why: 'an event that was written again after an unknown outcome is counted twice',
     module: 'aggregator/known-ids',
-    find: 'if (flagged.size === 0) return [...seen];',
+    find: 'if (doubtful.size === 0) return [...seen];',
     replace: 'return [...seen];',
     provedBy: [
       {
@@ -194,34 +194,6 @@ export const SHARED_BREAKS: readonly Break[] = [
       {
         test: LOAD_TEST,
         title: 'a topic that was made anew is told from the one that was loaded, whatever stands there',
-      },
-    ],
-  },
-  {
-    name: 'made-whole-beside-others',
-    promises: [4, 5],
-    why: 'hours that another partition is just adding to are made anew, and then added to once more',
-    module: 'aggregator/insert-gate',
-    find: 'alone ? ENTER_ALONE : ENTER',
-    replace: 'ENTER',
-    provedBy: [
-      {
-        test: 'aggregator/insert-gate.store.test.ts',
-        title: 'inserts run beside each other, one that has to be alone waits and holds up the next',
-      },
-    ],
-  },
-  {
-    name: 'gate-held-for-ever',
-    promises: [8],
-    why: 'a process that stands still in the middle of an insert keeps all others from loading',
-    module: 'aggregator/insert-gate',
-    find: "alone ? '0' : String(heldMaxMs)",
-    replace: "'0'",
-    provedBy: [
-      {
-        test: 'aggregator/insert-gate.store.test.ts',
-        title: 'whoever is in it for too long is put out, unless he is alone',
       },
     ],
   },

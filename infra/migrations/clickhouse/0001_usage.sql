@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS metergate.events
   occurred_at   DateTime64(3, 'UTC'),
   created_at    DateTime64(3, 'UTC'),
   version       UInt64 MATERIALIZED bitNot(toUInt64(toUnixTimestamp64Milli(created_at))),
-  -- "What came last" is asked without a customer by a start and by the audit.
+  -- "What came last" is asked without a customer by the audit, and where a block is made whole.
   INDEX created_at_span created_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
