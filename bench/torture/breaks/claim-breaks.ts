@@ -1,5 +1,7 @@
 import type { Break } from './break.ts';
 
+const KEPT_TEST = 'infra/valkey/kept-keys.store.test.ts';
+
 /** What a claim is worth when a store changed hands, or when its event came to nobody knows what. */
 export const CLAIM_BREAKS: readonly Break[] = [
   {
@@ -13,6 +15,34 @@ export const CLAIM_BREAKS: readonly Break[] = [
       {
         test: 'infra/kafka/broken-connections.store.test.ts',
         title: 'what a broker wrote that then has no leader it knows of may be written',
+      },
+    ],
+  },
+  {
+    name: 'forgotten-claim-believed',
+    promises: [1],
+    why: 'a claim that came to nothing is durable once its lease is forgotten: acknowledged, and lost',
+    module: 'infra/valkey/key-scripts',
+    find: 'same and (lease or isForgotten(known))',
+    replace: 'same and lease',
+    provedBy: [
+      {
+        test: KEPT_TEST,
+        title: 'a key that is older than keys are kept is a new event, flagged, whatever became of its claim',
+      },
+    ],
+  },
+  {
+    name: 'keys-kept-for-the-window-alone',
+    promises: [2],
+    why: 'a replay of an event that lay ahead comes when its key is gone and it is not yet looked up',
+    module: 'infra/valkey/valkey-keys',
+    find: 'settings.hotWindowMs + options.aheadMsMax + CLOCKS_APART_MS',
+    replace: 'settings.hotWindowMs + CLOCKS_APART_MS',
+    provedBy: [
+      {
+        test: KEPT_TEST,
+        title: 'a key is kept for as long as its event may lie ahead of it, and for the window behind that',
       },
     ],
   },
