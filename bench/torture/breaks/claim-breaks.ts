@@ -46,4 +46,18 @@ export const CLAIM_BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: 'possible-event-judged-anew',
+    promises: [2],
+    why: 'an event that is stored is refused, since its customer was archived before its client heard of it',
+    module: 'infra/valkey/key-scripts',
+    find: 'elseif looksOnly and isForgotten(known) then',
+    replace: 'elseif looksOnly and lease then',
+    provedBy: [
+      {
+        test: 'ingest/distributed-claims.store.test.ts',
+        title: 'what may be written is taken over although its customer was archived since, and nothing new is',
+      },
+    ],
+  },
 ];
