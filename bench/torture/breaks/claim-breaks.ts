@@ -60,4 +60,15 @@ export const CLAIM_BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: 'companions-waited-for-once',
+    promises: [8],
+    why: 'after one partition has waited too long the next waits for the lost answer of a third without end',
+    module: 'ingest/companions',
+    find: 'timer = undefined;',
+    replace: '',
+    provedBy: [
+      { test: 'ingest/companions.test.ts', title: 'each has a limit of its own for who does not come' },
+    ],
+  },
 ];
