@@ -56,7 +56,8 @@ export const CLAIM_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: 'ingest/distributed-claims.store.test.ts',
-        title: 'what may be written is taken over although its customer was archived since, and nothing new is',
+        title:
+          'what may be written is taken over although its customer was archived since, and nothing new is',
       },
     ],
   },
@@ -69,6 +70,20 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: '',
     provedBy: [
       { test: 'ingest/companions.test.ts', title: 'each has a limit of its own for who does not come' },
+    ],
+  },
+  {
+    name: 'letters-sent-as-one',
+    promises: [4],
+    why: 'records of others that are more than a batch may be stop their partition for ever',
+    module: 'infra/kafka/dead-letters',
+    find: 'if (bytes + size > PIECE_BYTES_MAX) {',
+    replace: 'if (pieces.length === 0) {',
+    provedBy: [
+      {
+        test: 'aggregator/distributed-letters.store.test.ts',
+        title: 'records of others that fill a block are set aside in pieces, and the partition goes on',
+      },
     ],
   },
 ];
