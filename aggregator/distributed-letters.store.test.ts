@@ -19,7 +19,7 @@ test('records of others that fill a block are set aside in pieces, and the parti
 });
 
 // Red when it is sent whole: what tells where it stood and why is too much for the topic then.
-test('of a record that is too large for a dead letter the beginning is set aside, with its size', async () => {
+test('of a record too large for a dead letter the beginning is set aside, with its size', async () => {
   const opened = await openSharedLoad();
   const size = 8 * MIB - 100;
   await opened.topic.putForeign(0, 'x'.repeat(size));

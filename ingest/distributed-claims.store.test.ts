@@ -102,7 +102,7 @@ test('after the lease the same event is taken over: with the first times, and fl
 });
 
 // Red when a claim that may be written only counts while its event would be taken: it is stored, and refused.
-test('what may be written is taken over although its customer was archived since, and nothing new is', async () => {
+test('what may be written is taken over though its customer was archived, and nothing new is', async () => {
   const { log, one, installation } = await twoDataPlanes();
   log.next = async () => 'unknown-written';
   await expect(one('a', 1)).rejects.toEqual(unavailable);

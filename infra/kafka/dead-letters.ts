@@ -2,7 +2,7 @@ import type { DeadLetters, LogFrame } from '../ports/event-log.ts';
 import { type KafkaBroker, type KafkaClient, type KafkaMessage, REQUEST_TIMEOUT_MS } from './kafka-client.ts';
 import { unavailable } from './kafka-errors.ts';
 
-/** Of the records of one request: their topic takes 4 MiB at least (topic.ts), with what stands around them. */
+/** Of the records of one request: their topic takes 4 MiB at least (topic.ts), all in all. */
 const PIECE_BYTES_MAX = 3 * 1024 * 1024;
 /** Headers and numbers of a record, generously. */
 const AROUND_BYTES = 512;

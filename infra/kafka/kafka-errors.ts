@@ -29,9 +29,9 @@ export function typeOf(error: unknown): string | undefined {
 
 /**
  * The broker has refused the whole request before it wrote a byte. Everything else may have been written.
- * NOT_ENOUGH_REPLICAS_AFTER_APPEND and REQUEST_TIMED_OUT are not among them: the leader has the record. Nor is
- * what says that it leads no more or knows no such partition: with `acks=all` a broker also answers that of
- * what it has written, when it loses the partition while it waits for the others (DelayedProduce).
+ * NOT_ENOUGH_REPLICAS_AFTER_APPEND and REQUEST_TIMED_OUT are not among them: the leader has the record.
+ * Nor is what says that it leads no more or knows no such partition: with `acks=all` a broker also answers
+ * that of what it has written, when it loses the partition while it waits for others (DelayedProduce).
  */
 const NOT_WRITTEN = new Set([
   ...['NOT_ENOUGH_REPLICAS', 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP'],

@@ -47,7 +47,7 @@ async function leaseKeys({ redis, prefix }: KeysUnderTest & { redis: Redis }): P
 }
 
 // Red when a claim without a lease is durable however old it is: what never came to the log would be lost.
-test('a key that is older than keys are kept is a new event, flagged, whatever became of its claim', async () => {
+test('a key older than keys are kept is a new event, flagged, whatever became of its claim', async () => {
   const { keys, ...opened } = await openKeys();
   await claim(keys, { agoMs: KEPT_MS + HOUR_MS });
   for (const key of await leaseKeys(opened)) await opened.redis.del(key);
@@ -72,7 +72,7 @@ test('what is known of a claim outlasts its key', async () => {
 });
 
 // Red when keys go by the window alone: a replay that is not looked up yet would be a second event.
-test('a key is kept for as long as its event may lie ahead of it, and for the window behind that', async () => {
+test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
   const { keys, pool, prefix, redis } = await openKeys(2 * HOUR_MS);
   const known = { id: 1, agoMs: KEPT_MS + HOUR_MS };
   await confirm(keys, known);

@@ -117,7 +117,7 @@ function identifyPlainly(
 
 type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
 
-/** As if all were new, what is refused as well: a claim of before may be taken over (idempotency-store.ts). */
+/** As if all were new, also what is refused: a claim may be taken over (SharedIdempotencyStore). */
 function linesOf({ items, times }: Decided, count: number, coldBeforeMs: number): Lines {
   const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
   const pairs = new Map<string, number>();
