@@ -33,3 +33,11 @@ test('who does not come is not waited for', async () => {
   const [first] = [setOut(), setOut()];
   expect(await Promise.race([first.comes().then(() => 'gone'), delay(1_000)])).toBe('gone');
 });
+
+// Red when the limit of the first who waited was the only one.
+test('each has a limit of its own for who does not come', async () => {
+  const setOut = createCompanions();
+  const [first, second] = [setOut(), setOut(), setOut()];
+  await first.comes();
+  expect(await Promise.race([second.comes().then(() => 'gone'), delay(1_000)])).toBe('gone');
+});

@@ -41,6 +41,7 @@ function createGroup() {
 
   function go(): void {
     clearTimeout(timer);
+    timer = undefined;
     for (const one of waiting) one();
     waiting = [];
   }

@@ -101,6 +101,26 @@ test('after the lease the same event is taken over: with the first times, and fl
   expect([first?.recheck, second?.recheck]).toEqual([[], [0]]);
 });
 
+// Red when a claim that may be written only counts while its event would be taken: it is stored, and refused.
+test('what may be written is taken over though its customer was archived, and nothing new is', async () => {
+  const { log, one, installation } = await twoDataPlanes();
+  log.next = async () => 'unknown-written';
+  await expect(one('a', 1)).rejects.toEqual(unavailable);
+  log.next = async () => 'durable';
+  const keys = await installation.open({ leaseMs: LEASE_MS });
+  const later = await openDataPlane(keys, log, undefined, { archived: true });
+  await expect(later('a', 1)).rejects.toEqual(unavailable);
+  await delay(LEASE_MS);
+  expect((await later('a', 2)).json.error.code).toBe('idempotency_key_reused');
+  const { json, ...answered } = await later('a', 1);
+  expect(answered).toEqual({ status: 201, replayed: false });
+  const [first, second] = log.frames;
+  expect(second?.lines.toString()).toBe(first?.lines.toString());
+  expect([first?.recheck, second?.recheck]).toEqual([[], [0]]);
+  expect((await later('b', 1)).json.error.code).toBe('customer_archived');
+  expect(await later('a', 1)).toEqual({ json, status: 201, replayed: true });
+});
+
 // Red when a claim is confirmed by its key alone.
 test('an owner that was too slow finds that another has its key, and answers what is true', async () => {
   const { log, one, two } = await twoDataPlanes(200);

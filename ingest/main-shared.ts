@@ -93,7 +93,8 @@ async function openKeys(
 ): Promise<SharedIdempotencyStore> {
   const { storesWaitMs: waitMs } = config;
   opening.why = 'the keys on Valkey are waited for';
-  const open = () => openValkeyKeys({ settings, shards, pool, clock: systemClock, log });
+  const { eventAheadMsMax: aheadMsMax } = config.ingest;
+  const open = () => openValkeyKeys({ settings, aheadMsMax, shards, pool, clock: systemClock, log });
   const store = { variable: 'REDIS_URL', address: addressOf(settings.url) };
   const keys = await reachStore(store, open, { waitMs, log });
   closer.add('keys', { close: () => keys.close() });

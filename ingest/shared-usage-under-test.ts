@@ -53,12 +53,13 @@ export async function openDataPlane(
   keys: SharedIdempotencyStore,
   log: LogUnderTest,
   warehouse: Pick<Warehouse, 'query'> = { query: async () => [] },
+  customer: { archived?: boolean } = {},
 ) {
   const partitions = 2;
   const names = await createEngineHarness(() => undefined as never);
   onTestFinished(() => names.close());
   names.setNow(Date.now());
-  names.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa' });
+  names.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa', ...customer });
   names.putMeter({ key: 'calls' });
   const engine = createSharedEngine({
     ...names.identifyDeps,

@@ -24,7 +24,7 @@ async function openLog() {
   const log = await topic.open();
   const append = async () => (await log.writer(0).append([Buffer.from('a frame')])).status;
   const frames = async () => (await log.reader.read(0, 0, 1_000_000)).length;
-  return { append, frames };
+  return { append, frames, topic: topic.settings.topic };
 }
 
 const SOON = { timeout: 4_000, interval: 50 };
@@ -51,4 +51,25 @@ it('a connection to a broker that falls silent is replaced', async () => {
   expect(await append()).toBe('unknown');
   await expect.poll(append, PATIENCE).toBe('durable');
   await expect.poll(() => frames().catch(() => 0), PATIENCE).toBeGreaterThan(before);
+});
+
+/** Unknown topic or partition, no leader, not the leader. */
+const NO_LEADER_CODES = [3, 5, 6];
+
+/** Size, number of the request, one topic by its name, one partition by its number: then its error code. */
+function withErrorCode(answer: Buffer, topic: string, code: number): Buffer {
+  answer.writeInt16BE(code, 4 + 4 + 4 + 2 + Buffer.byteLength(topic) + 4 + 4);
+  return answer;
+}
+
+// Red when these are taken for refusals: a broker also says so of what it wrote, once it leads no more.
+it('what a broker wrote that then has no leader it knows of may be written', async () => {
+  const { append, frames, topic } = await openLog();
+  await expect.poll(append, SOON).toBe('durable');
+  for (const code of NO_LEADER_CODES) {
+    const before = await frames();
+    way.changeNextAnswers((answer) => withErrorCode(answer, topic, code));
+    expect([code, await append()]).toEqual([code, 'unknown']);
+    await expect.poll(() => frames().catch(() => 0), SOON).toBe(before + 1);
+  }
 });

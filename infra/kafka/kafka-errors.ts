@@ -30,9 +30,10 @@ export function typeOf(error: unknown): string | undefined {
 /**
  * The broker has refused the whole request before it wrote a byte. Everything else may have been written.
  * NOT_ENOUGH_REPLICAS_AFTER_APPEND and REQUEST_TIMED_OUT are not among them: the leader has the record.
+ * Nor is what says that it leads no more or knows no such partition: with `acks=all` a broker also answers
+ * that of what it has written, when it loses the partition while it waits for others (DelayedProduce).
  */
 const NOT_WRITTEN = new Set([
-  ...['NOT_LEADER_FOR_PARTITION', 'UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'],
   ...['NOT_ENOUGH_REPLICAS', 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP'],
   ...['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'],
   ...['INVALID_REQUIRED_ACKS', 'UNSUPPORTED_VERSION', 'POLICY_VIOLATION'],

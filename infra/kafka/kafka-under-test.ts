@@ -4,9 +4,10 @@ import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
 import { sharedKafka } from '../testing-servers/shared-url.ts';
 import { whenThere } from '../when-there.ts';
-import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
+import { createKafkaClient, type FetchedRecord, type KafkaClient } from './kafka-client.ts';
 import { type KafkaLog, openKafkaLog } from './kafka-log.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
+import { createRecordFetch } from './record-fetch.ts';
 
 /** A topic of one's own on the broker of all tests. */
 export interface KafkaUnderTest {
@@ -23,6 +24,7 @@ export interface KafkaUnderTest {
 
 const log = pino({ level: 'silent' });
 const PATIENCE = { timeout: 10_000, interval: 100 };
+const FETCHED_BYTES = 1_000_000;
 
 export async function kafkaUnderTest(
   pool: Pool,
@@ -59,13 +61,13 @@ export async function kafkaUnderTest(
     async letters() {
       const letters = `${settings.topic}.dead-letters`;
       await client.open(letters);
-      const broker = await client.leaderOf(letters, 0);
-      const partitions = [{ partition: 0, fetchOffset: '0', maxBytes: 1_000_000 }];
-      const { responses } = await broker.fetch({
-        ...{ replicaId: -1, isolationLevel: 0, maxWaitTime: 0, minBytes: 1, maxBytes: 1_000_000 },
-        topics: [{ topic: letters, partitions }],
-      });
-      const found = responses[0]?.partitions[0]?.messages ?? [];
+      const { records } = createRecordFetch(client, letters);
+      const found: FetchedRecord[] = [];
+      // More than one batch comes in more than one fetch.
+      for (let more = await records(0, 0, FETCHED_BYTES); more.length > 0; ) {
+        found.push(...more);
+        more = await records(0, found.length, FETCHED_BYTES);
+      }
       return found.map(({ value, headers }) => ({
         value: String(value),
         headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)])),

@@ -60,7 +60,7 @@ export function produceAnswer(bytes: Buffer): { partitions: PartitionAnswer[]; t
   return { partitions, throttleMs: bytes.readInt32BE(from + count * PARTITION_BYTES) };
 }
 
-/** The words of kafka-errors.ts for what a broker refuses before it writes. */
+/** The words of kafka-errors.ts, which says of each what became of the record. */
 const REFUSALS: Record<number, string> = {
   3: 'UNKNOWN_TOPIC_OR_PARTITION',
   5: 'LEADER_NOT_AVAILABLE',

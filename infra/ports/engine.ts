@@ -42,13 +42,13 @@ export interface Identified {
   records: Uint32Array;
   /** 1: the item is refused unless its key is known. */
   readOnly: Uint8Array;
-  /** The lines of all that are not read-only, one after the other. */
+  /** The lines of all whose customer and meter are known, one after the other. */
   lines: Buffer;
   /** Where each item's line ends; it begins where the one before ended. */
   lineEnds: Uint32Array;
   /** As in {@link TouchedSpan}, each once. */
   pairs: string[];
-  /** Which pair an item is of; meaningless for a read-only one that is not cold. */
+  /** Which pair an item is of; meaningless for one without a line. */
   pairOf: Uint16Array;
   /** Items so old that the store may have forgotten their keys. */
   cold: readonly number[];

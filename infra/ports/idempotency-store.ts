@@ -43,7 +43,8 @@ export interface ClaimBatch {
 /**
  * A store that several processes share, beside a log that all of them write. Their claims carry a lease: one
  * that its owner neither confirmed nor released can be taken over when the lease has run out, by the same
- * event and with the times that were claimed first.
+ * event and with the times that were claimed first. That goes for an item that is only looked for as well:
+ * the event was good when it was claimed, it may be stored, and nobody can know without writing it.
  */
 export interface SharedIdempotencyStore extends IdempotencyStore {
   /** Throws Transient `keys_unavailable`: what was claimed, if anything, waits for its lease to run out. */

@@ -8,6 +8,8 @@ export interface FaultyWay {
   silence(): void;
   /** The next answer of each ends in its middle, and the connection with it. */
   cutNextAnswers(): void;
+  /** The next answer of each goes through this. */
+  changeNextAnswers(change: (bytes: Buffer) => Buffer): void;
   close(): void;
 }
 
@@ -34,6 +36,15 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
     cutNextAnswers() {
       for (const [client, away] of open) {
         away.unpipe(client).once('data', (bytes) => client.end(bytes.subarray(0, bytes.length / 2)));
+        away.resume();
+      }
+    },
+    changeNextAnswers(change) {
+      for (const [client, away] of open) {
+        away.unpipe(client).once('data', (bytes) => {
+          client.write(change(bytes));
+          away.pipe(client);
+        });
         away.resume();
       }
     },

@@ -6,11 +6,14 @@
  * An owner is one claim. While it is neither confirmed nor released a key of its own, `r` and the owner,
  * holds the end of its lease by the server's clock; without it all its keys are durable. So a confirmation is
  * one deletion, however many keys there are. `t` and the owner holds the ids that another has taken over.
+ *
+ * A key counts for the keeping time after its createdAt, then it is as good as swept; both keys of an owner
+ * are kept twice as long. Otherwise a claim of which nobody knows would be called durable in the end.
  */
 const HEAD = `
 local sub, byte, call = string.sub, string.byte, redis.call
 if call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('BIRTH is another') end
-local prefix, owner, keepMs = KEYS[2], ARGV[2], ARGV[3]
+local prefix, owner, keepMs = KEYS[2], ARGV[2], tonumber(ARGV[3])
 local leaseKey, takenKey = prefix .. 'r' .. owner, prefix .. 't' .. owner
 `;
 
@@ -30,10 +33,14 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local outcomes, times, leases = {}, {}, {}
 local isHolding = false
 
+local function isForgotten(known)
+  return struct.unpack('<d', known, 17) < now - keepMs
+end
+
 local function sweep(bucket)
   local all = call('HGETALL', bucket)
   for at = 1, #all, 2 do
-    if struct.unpack('<d', all[at + 1], 17) < now - keepMs then call('HDEL', bucket, all[at]) end
+    if isForgotten(all[at + 1]) then call('HDEL', bucket, all[at]) end
   end
 end
 
@@ -48,7 +55,7 @@ end
 local function takeOver(bucket, field, known)
   local other = prefix .. 't' .. sub(known, 25, 32)
   call('SADD', other, sub(bucket, -2) .. field)
-  call('PEXPIRE', other, keepMs)
+  call('PEXPIRE', other, 2 * keepMs)
   call('HSET', bucket, field, sub(known, 1, 24) .. owner)
 end
 
@@ -72,9 +79,11 @@ for item = 1, #records / 40 do
         outcome = outcome + ${FLAG.own}
       elseif lease and lease > now then
         outcome = outcome + ${FLAG.pending}
-      elseif lease and looksOnly then
+      elseif looksOnly and isForgotten(known) then
         outcome = 0
-      elseif lease and same then
+      elseif same and (lease or isForgotten(known)) then
+        -- Who sends what is forgotten sends a new event; flagged, since it may be on the log all the same.
+        if isForgotten(known) then known = value .. other end
         outcome = 1 + ${FLAG.takenOver}
         takeOver(bucket, field, known)
       end
@@ -84,7 +93,7 @@ for item = 1, #records / 40 do
   isHolding = isHolding or outcome % 4 == 1
   outcomes[item] = string.char(outcome)
 end
-if isHolding then call('SET', leaseKey, string.format('%.0f', now + leaseMs), 'PX', keepMs) end
+if isHolding then call('SET', leaseKey, string.format('%.0f', now + leaseMs), 'PX', 2 * keepMs) end
 return {table.concat(outcomes), table.concat(times)}
 `;
 
@@ -110,7 +119,7 @@ for item = 1, #records / 40 do
     if byte(takenOver, item) == 1 then mayStand = true else call('HDEL', bucket, field) end
   end
 end
-if mayStand then call('SET', leaseKey, '0', 'PX', keepMs) else call('DEL', leaseKey) end
+if mayStand then call('SET', leaseKey, '0', 'PX', 2 * keepMs) else call('DEL', leaseKey) end
 call('DEL', takenKey)
 return 1
 `;

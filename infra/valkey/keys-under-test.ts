@@ -33,7 +33,8 @@ export async function openKeysUnderTest(
     prefix,
     url,
     async open(options = {}) {
-      const keys = await openValkeyKeys({ settings, shards: 2, pool, clock, log, prefix, ...options });
+      const given = { settings, aheadMsMax: 0, shards: 2, pool, clock, log, prefix, ...options };
+      const keys = await openValkeyKeys(given);
       onTestFinished(() => keys.close());
       return keys;
     },

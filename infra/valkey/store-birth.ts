@@ -27,7 +27,8 @@ export interface BirthDeps {
   name: string;
   /** A mark in each shard. */
   markKeys: string[];
-  hotWindowMs: number;
+  /** So long a key is kept, and may be missed. */
+  keepMs: number;
 }
 
 interface BirthRow {
@@ -96,7 +97,7 @@ async function readRow(pool: Pool, name: string): Promise<BirthRow | undefined> 
 
 /** The new mark; undefined when another process was faster: what it wrote is read. */
 async function write(
-  { pool, name, hotWindowMs, log }: BirthDeps,
+  { pool, name, keepMs, log }: BirthDeps,
   before: BirthRow | undefined,
   runId: string,
 ): Promise<string | undefined> {
@@ -113,9 +114,9 @@ async function write(
     `UPDATE key_stores
      SET birth = $3, run_id = $4, young_until = now() + $5 * interval '1 millisecond'
      WHERE name = $1 AND birth = $2`,
-    [name, before.birth, birth, runId, hotWindowMs],
+    [name, before.birth, birth, runId, keepMs],
   );
   if (rowCount !== 1) return undefined;
-  log.warn({ hotWindowMs }, 'the key store was restarted or replaced: its keys are looked up for a while');
+  log.warn({ forMs: keepMs }, 'the key store was restarted or replaced: its keys are looked up for a while');
   return birth;
 }

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { Redis } from 'iovalkey';
+import { Redis, type RedisOptions } from 'iovalkey';
 import type { Logger } from 'pino';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { CLAIM, CONFIRM, RELEASE } from './key-scripts.ts';
@@ -32,26 +32,30 @@ const SILENT_MAX_MS = 2_000;
 const RECONNECT_MS_MAX = 500;
 const KEYS = 2;
 
+const OPTIONS: RedisOptions = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  connectTimeout: COMMAND_TIMEOUT_MS,
+  socketTimeout: SILENT_MAX_MS,
+  // The answer stays a refusal: `true` sends nothing again.
+  reconnectOnError: ({ message }) => NO_PRIMARY.test(message),
+  retryStrategy: (times) => Math.min(times * 50, RECONNECT_MS_MAX),
+  scripts: {
+    claimKeys: { lua: CLAIM, numberOfKeys: KEYS },
+    confirmKeys: { lua: CONFIRM, numberOfKeys: KEYS },
+    releaseKeys: { lua: RELEASE, numberOfKeys: KEYS },
+  },
+};
+
 /** Nothing is queued for a server that is away, and nothing is sent twice: who asked must know. */
 export function createValkeyClient(
   { url }: ValkeySettings,
   { log, onLost }: { log: Logger; onLost: () => void },
 ): ValkeyClient {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    socketTimeout: SILENT_MAX_MS,
-    retryStrategy: (times) => Math.min(times * 50, RECONNECT_MS_MAX),
-    scripts: {
-      claimKeys: { lua: CLAIM, numberOfKeys: KEYS },
-      confirmKeys: { lua: CONFIRM, numberOfKeys: KEYS },
-      releaseKeys: { lua: RELEASE, numberOfKeys: KEYS },
-    },
-  });
+  const redis = new Redis(url, OPTIONS);
   // Why a connection does not come about is said here alone: who asks hears that it is closed.
   let refused: Error | undefined;
   redis.on('error', (err: Error & { code?: string }) => {
@@ -75,6 +79,10 @@ export function createValkeyClient(
     identity: () =>
       asked(async () => {
         const info = `${await redis.info('server')}\n${await redis.info('replication')}`;
+        if (fieldOf(info, 'role') === 'slave') {
+          redis.disconnect(true);
+          throw new Error('It is a replica: its name may lead to the primary in a moment.');
+        }
         return `${fieldOf(info, 'run_id')} ${fieldOf(info, 'master_replid')}`;
       }),
     policy: () => asked(async () => fieldOf(await redis.info('memory'), 'maxmemory_policy')),
@@ -116,6 +124,12 @@ function createWriteGathering(streamNow: () => Writable | undefined) {
 function fieldOf(info: string, name: string): string {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
 }
+
+/**
+ * Said by a primary that has become a replica and keeps its connections, also from within a script. What
+ * passes by itself (LOADING, CLUSTERDOWN, MISCONF, BUSY) is asked again over the same connection.
+ */
+const NO_PRIMARY = /^(READONLY|MASTERDOWN) |-READONLY /;
 
 const REFUSED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid (username|password)|without any password/;
 

@@ -18,6 +18,8 @@ import type { ValkeySettings } from './valkey-settings.ts';
 
 export interface ValkeyKeysOptions {
   settings: ValkeySettings;
+  /** So far an event may lie ahead of its createdAt. */
+  aheadMsMax: number;
   /** As many as the log has partitions. */
   shards: number;
   pool: Pool;
@@ -31,8 +33,8 @@ export interface ValkeyKeysOptions {
 
 /** Twice what a produce may take, and as much again for what comes before and after. */
 const LEASE_MS = 15_000;
-/** Beyond the window: clocks of several machines give the ages. */
-const KEPT_LONGER_MS = 3_600_000;
+/** Clocks of several machines give the ages. */
+const CLOCKS_APART_MS = 3_600_000;
 
 /**
  * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
@@ -40,11 +42,12 @@ const KEPT_LONGER_MS = 3_600_000;
  */
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<SharedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
-  const { hotWindowMs } = settings;
+  // Until a replay is looked up where the events are: that goes by occurredAt, and a key by createdAt.
+  const keepMs = settings.hotWindowMs + options.aheadMsMax + CLOCKS_APART_MS;
   let birth: StoreBirth | undefined;
   const client = createValkeyClient(settings, { log, onLost: () => birth?.doubt() });
   const markKeys = Array.from({ length: shards }, (_, shard) => `${prefix}:{s${shard}}:birth`);
-  birth = createStoreBirth({ client, pool, clock, log, name: prefix, markKeys, hotWindowMs });
+  birth = createStoreBirth({ client, pool, clock, log, name: prefix, markKeys, keepMs });
   try {
     await checkPolicy(client);
     await birth.mark();
@@ -52,7 +55,7 @@ export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<Shared
     await client.close();
     throw error;
   }
-  return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, hotWindowMs });
+  return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
 }
 
 async function checkPolicy(client: ValkeyClient): Promise<void> {
@@ -70,7 +73,7 @@ interface KeysParts {
   birth: StoreBirth;
   prefix: string;
   leaseMs: number;
-  hotWindowMs: number;
+  keepMs: number;
 }
 
 /** What is to be confirmed or released: the created records, one after the other. */
@@ -86,8 +89,7 @@ interface HeldClaim extends Claim {
 }
 
 function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
-  const { client, birth, prefix, leaseMs, hotWindowMs } = parts;
-  const keepMs = hotWindowMs + KEPT_LONGER_MS;
+  const { client, birth, prefix, leaseMs, keepMs } = parts;
   const newOwner = createOwners();
 
   /** With the mark that the store had a moment ago: a script that finds another one does nothing. */

@@ -117,14 +117,14 @@ function identifyPlainly(
 
 type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
 
-/** As if all that is not refused were new. */
+/** As if all were new, also what is refused: a claim may be taken over (SharedIdempotencyStore). */
 function linesOf({ items, times }: Decided, count: number, coldBeforeMs: number): Lines {
   const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
   const pairs = new Map<string, number>();
   const lines: Buffer[] = [];
   const cold: number[] = [];
   let end = 0;
-  for (const { at, checked, pair, identity, refusal } of items) {
+  for (const { at, checked, pair, identity } of items) {
     if (at < 0) continue;
     const occurredAtMs = times[at * 5 + 3] ?? 0;
     if (pair) {
@@ -132,7 +132,7 @@ function linesOf({ items, times }: Decided, count: number, coldBeforeMs: number)
       pairs.set(pair.json, pairOf[at]);
       if (occurredAtMs < coldBeforeMs) cold.push(at);
     }
-    if (checked && pair && !refusal) {
+    if (checked && pair) {
       const line = Buffer.from(lineOf({ checked, pair, identity }, occurredAtMs, times[at * 5 + 4] ?? 0));
       lines.push(line);
       end += line.length;

@@ -2,6 +2,7 @@ import { AGGREGATOR_BREAKS } from './aggregator-breaks.ts';
 import { AWAY_BREAKS } from './away-breaks.ts';
 import type { Break } from './break.ts';
 import { CHANGES_BREAKS } from './changes-breaks.ts';
+import { CLAIM_BREAKS } from './claim-breaks.ts';
 import { DELIVERY_BREAKS } from './delivery-breaks.ts';
 import { DOOR_BREAKS } from './door-breaks.ts';
 import { FANOUT_BREAKS } from './fanout-breaks.ts';
@@ -36,6 +37,7 @@ export const BREAKS: readonly Break[] = [
   ...SENDING_BREAKS,
   ...SHARED_BREAKS,
   ...SHARED_LOAD_BREAKS,
+  ...CLAIM_BREAKS,
 ];
 
 /** Throws for a name that is not in the list. */

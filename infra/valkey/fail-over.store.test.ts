@@ -1,0 +1,67 @@
+import { Redis } from 'iovalkey';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Transient } from '../../schemas/failures.ts';
+import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { startFaultyWay } from '../testing-servers/faulty-way.ts';
+import { startRedis } from '../testing-servers/start-redis.ts';
+import { openKeysUnderTest } from './keys-under-test.ts';
+
+const PATIENCE = { timeout: 8_000, interval: 100 };
+const NOBODY_LISTENS = 1;
+
+async function startServer(settings: Record<string, string> = {}) {
+  const server = await startRedis({ settings });
+  onTestFinished(() => server.stop());
+  const redis = new Redis(server.url);
+  onTestFinished(() => redis.disconnect());
+  return { port: Number(new URL(server.url).port), redis };
+}
+
+async function use(keys: SharedIdempotencyStore, id: number): Promise<number | undefined> {
+  const records = new Uint32Array(10).fill(id);
+  new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
+  const batch = { count: 1, records, readOnly: new Uint8Array(1), outcomes: new Uint8Array(1) };
+  await keys.confirm([await keys.claim(batch)], 1);
+  return batch.outcomes[0];
+}
+
+// Red when a connection is kept to a server that has become a replica, and when a replica is taken for a
+// store of its own.
+test('a primary that became a replica is left for the new one, whatever it answers', async () => {
+  // It is read-only, or answers nothing at all without its primary.
+  await failOver({ 'replica-serve-stale-data': 'yes' });
+  await failOver({ 'replica-serve-stale-data': 'no' });
+});
+
+/** A primary becomes a replica and keeps its connections; a moment later its name leads to another. */
+async function failOver(settings: Record<string, string>): Promise<void> {
+  const [before, after] = [await startServer(settings), await startServer()];
+  let leader = before;
+  let connections = 0;
+  const way = await startFaultyWay(() => {
+    connections++;
+    return leader.port;
+  });
+  onTestFinished(() => way.close());
+  const installation = await openKeysUnderTest({ url: `redis://127.0.0.1:${way.port}` });
+  const keys = await installation.open();
+  expect(await use(keys, 1)).toBe(OUTCOME.created);
+  const birth = async () => {
+    const found = await installation.pool.query('SELECT birth FROM key_stores WHERE name = $1', [
+      installation.prefix,
+    ]);
+    return found.rows;
+  };
+  const [first] = await birth();
+
+  await before.redis.replicaof('127.0.0.1', NOBODY_LISTENS);
+  let id = 1;
+  const refused = () => use(keys, ++id).catch((error: Transient) => error.code);
+  const refusedAnew = async () => [await refused(), connections > 3];
+  await expect.poll(refusedAnew, PATIENCE).toEqual(['keys_unavailable', true]);
+  expect(await birth()).toEqual([first]);
+
+  leader = after;
+  expect(await vi.waitFor(() => use(keys, 1), PATIENCE)).toBe(OUTCOME.created);
+  expect(keys.isYoung()).toBe(true);
+}

@@ -1,0 +1,88 @@
+import { Redis } from 'iovalkey';
+import { expect, onTestFinished, test } from 'vitest';
+import { NOTE, OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { type KeysUnderTest, openKeysUnderTest } from './keys-under-test.ts';
+
+const HOUR_MS = 3_600_000;
+/** Of clocks that are apart: an hour more than window and ahead. */
+const KEPT_MS = 2 * HOUR_MS;
+
+async function openKeys(aheadMsMax = 0) {
+  const installation = await openKeysUnderTest();
+  const { url } = installation;
+  const keys = await installation.open({ settings: { url, hotWindowMs: HOUR_MS }, aheadMsMax });
+  const redis = new Redis(url);
+  onTestFinished(() => redis.disconnect());
+  return { ...installation, keys, redis };
+}
+
+interface Asked {
+  /** The last byte of its id; ids differ in nothing else. */
+  id?: number;
+  agoMs?: number;
+  fingerprint?: number;
+  isReadOnly?: boolean;
+}
+
+/** Claims one key, created so long ago, and leaves it at that. */
+async function claim(keys: SharedIdempotencyStore, asked: Asked) {
+  const { id = 1, agoMs = 0, fingerprint = 7, isReadOnly = false } = asked;
+  const records = new Uint32Array(10).fill(fingerprint, 4, 6);
+  new Uint8Array(records.buffer)[15] = id;
+  const atMs = Date.now() - agoMs;
+  const times = new Float64Array(records.buffer);
+  times.set([atMs, atMs], 3);
+  const given = { records, readOnly: Uint8Array.of(isReadOnly ? 1 : 0) };
+  const batch = { ...given, count: 1, outcomes: new Uint8Array(1), notes: new Uint8Array(1) };
+  const claimed = await keys.claim(batch);
+  return { claimed, atMs, outcome: batch.outcomes[0], note: batch.notes[0], createdAtMs: times[4] };
+}
+
+async function confirm(keys: SharedIdempotencyStore, asked: Asked): Promise<void> {
+  await keys.confirm([(await claim(keys, asked)).claimed], 1);
+}
+
+async function leaseKeys({ redis, prefix }: KeysUnderTest & { redis: Redis }): Promise<Buffer[]> {
+  return await redis.keysBuffer(`${prefix}:{s0}:r*`);
+}
+
+// Red when a claim without a lease is durable however old it is: what never came to the log would be lost.
+test('a key older than keys are kept is a new event, flagged, whatever became of its claim', async () => {
+  const { keys, ...opened } = await openKeys();
+  await claim(keys, { agoMs: KEPT_MS + HOUR_MS });
+  for (const key of await leaseKeys(opened)) await opened.redis.del(key);
+  expect(await claim(keys, { isReadOnly: true })).toMatchObject({ outcome: OUTCOME.absent });
+  expect(await claim(keys, { fingerprint: 8 })).toMatchObject({ outcome: OUTCOME.reused });
+  const { outcome, note, atMs, createdAtMs } = await claim(keys, {});
+  expect({ outcome, note }).toEqual({ outcome: OUTCOME.created, note: NOTE.takenOver });
+  expect(createdAtMs).toBe(atMs);
+});
+
+// Red when a lease is kept as long as its key, by another clock: the key is durable in between.
+test('what is known of a claim outlasts its key', async () => {
+  const { keys, ...opened } = await openKeys();
+  const { claimed } = await claim(keys, {});
+  const keptMs = async () => {
+    const [key = Buffer.alloc(0)] = await leaseKeys(opened);
+    return await opened.redis.pttl(key);
+  };
+  expect(await keptMs()).toBeGreaterThan(KEPT_MS + HOUR_MS);
+  await keys.release([claimed]);
+  expect(await leaseKeys(opened)).toEqual([]);
+});
+
+// Red when keys go by the window alone: a replay that is not looked up yet would be a second event.
+test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
+  const { keys, pool, prefix, redis } = await openKeys(2 * HOUR_MS);
+  const known = { id: 1, agoMs: KEPT_MS + HOUR_MS };
+  await confirm(keys, known);
+  // It looks through the hash that both stand in.
+  await confirm(keys, { id: 64 });
+  expect(await claim(keys, known)).toMatchObject({ outcome: OUTCOME.duplicate });
+  // And so long keys that were lost are missed.
+  await redis.del(`${prefix}:{s0}:birth`);
+  await confirm(keys, { id: 2 });
+  const youngHours = `SELECT extract(epoch FROM young_until - now()) / 3600 AS hours FROM key_stores`;
+  const { rows } = await pool.query(`${youngHours} WHERE name = $1`, [prefix]);
+  expect(Number(rows[0].hours)).toBeGreaterThan(3.9);
+});
