@@ -69,7 +69,8 @@ async function migrate(
   await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
   await whenThere('ClickHouse', setRetention, log);
   if (!config.shared) return;
-  const hours = Math.ceil(config.shared.keys.hotWindowMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
+  const keysKeptMs = config.shared.keys.hotWindowMs + config.ingest.eventAheadMsMax;
+  const hours = Math.ceil(keysKeptMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
   const asked: Pick<Warehouse, 'query'> = {
     query: (statement) => warehouse.query({ ...statement, sql: everywhere(statement.sql) }),
   };
