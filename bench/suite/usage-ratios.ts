@@ -66,6 +66,9 @@ export interface CounterFigures {
 }
 
 const BLOCKS = 8;
+/** A sum over millions of rows takes seconds. */
+const RAW_BLOCK_MS = 8_000;
+const RAW_SAMPLES_MIN = 3;
 const GOAL_EVENTS = 10_000_000;
 
 /**
@@ -86,7 +89,9 @@ export async function counters(scene: Scene, samples: number): Promise<CounterFi
       breakdown: () => get(scene, `${path}/breakdown?dimension=p1&window=all&consistency=eventual`),
       raw: () => sumRawRows(client, scene.customers[0] ?? ''),
     };
-    const counts = { counter: samples, raw: samples, breakdown: samples / 8 };
+    const rawMs = await timed(acts.raw);
+    const most = Math.max(RAW_SAMPLES_MIN, Math.min(samples, Math.floor(RAW_BLOCK_MS / rawMs)));
+    const counts = { counter: most, raw: most, breakdown: most / 8 };
     for (let block = 0; block < BLOCKS; block++) {
       for (const name of ['counter', 'raw', 'breakdown'] as const) {
         for (let sample = 0; sample < counts[name]; sample++) times[name].push(await timed(acts[name]));
@@ -104,7 +109,8 @@ function figuresOf(
 ): CounterFigures {
   const events = stored.reduce((sum, count) => sum + count, 0);
   const [counter, raw] = [spreadOf(times.counter), spreadOf(times.raw)];
-  const note = `on ${events} events, ${stored[0] ?? 0} of them summed; the goal speaks of 10 M`;
+  const said = `on ${events} events, ${stored[0] ?? 0} of them summed, ${raw.samples} times`;
+  const note = events < GOAL_EVENTS ? `${said}; the goal speaks of 10 M` : said;
   return {
     measured: { id: 'G7', value: rounded(counter.p99 / raw.p99), isSmaller: events < GOAL_EVENTS, note },
     events,
