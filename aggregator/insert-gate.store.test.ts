@@ -17,7 +17,7 @@ function held() {
   return { insert, end: () => end(), hasBegun: () => begun };
 }
 
-const SOON = { timeout: 5_000, interval: 5 };
+const SOON = { timeout: 20_000, interval: 5 };
 
 it('inserts run beside each other, one that has to be alone waits and holds up the next', async () => {
   const pool = await testPool();

@@ -5,7 +5,7 @@ import { createPool } from '../infra/postgres/pool.ts';
 import { createTestDatabase } from '../infra/postgres/test-database.ts';
 import { type Lease, takeLease } from './lease.ts';
 
-const WAIT = { timeout: 5_000, interval: 20 };
+const WAIT = { timeout: 20_000, interval: 20 };
 const PLACE = { logId: 'aa', partition: 0 };
 
 // Red when the clock is not asked: an insert could be sent after another owner began.

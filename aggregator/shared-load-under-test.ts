@@ -11,9 +11,9 @@ import { ensureEventIds } from './store/event-ids.ts';
 export const PARTITIONS = 2;
 const KEPT_HOURS = 96;
 /** For what comes within a few seconds, however busy the machine. */
-export const SOON = { timeout: 6_000, interval: 50 };
+export const SOON = { timeout: 15_000, interval: 50 };
 /** For a partition that changes hands. */
-export const PATIENCE = { timeout: 20_000, interval: 50 };
+export const PATIENCE = { timeout: 40_000, interval: 50 };
 
 export type SharedLoadUnderTest = Awaited<ReturnType<typeof openSharedLoad>>;
 

@@ -75,7 +75,7 @@ describe('a key', () => {
     ]);
     await api.call('GET', METERS, { key: used.live.secret });
     await api.call('GET', METERS, { key: fresh.test.secret });
-    await expect.poll(() => stampOf(fresh)).toBeInstanceOf(Date);
+    await expect.poll(() => stampOf(fresh), { timeout: 20_000 }).toBeInstanceOf(Date);
     expect(await stampOf(used)).toEqual(longAgo);
   });
 });

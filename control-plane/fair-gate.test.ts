@@ -32,10 +32,10 @@ it('gives each environment its share, and those that wait their turn in order', 
   expect(begun).toEqual(['a1', 'a2', 'b1']);
   end('b1');
   expect(await b1).toBe('b1');
-  await expect.poll(() => begun).toEqual(['a1', 'a2', 'b1', 'b2']);
+  await expect.poll(() => begun, { timeout: 20_000 }).toEqual(['a1', 'a2', 'b1', 'b2']);
   end('a1', new Error('broken'));
   await expect(a1).rejects.toThrow('broken');
-  await expect.poll(() => begun).toEqual(['a1', 'a2', 'b1', 'b2', 'a3']);
+  await expect.poll(() => begun, { timeout: 20_000 }).toEqual(['a1', 'a2', 'b1', 'b2', 'a3']);
   const full = gate.runAtOnce('c', work('c'));
   await expect(full).rejects.toEqual(OVERLOADED);
   for (const name of ['a2', 'a3', 'b2']) end(name);
@@ -53,7 +53,7 @@ it('lets no more wait than its bounds, of all and of one', async () => {
   all.push(gate.run('b', work('6')), gate.run('b', work('7')));
   await expect(gate.run('c', work('8'))).rejects.toEqual(OVERLOADED);
   for (const name of ['1', '2', '6', '3', '4', '7']) {
-    await expect.poll(() => begun).toContain(name);
+    await expect.poll(() => begun, { timeout: 20_000 }).toContain(name);
     end(name);
   }
   expect(await Promise.all(all)).toEqual(['1', '2', '3', '4', '6', '7']);

@@ -13,7 +13,7 @@ import { type Attempt, createSend, type Send } from './send.ts';
  */
 const TIMEOUT_MS = 1_000;
 /** For a machine that is busy. */
-const GRACE_MS = 2_000;
+const GRACE_MS = 10_000;
 const log = pino({ level: 'silent' });
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
 const EVENT = { eventId: 'evt_1', body: '{}', secrets: SECRETS };

@@ -12,7 +12,7 @@ import { type Delivery, startDelivery } from './start-delivery.ts';
 
 const log = pino({ level: 'silent' });
 const SEALING_KEY = Buffer.alloc(32, 7);
-const WAIT = { timeout: 7_000, interval: 10 };
+const WAIT = { timeout: 15_000, interval: 10 };
 /** When the clock of a test stands still. */
 export const START_MS = Date.UTC(2026, 0, 31);
 

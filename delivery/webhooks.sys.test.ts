@@ -58,7 +58,7 @@ const customer = (name: string) => call('POST', '/customers', { name, email: 'a@
 /** The first request that holds this text. */
 async function heard(text: string): Promise<Came> {
   const find = () => came.find(({ body }) => body.includes(text));
-  await expect.poll(find, { timeout: 10_000, message: `${text} arrives` }).toBeDefined();
+  await expect.poll(find, { timeout: 40_000, message: `${text} arrives` }).toBeDefined();
   return find() as Came;
 }
 
@@ -69,7 +69,7 @@ async function deliveryOf({ headers }: Came, wanted: WebhookDelivery['status']):
       (one: WebhookDelivery) => one.eventId === headers['webhook-id'] && one.status === wanted,
     );
   };
-  await expect.poll(find, { timeout: 10_000, message: `a delivery that is ${wanted}` }).toBeDefined();
+  await expect.poll(find, { timeout: 40_000, message: `a delivery that is ${wanted}` }).toBeDefined();
   return find();
 }
 
@@ -97,7 +97,7 @@ describe('a registered endpoint', () => {
     const startedMs = performance.now();
     await customer('Ada 💡');
     const one = await heard('Ada 💡');
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
     const shown = await fetch(`${instance.origin}/api/v1/webhooks/events/${one.headers['webhook-id']}`, {
       headers: { authorization: `Bearer ${instance.keys().live.secret}` },
     });
@@ -136,7 +136,7 @@ describe('a registered endpoint', () => {
     const from = new Date(Date.now() - 1_000).toISOString();
     await customer('Meanwhile');
     const held = async () => (await call('GET', `${path}/deliveries?status=held`)).data.length;
-    await expect.poll(held, { timeout: 10_000 }).toBe(1);
+    await expect.poll(held, { timeout: 40_000 }).toBe(1);
     await call('PATCH', path, { status: 'enabled' });
     const to = new Date(Date.now() + 1_000).toISOString();
     const replayed = await call('POST', `${path}/replay`, { from, to, onlyFailed: true });
@@ -151,7 +151,7 @@ describe('a registered endpoint', () => {
     await customer('Gone');
     const one = await heard('Gone');
     const shown = async () => (await call('GET', path)).disabledReason;
-    await expect.poll(shown, { timeout: 10_000 }).toBe('gone');
+    await expect.poll(shown, { timeout: 40_000 }).toBe('gone');
     await deliveryOf(one, 'held');
     status = 200;
     const { disabledReason, status: now } = await call('PATCH', path, { status: 'enabled' });
@@ -164,7 +164,7 @@ describe('a registered endpoint', () => {
     const { id } = await deliveryOf(await heard('Last'), 'pending');
     await call('DELETE', `/webhooks/endpoints/${endpoint.id}`);
     const ended = async () => (await call('GET', `/webhooks/deliveries/${id}`)).status;
-    await expect.poll(ended, { timeout: 10_000 }).toBe('failed');
+    await expect.poll(ended, { timeout: 40_000 }).toBe('failed');
   });
 
   it('leaves no secret in a log', () => {

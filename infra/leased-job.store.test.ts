@@ -10,7 +10,7 @@ import { createTestDatabase } from './postgres/test-database.ts';
  * Breaks that turn it red: a wake during a look that is forgotten; a look that fails ends the job; the pause
  * at the time of the wake slept out; the epoch not asked for.
  */
-const WAIT = { timeout: 10_000, interval: 10 };
+const WAIT = { timeout: 20_000, interval: 10 };
 const log = pino({ level: 'silent' });
 
 async function jobUnderTest(look: (turn: JobTurn) => Promise<number | undefined>, everyMs = 60_000) {

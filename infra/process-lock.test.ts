@@ -44,7 +44,7 @@ test('a lock that a living process holds is refused at once, and stays', async (
   const file = lockHeldBy(owner.pid);
   const before = performance.now();
   await expect(acquireLock(file, { waitMs: 0 })).rejects.toMatchObject(IN_USE);
-  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(performance.now() - before).toBeLessThan(5_000);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: owner.pid });
 });
 
@@ -98,5 +98,5 @@ test('a process that has ended and was not reaped is not living', async () => {
   onTestFinished(() => void shell.kill('SIGKILL'));
   const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
   const zombie = identityOf(Number(printed.toString()));
-  await expect.poll(() => isLiving(zombie)).toBe(false);
+  await expect.poll(() => isLiving(zombie), { timeout: 20_000 }).toBe(false);
 });

@@ -47,7 +47,7 @@ function supervise(children: ChildSpec[]) {
   return { supervisor, onReady };
 }
 
-const WITHIN = { timeout: 5_000, interval: 10 };
+const WITHIN = { timeout: 20_000, interval: 10 };
 
 test('it is ready once, when every child is, with what each said', async () => {
   const { child } = programs();
@@ -67,7 +67,7 @@ test('a killed child is started again at once, and the other one is left alone',
   const killedAt = performance.now();
   signal(pids('a started')[0] ?? 0, 'SIGKILL');
   await vi.waitFor(() => expect(pids('a started')).toHaveLength(2), WITHIN);
-  expect(performance.now() - killedAt).toBeLessThan(2_000);
+  expect(performance.now() - killedAt).toBeLessThan(10_000);
   expect(pids('b started')).toHaveLength(1);
   expect(onReady).toHaveBeenCalledOnce();
 });

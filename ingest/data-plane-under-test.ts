@@ -33,9 +33,9 @@ export interface DataPlaneUnderTest {
 }
 
 const log = pino({ level: 'silent' });
-const READY_TIMEOUT_MS = 15_000;
+const READY_TIMEOUT_MS = 60_000;
 /** Of a drain, or a kill. */
-const END_TIMEOUT_MS = 20_000;
+const END_TIMEOUT_MS = 60_000;
 
 /**
  * `under` gives what to put before the command of each of its processes, a tracer perhaps. A start that fails

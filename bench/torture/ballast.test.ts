@@ -21,7 +21,7 @@ it('goes on until it is stopped, and leaves no connection', async () => {
   const connections = () =>
     new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
   const ballast = await startBallast((server.address() as AddressInfo).port, Buffer.from('POST'));
-  await vi.waitFor(() => expect(requests).toBeGreaterThan(100));
+  await vi.waitFor(() => expect(requests).toBeGreaterThan(100), 20_000);
   await ballast.stop();
-  await vi.waitFor(async () => expect(await connections()).toBe(0));
+  await vi.waitFor(async () => expect(await connections()).toBe(0), 20_000);
 });

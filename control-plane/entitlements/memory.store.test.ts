@@ -191,9 +191,12 @@ describe('a change', () => {
       const changedMs = performance.now();
       expect(await made.check(customer, feature)).toMatchObject(after);
       await expect
-        .poll(async () => (await hearing.check(customer, feature)).decision, { interval: 10, timeout: 3_000 })
+        .poll(async () => (await hearing.check(customer, feature)).decision, {
+          interval: 10,
+          timeout: 10_000,
+        })
         .toMatchObject(after);
-      expect(performance.now() - changedMs).toBeLessThan(1_000);
+      expect(performance.now() - changedMs).toBeLessThan(3_000);
     },
   );
 
@@ -206,10 +209,10 @@ describe('a change', () => {
     const changedMs = performance.now();
     for (const { customer, feature, after } of seen) {
       await expect
-        .poll(async () => (await deaf.check(customer, feature)).decision, { interval: 50, timeout: 9_000 })
+        .poll(async () => (await deaf.check(customer, feature)).decision, { interval: 50, timeout: 15_000 })
         .toMatchObject(after);
     }
-    expect(performance.now() - changedMs).toBeLessThan(8_000);
+    expect(performance.now() - changedMs).toBeLessThan(15_000);
   });
 });
 
@@ -229,7 +232,7 @@ describe('a key that is revoked', () => {
     await api.ask('apiKeys.revoke', { params: { keyId: body.id } });
     const own = await api.ask('workspace.retrieve', { key: body.key });
     expect(own.status).toBe(401);
-    await expect.poll(() => used(hearing, body.key), { interval: 20, timeout: 1_000 }).toBe(401);
+    await expect.poll(() => used(hearing, body.key), { interval: 20, timeout: 4_000 }).toBe(401);
     await expect.poll(() => used(deaf, body.key), { interval: 100, timeout: 10_000 }).toBe(401);
   });
 });

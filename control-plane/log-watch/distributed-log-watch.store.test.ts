@@ -10,7 +10,7 @@ import { startLogWatch } from './log-watch.ts';
 
 const HOUR_MS = 3_600_000;
 const KEEPS_MS = 10 * HOUR_MS;
-const SOON = { timeout: 6_000, interval: 50 };
+const SOON = { timeout: 20_000, interval: 50 };
 const TOPIC_CONFIG = 2;
 
 // Red when the age is not that of the first frame of ours behind what is loaded, or is never looked at again.

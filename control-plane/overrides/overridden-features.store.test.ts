@@ -122,7 +122,7 @@ describe('what a customer holds by an override', () => {
     await inTransaction(api.pool, async (rival) => {
       await rival.query(`DELETE FROM features WHERE key = 'contested'`);
       answer = overrides.put(customerId, 'contested', { value: true });
-      await expect.poll(waiting, { interval: 20, timeout: 5_000 }).toBe(1);
+      await expect.poll(waiting, { interval: 20, timeout: 20_000 }).toBe(1);
     });
     expectRefusal(await (answer as ReturnType<typeof overrides.put>), 'feature_not_found', 'featureKey');
   });

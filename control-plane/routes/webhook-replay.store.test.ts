@@ -81,7 +81,7 @@ describe('a time that is replayed', () => {
     await one.toldMany(10_050, 'failed');
     const startedMs = performance.now();
     const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
     expect(first).toEqual({ replayed: 10_000, hurried: 0, nextFrom: at(10.001).toISOString() });
     const rest = (await replay({ ...span(0, 99), from: first.nextFrom, onlyFailed: true })).body;
     expect(rest).toEqual({ replayed: 50, hurried: 0 });

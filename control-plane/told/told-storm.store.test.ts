@@ -59,7 +59,7 @@ it(`many changes at once leave everybody told of what is held in the end (seed $
   });
   await Promise.all(lanes);
   // Some of the overrides still have their moment to come.
-  await vi.waitFor(async () => expect(await told.untrue()).toEqual([]), { timeout: 10_000, interval: 100 });
+  await vi.waitFor(async () => expect(await told.untrue()).toEqual([]), { timeout: 20_000, interval: 100 });
   for (const id of place.customers) {
     const flags = new Map<string, number>();
     for (const { featureKey, allowed, effectiveValue } of await told.heard(id, 'all')) {

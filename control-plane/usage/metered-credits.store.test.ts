@@ -137,7 +137,9 @@ describe('a metered feature beyond its limit', () => {
       [expired],
     );
     await tellOfCredits();
-    await expect.poll(async () => (await check(6)).reasonCode).toBe('insufficient_credit');
+    await expect
+      .poll(async () => (await check(6)).reasonCode, { timeout: 20_000 })
+      .toBe('insufficient_credit');
     await usage.api.pool.query('UPDATE credit_grants SET remaining = 0');
     await usage.api.pool.query('UPDATE credit_wallets SET balance = 0, unpaid = 3');
     await tellOfCredits();

@@ -146,7 +146,7 @@ describe('key revoke', () => {
     }
     const environment = `${workspaceId}:live`;
     const expected = [one, two].map(({ result }) => ({ kind: 'key', environment, id: result.id }));
-    await expect.poll(() => heard.map((note) => JSON.parse(note))).toEqual(expected);
+    await expect.poll(() => heard.map((note) => JSON.parse(note)), { timeout: 20_000 }).toEqual(expected);
   });
 
   it('is refused for a key that is not there, and revokes no other', async () => {

