@@ -14,6 +14,9 @@ import { startEntitlementTeller } from './entitlement-teller.ts';
 import { toldUnderTest } from './told-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
+/** Looked at often: what is asked next is about a job in the middle of its work. */
+const SOON = { timeout: 20_000, interval: 1 };
+
 /*
  * Changes that touch many customers, gone through by tellers that come and go.
  *
@@ -32,10 +35,7 @@ describe('a plan with many subscribers that changes', () => {
     for (let cuts = 0; cuts < 5; cuts += 1) {
       const before = await place.eventCount();
       const teller = place.teller({ leaseMs: 100, chunkMax: 25 });
-      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), {
-        timeout: 20_000,
-        interval: 5,
-      });
+      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
       await teller.cutOff();
     }
     // They were cut off within it, not after it.
@@ -55,10 +55,7 @@ describe('a plan with many subscribers that changes', () => {
       const before = await place.eventCount();
       await place.give({ seats: String(seats) });
       // Each change finds the last one under way.
-      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), {
-        timeout: 20_000,
-        interval: 1,
-      });
+      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
     }
     // Who would begin anew with each change had told nobody at the end of the list until now.
     expect(await place.customersHeard()).toBeGreaterThan(200);
@@ -72,10 +69,7 @@ describe('a plan with many subscribers that changes', () => {
     await place.subscribers(200);
     await place.give({ seats: '1' });
     const teller = place.teller({ leaseMs: 100, chunkMax: 10 });
-    await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(0), {
-      timeout: 20_000,
-      interval: 1,
-    });
+    await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(0), SOON);
     await teller.cutOff();
     expect(await place.eventCount()).toBeLessThan(200);
     await place.give({ seats: '2' });
@@ -103,7 +97,7 @@ describe('a plan with many subscribers that changes', () => {
     await other.give({ seats: '1' });
     await place.give({ seats: '2' });
     place.teller({ chunkMax: 20 });
-    await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), { timeout: 20_000, interval: 5 });
+    await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), SOON);
     expect(await other.eventCount()).toBeLessThan(500);
     await place.told.quiet(20_000);
     expect(await other.eventCount()).toBe(500);
@@ -123,9 +117,7 @@ it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it
   const given = place.give({ seats: '5' }).then(() => {
     isAnswered = true;
   });
-  await vi.waitFor(async () => expect(isAnswered || (await place.isAnybodyLockedOut())).toBe(true), {
-    timeout: 20_000,
-  });
+  await vi.waitFor(async () => expect(isAnswered || (await place.isAnybodyLockedOut())).toBe(true), SOON);
   // Had it not waited, its job would be through by now, and nobody would have found this customer.
   if (isAnswered) await place.told.quiet();
   await open.query('COMMIT');
