@@ -70,7 +70,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
       maxWorkers,
       globalSetup: 'bench/prepared-cluster.ts',
       testTimeout: 420_000,
-      hookTimeout: 90_000,
+      hookTimeout: 180_000,
       sequence: { groupOrder },
     },
   };
@@ -93,8 +93,8 @@ function stores(name: string, { include, exclude, groupOrder, isolate, globalSet
       isolate,
       maxWorkers: WORKERS,
       globalSetup,
-      testTimeout: 60_000,
-      hookTimeout: 90_000,
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
       sequence: { groupOrder },
     },
   };
@@ -157,8 +157,8 @@ export default defineConfig({
           // They leave nothing behind: a process for each file was a quarter of their work.
           isolate: false,
           // Per project, since a project does not inherit it: a hanging test must name itself in time.
-          testTimeout: 40_000,
-          hookTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },

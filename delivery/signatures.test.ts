@@ -106,7 +106,7 @@ describe('promise 14: a delivery', () => {
       });
       expect(counts).toEqual({ stripe: part.length, standard: part.length, flipped: 0, other: 0 });
     }
-  }, 60_000);
+  }, 240_000);
 
   it('is signed with the old secret too while both are good, and then with the new one alone', async () => {
     const both = await sendAndRead('{}', [SECRET, OLD_SECRET]);

@@ -104,7 +104,7 @@ describe('without Postgres', () => {
     });
     const stranger = plane.keys.test.secret;
     expect(await codeOf({ key: stranger, body: '{"events":[]}' })).toBe('503 unavailable');
-  }, 60_000);
+  }, 240_000);
 });
 
 interface Sent {

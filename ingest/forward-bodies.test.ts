@@ -37,7 +37,7 @@ function bodies(createFront: CreateFront): void {
   });
 
   // Red when the result of exchange.write is ignored.
-  it('holds the control plane back while the client reads slowly', { timeout: 20_000 }, async () => {
+  it('holds the control plane back while the client reads slowly', { timeout: 240_000 }, async () => {
     const total = 80_000_000;
     let given = 0;
     const upstream = await startUpstream((_, res) => {
@@ -68,7 +68,7 @@ function bodies(createFront: CreateFront): void {
   });
 
   // Red when the result of body.push is ignored.
-  it('holds the client back while the control plane reads slowly', { timeout: 20_000 }, async () => {
+  it('holds the client back while the control plane reads slowly', { timeout: 240_000 }, async () => {
     const total = 80_000_000;
     let readOn = () => undefined as unknown;
     let read = 0;

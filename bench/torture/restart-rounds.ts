@@ -118,15 +118,17 @@ async function restartRound(full: FullInstance, { seed, number }: RoundOf): Prom
   // The load of all that was filled in would be timed with it.
   const firstAnswerMs = await whileStopped(instance.pid('control side'), () => killAndTime(full, number));
   mustBeAnother(instance, 'data plane', pid);
-  const late = firstAnswerMs > FIRST_ANSWER_MS_MAX;
-  const problems = late ? [`with ${keys} keys the first acknowledgement came after ${firstAnswerMs} ms`] : [];
+  const othersMs = waitedForCoreMs(instance.pid('data plane'));
+  const late = firstAnswerMs - othersMs > FIRST_ANSWER_MS_MAX;
+  const told = `${firstAnswerMs} ms, ${othersMs} ms of it others had the cores`;
+  const problems = late ? [`with ${keys} keys the first acknowledgement came after ${told}`] : [];
   const mibRead = mebibytes(bytesReadBy(instance.pid('data plane')));
   const mibOfLog = mebibytes(logBytes(instance.dataDir));
   if (mibRead >= mibOfLog) problems.push(`the start read ${mibRead} MiB, and the log has ${mibOfLog}`);
   const replays = replaysOf(known, { world: judged.world, random: createRandom(roundSeed(seed, number)) });
   const { items } = await sendAll(replays, sendOptions(judged));
   problems.push(...judged.ledger.problems());
-  const peaks = { keys, firstAnswerMs, mibRead, mibOfLog };
+  const peaks = { keys, firstAnswerMs, othersMs, mibRead, mibOfLog };
   return { counts: { restarts: 1, replaysOfAcknowledged: items }, peaks, problems };
 }
 
@@ -150,6 +152,14 @@ async function killAndTime({ instance, judged }: FullInstance, number: number): 
 /** 200 when an earlier try was stored and its answer lost. */
 function isAcknowledged(status: number | undefined): boolean {
   return status === 201 || status === 200;
+}
+
+/**
+ * How long a process that was just started was ready to run and did not: what else runs on the machine is no
+ * fault of its own (the second figure of `schedstat` is of its first thread, in nanoseconds).
+ */
+function waitedForCoreMs(pid: number): number {
+  return Math.round(Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6);
 }
 
 /**

@@ -117,7 +117,7 @@ async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): P
 const held = fc.uniqueArray(overridden, { selector: ({ feature }) => feature, maxLength: 3 });
 
 describe('the list of what a customer holds', () => {
-  it('says of every feature what the rules say that checks go by', { timeout: 60_000 }, async () => {
+  it('says of every feature what the rules say that checks go by', { timeout: 240_000 }, async () => {
     const { rows } = await api.pool.query<{ id: string }>('SELECT id FROM features');
     const featureIds = rows.map(({ id }) => id);
     const environment = `${api.keys.workspaceId}:live`;

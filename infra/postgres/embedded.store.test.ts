@@ -79,7 +79,7 @@ test('after kill -9 of the postmaster, with a backend that hangs, what was commi
   expect(second.adopted).toBe(false);
   expect(isAlive(hanging)).toBe(false);
   expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
-}, 20_000);
+}, 420_000);
 
 /** Red when a postmaster that does not answer is adopted or trusted for ever. */
 test('a server that is on its way out is waited for and a new one is started', async () => {
@@ -95,7 +95,7 @@ test('a server that is on its way out is waited for and a new one is started', a
   const second = await start(directory);
   expect(second.pid).not.toBe(first.pid);
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-}, 20_000);
+}, 420_000);
 
 /** Red when initdb works in the place itself: the half-made folder is then taken for a cluster. */
 test('a first start that was cut off while it made the cluster does not spoil the next one', async () => {

@@ -50,7 +50,7 @@ test('it listens again after the server was killed and came back on another port
   await vi.waitFor(() => expect(onSession).toHaveBeenCalledTimes(2), 20_000);
   await notify(server.url, 'again');
   await vi.waitFor(() => expect(heard).toEqual(['again']), 20_000);
-}, 20_000);
+}, 420_000);
 
 /** Red when the heartbeat has no time limit: the socket of a stopped backend stays open for ever. */
 test('a server that hangs is noticed', async () => {
@@ -62,7 +62,7 @@ test('a server that hangs is noticed', async () => {
   signal(pid, 'SIGSTOP');
   onTestFinished(() => void signal(pid, 'SIGCONT'));
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 20_000);
-}, 20_000);
+}, 420_000);
 
 async function listeningBackend(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
