@@ -25,6 +25,8 @@ const BASELINE_PATIENCE_MS = 60_000;
 const COLD_FLUSHES = 10;
 /** Requests that are under way when a round begins and ends are a smaller part of a longer one. */
 const ROUND_MS_MIN = 500;
+/** Until every connection of a round is open and has been asked a few times. */
+const WARM_UP_MS = 150;
 
 /**
  * G3: an open loop at half of what was answered at most, in turns with a bare flush of those bytes at that
@@ -106,12 +108,12 @@ async function answers(
 ): Promise<void> {
   const ledger = createAnswerLedger(scene.customers.length);
   const lanes = makeLanes(toward(scene, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }), 7);
+  const loop = { lanes, ledger, intervalMs, interrupted: new AbortController().signal };
+  const onAnswered = () => undefined;
+  const unread = createRecording().histogram;
+  await runOpenLoop({ ...loop, histogram: unread, durationMs: WARM_UP_MS, onAnswered });
   delays.enable();
-  await runOpenLoop({
-    ...{ lanes, ledger, histogram, intervalMs, durationMs: runMs },
-    interrupted: new AbortController().signal,
-    onAnswered: () => undefined,
-  });
+  await runOpenLoop({ ...loop, histogram, durationMs: runMs, onAnswered });
   delays.disable();
   for (const { connection } of lanes) connection.close();
   const [fault] = ledger.faults();
