@@ -29,7 +29,7 @@ export interface SuiteArguments {
 }
 
 const QUICK: Sizes = {
-  ...{ runMs: 400, rounds: 9, rate: 30_000, freshnessMs: 8_000, drainMs: 700, counterSamples: 12 },
+  ...{ runMs: 380, rounds: 8, rate: 30_000, freshnessMs: 6_000, drainMs: 700, counterSamples: 6 },
   ...{ checkMs: 300, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0, distributedRounds: 0 },
 };
 const WHOLE: Sizes = {
