@@ -21,7 +21,8 @@ export function start(
   const { pool, postgresUrl, warehouse, reader } = stores;
   const log = pino({ level: 'silent' });
   const rest = { clock: systemClock, log, metrics: new Registry(), disk: { isLow: () => false } };
-  const deps = { pool, warehouse, reader, eventsRetentionDays: undefined, ...rest, ...faults };
+  const kept = { eventsRetentionDays: undefined, eventAheadMsMax: 300_000 };
+  const deps = { pool, warehouse, reader, ...kept, ...rest, ...faults };
   const aggregator = startAggregator(deps, { owner: 'test', lingerMs: 50, ...options });
   const listener = createListener({ url: () => postgresUrl, log }, { channels: aggregator.channels });
   onTestFinished(async () => {

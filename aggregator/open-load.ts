@@ -7,7 +7,7 @@ import { createPool } from '../infra/postgres/pool.ts';
 import type { Relational } from '../infra/relational.ts';
 import type { RoleContext } from '../infra/role-process.ts';
 import { whenThere } from '../infra/when-there.ts';
-import { mendDamage } from './audit/mend-damage.ts';
+import { keepMending } from './audit/mend-damage.ts';
 import { createStandstill } from './stand-still.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
 import { ensureEventIds } from './store/event-ids.ts';
@@ -53,9 +53,8 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
       load = startLoad(context, deps);
       // A server of the operator's is his to look after, as are its disks.
       if (config.clickhouseUrl !== undefined) return;
-      await mendDamage(deps.relational.pool, deps.warehouse, log).catch((err: unknown) => {
-        log.warn({ err }, 'damaged parts could not be looked for');
-      });
+      const mending = keepMending(deps.relational.pool, deps.warehouse, { log });
+      context.closer.add('mending', { drain: () => mending.close() });
     },
   };
 }
@@ -89,11 +88,15 @@ function startLoad(context: RoleContext, deps: LoadDeps): Aggregator {
   const pool = createPool({ url: relational.url, name: 'load', log, max });
   closer.add('load pool', { close: () => pool.end() });
   const { eventsRetentionDays, loadLingerMs: lingerMs } = config;
+  const { eventAheadMsMax } = config.ingest;
   // Blocks are written with a quorum there, one after the other.
   const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createTurns() };
   const shared = deadLetters ? { shared: { deadLetters, ...oneAtATime } } : {};
   const load = startAggregator(
-    { pool, warehouse, reader, clock: systemClock, log, metrics, disk, eventsRetentionDays, ...shared },
+    {
+      ...{ pool, warehouse, reader, clock: systemClock, log, metrics, disk },
+      ...{ eventsRetentionDays, eventAheadMsMax, ...shared },
+    },
     { owner, lingerMs },
   );
   load.failed.catch(fail);

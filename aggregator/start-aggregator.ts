@@ -9,6 +9,7 @@ import { keptMonthsFromMs } from '../schemas/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import { besideOneLoad, besideSharedLoad } from './audit/beside-load.ts';
+import type { AuditLimits } from './audit/compare-places.ts';
 import { startFairShare, WHOLE_SHARE } from './fair-share.ts';
 import type { SharedLoad } from './load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
@@ -27,6 +28,9 @@ export interface AggregatorDeps {
   shared?: SharedLoad;
   /** Stored events are kept so long; left out: for ever. */
   eventsRetentionDays: number | undefined;
+  /** An event may lie so far ahead of the moment at which it was stored. */
+  eventAheadMsMax: number;
+  auditLimits?: Partial<AuditLimits>;
 }
 
 export interface Aggregator {
@@ -80,7 +84,8 @@ function startAuditorOf(
 ): Auditor {
   const isShared = deps.shared !== undefined;
   const beside = isShared ? besideSharedLoad(deps, loaders, { owner, leaseMs }) : besideOneLoad(loaders);
-  return startAuditor({ ...deps, isShared, keptFromMs: () => keptFromMs(deps) }, beside);
+  const limits = deps.auditLimits ?? {};
+  return startAuditor({ ...deps, isShared, limits, keptFromMs: () => keptFromMs(deps) }, beside);
 }
 
 /** A month that goes within the day may go from one table sooner than from the other. */

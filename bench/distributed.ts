@@ -21,7 +21,7 @@ const PROCESSES = 2;
 const SPREAD_MS = 600_000;
 /** Until what both processes and the broker run is compiled: that costs the same for any number of events. */
 const WARM_UP_MS = 10_000;
-const DRAIN_PATIENCE_MS = 180_000;
+const DRAIN_PATIENCE_MS = 600_000;
 /** As `npm run ingest` starts it. */
 const NODE_OPTIONS = '--max-semi-space-size=64';
 

@@ -9,7 +9,13 @@ const BAD_CONFIGURATION = new Set(['bad_configuration', 'listen_failed', 'data_d
 const DATA_REFUSED = new Set([
   ...['database_newer', 'warehouse_newer', 'log_version_newer', 'record_file_newer', 'frame_version_unknown'],
   ...['frame_damaged', 'frame_of_other_log', 'log_identity_damaged', 'log_trimmed', 'range_changed'],
-  ...['record_file_damaged', 'record_file_truncated', 'record_file_foreign', 'log_behind_keys'],
+  ...[
+    'record_file_damaged',
+    'record_file_truncated',
+    'record_file_foreign',
+    'log_behind_keys',
+    'log_missing',
+  ],
   ...[
     'keys_missing',
     'identity_key_mismatch',

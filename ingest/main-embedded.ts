@@ -5,6 +5,7 @@ import type { KeyTable } from '../infra/key-table/key-table.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { waitForIdentityKey } from '../infra/secrets.ts';
+import { readLogIdentity } from '../infra/segment-log/log-identity.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../infra/segment-log/writer.ts';
 import { Transient } from '../schemas/failures.ts';
@@ -19,6 +20,7 @@ import { createGroupCommit } from './group-commit.ts';
 import { createIdentity } from './identity.ts';
 import { countLog, createUsageMetrics } from './metrics.ts';
 import { raiseKeptFrom } from './store/raise-kept-from.ts';
+import { refuseLostLog } from './store/refuse-lost-log.ts';
 import { startTrimming } from './trim-log.ts';
 
 export interface EmbeddedDataPlane extends DataPlane {
@@ -32,6 +34,7 @@ const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, facto
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
+  if (!readLogIdentity(paths.log)) await refuseLostLog(pool, paths.log);
   const { segmentBytesMax } = config.log;
   const opening = { directory: paths.log, identityCheck: identity.check, segmentBytesMax, log };
   const writer = await openSegmentLogWriter(opening);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
+import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
 import { eventId } from '../../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
 import { Fatal } from '../../schemas/failures.ts';
@@ -73,6 +73,38 @@ describe('a repair', () => {
   });
 });
 
+describe('what is stored and no longer on the log', () => {
+  // Red when sums are made of what is left of it: that was the last right copy.
+  it('is still counted where a repair finds it lost, and what the log has is put back', async () => {
+    const { stores, ends } = await loaded();
+    await keepFrom(stores, (ends[1] ?? 0) + 1, 0);
+    for (const id of ['event 3', 'event 85'].map(eventId)) {
+      await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+    }
+    expect(await kinds(stores)).toEqual(['log', 'rollup', 'lost']);
+    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.different);
+    const { rows, hourlyEvents, hourlyTotal } = await stores.counted();
+    const { hourlyTotal: total } = exactly(100);
+    expect({ rows, hourlyEvents, hourlyTotal }).toEqual({ rows: 99, hourlyEvents: 100, hourlyTotal: total });
+    expect(await kinds(stores)).toEqual(['lost']);
+    expect(await holder(stores)).toBeNull();
+  });
+
+  // Red when an audit expects it on the log that is used now: a repair deletes it all.
+  it('is left alone where it came by another log', async () => {
+    const { stores } = await loaded();
+    const id = eventId('of the log before');
+    const lines = eventLines([{ id, createdAtMs: TEST_NOW_MS - 3_600_001, occurredAtMs: TEST_NOW_MS }]);
+    await stores.warehouse.insertEvents({ token: 'before', lines, timeoutMs: 5_000 });
+    await stores.pool.query(
+      "INSERT INTO log_trims (log_id, partition, kept_from, through_ms) VALUES ('before', 0, 100, $1)",
+      [TEST_NOW_MS - 3_600_000],
+    );
+    expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
+    expect(await stores.counted()).toMatchObject({ rows: 101, hourlyEvents: 101 });
+  });
+});
+
 it('audits that ended a month ago are forgotten', async () => {
   const stores = await openLoadStores();
   await stores.pool.query(
@@ -111,6 +143,14 @@ async function keepFrom({ pool }: LoadStores, position: number, throughMs: numbe
 
 async function holder({ pool }: LoadStores): Promise<unknown> {
   return (await pool.query('SELECT held_by FROM log_trims')).rows[0].held_by;
+}
+
+/** Of what the last audit found; in the order in which it is repaired. */
+async function kinds(stores: LoadStores): Promise<string[]> {
+  await audit(stores);
+  const sql = 'SELECT differences FROM audit_runs ORDER BY asked_at DESC LIMIT 1';
+  const { rows } = await stores.pool.query<{ differences: Array<{ kind: string }> }>(sql);
+  return (rows[0]?.differences ?? []).map(({ kind }) => kind);
 }
 
 function audit({ pool }: LoadStores, { repair } = { repair: false }): Promise<number> {

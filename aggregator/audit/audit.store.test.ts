@@ -168,6 +168,18 @@ describe('a repair', () => {
     }
   });
 
+  // Red when one comparison is all that is repaired.
+  it('of more than one comparison gives puts all of it right', async () => {
+    const stores = await openLoadStores();
+    start(stores, { auditLimits: { differencesMax: 2, lostMax: 1 } });
+    await settledUpTo(stores, await stores.append(events(0, 400)));
+    const before = await stores.rows(STATES);
+    await stores.rows('ALTER TABLE metergate.events DELETE WHERE true SETTINGS mutations_sync = 1');
+    expect(await audit(stores, { repair: true })).toMatchObject({ code: AUDIT_EXIT.same, differences: [] });
+    expect(await stores.rows(STATES)).toEqual(before);
+    expect(await stores.counted()).toEqual(exactly(400));
+  });
+
   it('does not stop the load for good', async () => {
     const { stores } = await loaded(events(0, 50));
     await deleteEvent(stores, 3);
@@ -212,8 +224,8 @@ async function compareWith(stores: LoadStores, hoursMax: number): Promise<Compar
   const lease = await takeLease(deps, place, { owner: 'audit', leaseMs: 10_000 });
   if (!lease) throw new Error('somebody holds the partition');
   const standing = { lease, position: await stores.reader.durableEnd(0) };
-  const audited = { ...stores, isShared: false, keptFromMs: () => 0 };
-  const found = await comparePlaces(audited, (work) => work([standing]), hoursMax);
+  const settings = { isShared: false, keptFromMs: () => 0, eventAheadMsMax: 0, limits: { hoursMax } };
+  const found = await comparePlaces({ ...stores, ...settings }, (work) => work([standing]));
   await lease.end();
   return found;
 }

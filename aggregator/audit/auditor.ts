@@ -78,9 +78,12 @@ export function startAuditor(
     // Left running: the process that follows does it again.
     if (!found && closing) return;
     if (!found) return failAuditRun(pool, run.id);
-    const { hours, differences } = found;
-    log.info({ ...run, hours, differences: differences.length }, 'an audit is done');
-    await finishAuditRun(pool, run.id, { hours, differences: differences.slice(0, DIFFERENCES_MAX) });
+    const { hours, differences, lost, wrong } = found;
+    log.info({ ...run, hours, differences: wrong.all, lost: lost.length }, 'an audit is done');
+    if (lost.length > 0) log.error({ lost: lost.length }, 'hours of which less is stored than was counted');
+    // Of either kind: the ones do not keep the others from being seen.
+    const shown = [...differences.slice(0, DIFFERENCES_MAX), ...lost.slice(0, DIFFERENCES_MAX)];
+    await finishAuditRun(pool, run.id, { hours, differences: shown });
   }
 
   const kept = keepAnswering();
@@ -125,16 +128,22 @@ function createForgetting(pool: Pool): () => Promise<void> {
   };
 }
 
-/** With repair all partitions stand still throughout, and what is given is what differs afterwards. */
+/**
+ * With repair all partitions stand still throughout, and what is given is what differs afterwards. Repaired
+ * and compared again and again: of very much a comparison gives only the first part.
+ */
 async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promise<Comparison> {
   if (!run.repair) return comparePlaces(deps, betweenLoads);
   return betweenLoads(async (standings) => {
     const hold: Hold = (work) => work(standings);
-    const { differences } = await comparePlaces(deps, hold);
-    await repairHours(deps, standings, differences, run.id);
-    const left = await comparePlaces(deps, hold);
+    let left = await comparePlaces(deps, hold);
+    for (let before = Number.POSITIVE_INFINITY; left.wrong.all > 0 && left.wrong.all < before; ) {
+      before = left.wrong.all;
+      await repairHours(deps, standings, left.differences, run.id);
+      left = await comparePlaces(deps, hold);
+    }
     // Where events are still missing the log is what has them.
-    if (left.differences.some(({ kind }) => kind === 'log')) return left;
+    if (left.wrong.events > 0) return left;
     for (const { lease } of standings) await releaseLog(deps.pool, lease);
     return left;
   });

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Lease } from '../lease.ts';
-import { addTo, type Difference, differencesOf, type HourSums } from './hour-sums.ts';
+import { addTo, type Difference, differencesOf, type HourSums, keyOf, type Sum } from './hour-sums.ts';
 import { findLogSpans, type LogSpanDeps } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
 import { countHours, eventSums, rollupSums, type Slice } from './stored-sums.ts';
@@ -13,7 +13,21 @@ export interface AuditDeps extends LogSpanDeps {
    * kept.
    */
   keptFromMs: () => number;
+  /** An event may lie so far ahead of the moment at which it was stored. */
+  eventAheadMsMax: number;
+  limits?: Partial<AuditLimits>;
 }
+
+export interface AuditLimits {
+  /** Hours whose sums are held in memory at once: 200,000 are about 200 MB. */
+  hoursMax: number;
+  /** Of what can be repaired; what is found beyond this is found again by the next comparison. */
+  differencesMax: number;
+  /** Of what cannot. */
+  lostMax: number;
+}
+
+const LIMITS: AuditLimits = { hoursMax: 200_000, differencesMax: 10_000, lostMax: 1_000 };
 
 /** A partition between two loads: nothing is pending, everything before the position is loaded. */
 export interface Standing {
@@ -26,45 +40,78 @@ export type Hold = <T>(work: (standings: Standing[]) => Promise<T>) => Promise<T
 
 export interface Comparison {
   hours: number;
+  /**
+   * What a repair can put right. Of one customer no sum stands here before all that is missing of his stored
+   * events does: sums are made of those.
+   */
   differences: Difference[];
+  /** What is left as it is: to make these sums of the stored events would take away what was counted. */
+  lost: Difference[];
+  /** All that a repair can put right, also beyond the limit, and what of it is about stored events. */
+  wrong: { all: number; events: number };
 }
-
-/** What is found beyond this is found again by the next audit. */
-const DIFFERENCES_MAX = 10_000;
-/** Hours whose sums are held in memory at once: about 200 MB. */
-const HOURS_MAX = 200_000;
 
 /**
  * Compares, hour by hour: the hourly sums with the stored events, and the stored events with the log as far
  * as the log goes back. The load stands still only while the warehouse is asked; what the log holds up to
  * there never changes and is read afterwards.
  */
-export async function comparePlaces(deps: AuditDeps, hold: Hold, hoursMax = HOURS_MAX): Promise<Comparison> {
+export async function comparePlaces(deps: AuditDeps, hold: Hold): Promise<Comparison> {
+  const { hoursMax, differencesMax, lostMax } = { ...LIMITS, ...deps.limits };
   const of = Math.max(1, Math.ceil((await countHours(deps.warehouse)) / hoursMax));
-  const all: Comparison = { hours: 0, differences: [] };
+  const all: Comparison = { hours: 0, differences: [], lost: [], wrong: { all: 0, events: 0 } };
   for (let number = 0; number < of; number++) {
-    const part = await compareSlice(deps, hold, { number, of });
-    all.hours += part.hours;
-    all.differences = all.differences.concat(part.differences).slice(0, DIFFERENCES_MAX);
+    const { hours, log, rollup } = await compareSlice(deps, hold, { number, of });
+    const lost = rollup.filter(isLost);
+    const left = new Set(lost.map(nameOf));
+    const wrongEvents = log.filter((difference) => !left.has(nameOf(difference)));
+    const wrong = [...wrongEvents, ...rollup.filter((difference) => !isLost(difference))];
+    all.hours += hours;
+    all.wrong.all += wrong.length;
+    all.wrong.events += wrongEvents.length;
+    all.differences = all.differences.concat(wrong).slice(0, differencesMax);
+    all.lost = all.lost.concat(lost).slice(0, lostMax);
   }
   return all;
 }
 
-async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<Comparison> {
-  const { warehouse } = deps;
+function isLost({ kind }: Difference): boolean {
+  return kind === 'lost';
+}
+
+function nameOf({ environment, customerId, meterKey, hour }: Difference): string {
+  return JSON.stringify([environment, customerId, meterKey, hour]);
+}
+
+interface SliceComparison {
+  hours: number;
+  log: Difference[];
+  rollup: Difference[];
+}
+
+async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<SliceComparison> {
+  const { warehouse, eventAheadMsMax } = deps;
   const hoursFromMs = deps.keptFromMs();
-  const { spans, rollup, stored, storedSince } = await hold(async (standings) => {
+  const { spans, sinceMs, rollup, stored, storedSince } = await hold(async (standings) => {
     const spans = await findLogSpans(deps, standings);
     const sinceMs = spans[0]?.sinceMs ?? 0;
     const stored = await eventSums(warehouse, slice, { hoursFromMs, sinceMs: 0 });
     const rollup = await rollupSums(warehouse, slice, hoursFromMs);
     const storedSince = sinceMs === 0 ? stored : await eventSums(warehouse, slice, { hoursFromMs, sinceMs });
-    return { spans, stored, rollup, storedSince };
+    return { spans, sinceMs, stored, rollup, storedSince };
   });
   const logged = await logSums(deps.reader, { spans, hoursFromMs }, slice);
+  const wholeFromMs = sinceMs === 0 ? 0 : sinceMs + eventAheadMsMax;
+  /** Of an hour that begins later everything is on the log; of one before, more may be gone than it has. */
+  const kindOfSum = (key: string, { events }: Sum, counted: Sum): 'rollup' | 'lost' => {
+    if (keyOf(key).hour * 1_000 >= wholeFromMs) return 'rollup';
+    const missing = Math.max(0, (logged.get(key)?.events ?? 0) - (storedSince.get(key)?.events ?? 0));
+    return events + missing < counted.events ? 'lost' : 'rollup';
+  };
   return {
     hours: stored.size,
-    differences: [...differencesOf('rollup', stored, rollup), ...differencesOf('log', logged, storedSince)],
+    log: differencesOf(() => 'log', logged, storedSince),
+    rollup: differencesOf(kindOfSum, stored, rollup),
   };
 }
 

@@ -24,7 +24,7 @@ export function keyText({ environment, customerId, meterKey, hour }: HourKey): s
   return JSON.stringify([environment, customerId, meterKey, hour]);
 }
 
-function keyOf(text: string): HourKey {
+export function keyOf(text: string): HourKey {
   const [environment, customerId, meterKey, hour] = JSON.parse(text) as [string, string, string, number];
   return { environment, customerId, meterKey, hour };
 }
@@ -46,20 +46,26 @@ export interface Difference extends Omit<HourKey, 'hour'> {
   hour: string;
   /**
    * `rollup`: the hourly sums are wrong against the stored events; `log`: the stored events against the log.
+   * `lost`: more was counted than is stored, and the log does not go back far enough to tell which is wrong.
    */
-  kind: 'rollup' | 'log';
+  kind: 'rollup' | 'log' | 'lost';
   expected: { total: string; events: number };
   found: { total: string; events: number };
 }
 
 /** Where `found` does not say what `expected` says. */
-export function differencesOf(kind: Difference['kind'], expected: HourSums, found: HourSums): Difference[] {
+export function differencesOf(
+  kindOf: (key: string, expected: Sum, found: Sum) => Difference['kind'],
+  expected: HourSums,
+  found: HourSums,
+): Difference[] {
   const keys = new Set([...expected.keys(), ...found.keys()]);
   return [...keys].flatMap((key) => {
     const [right, is] = [expected.get(key) ?? NOTHING, found.get(key) ?? NOTHING];
     if (right.units === is.units && right.events === is.events) return [];
     const { hour, ...rest } = keyOf(key);
     const iso = new Date(hour * 1000).toISOString();
+    const kind = kindOf(key, right, is);
     return [{ ...rest, hour: iso, kind, expected: shown(right), found: shown(is) }];
   });
 }

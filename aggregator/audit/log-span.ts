@@ -31,13 +31,16 @@ export async function findLogSpan(deps: LogSpanDeps, place: Place, to: number): 
     const goneMs = await committedUpTo(pool, place, start === 0 ? undefined : from);
     return { ...span, sinceMs: goneMs === undefined ? 0 : goneMs + CLOCKS_MS };
   }
-  if (start === 0) return { ...span, sinceMs: 0 };
+  // A log of this folder that was lost, or one that others shared: what came by it is not on this one.
+  const othersMs = await committedUpTo(pool, place, undefined);
+  const afterMs = othersMs === undefined ? 0 : othersMs + CLOCKS_MS;
+  if (start === 0) return { ...span, sinceMs: afterMs };
   if (from === to) return { ...span, sinceMs: NEVER_MS };
   const [first] = await reader.read(partition, from, 1);
   const committedAtMs = first ? decodeFrame(first.bytes).committedAtMs : NEVER_MS;
   // Whatever was created after this frame was committed stands in it or behind it; and whatever was created
   // after everything before it was, should the clock have gone back in between.
-  return { ...span, sinceMs: Math.max(committedAtMs, throughMs) + 1 };
+  return { ...span, sinceMs: Math.max(committedAtMs + 1, throughMs + 1, afterMs) };
 }
 
 /** Of all partitions. One event may stand in any of them: what is left out of one is left out of all. */

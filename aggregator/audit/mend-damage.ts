@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { createWakeup } from '../../infra/wakeup.ts';
 import { askAuditRun } from '../store/audit-runs.ts';
 
 interface BrokenPart {
@@ -13,12 +14,41 @@ const TIMEOUT_MS = 10_000;
 /** Ten days of parts that broke one by one: any number says the same. */
 const PARTS_MAX = 1_000;
 
+/** An audit gives up when its stores stay away: then it is asked for again. */
+const EVERY_MS = 60_000;
+
+/** Looks now and then for what is to be mended. */
+export function keepMending(
+  pool: Pool,
+  warehouse: Warehouse,
+  { log, everyMs = EVERY_MS }: { log: Logger; everyMs?: number },
+): { close(): Promise<void> } {
+  const wakeup = createWakeup();
+  let closing = false;
+  async function keepLooking(): Promise<void> {
+    while (!closing) {
+      await mendDamage(pool, warehouse, log).catch((err: unknown) => {
+        log.warn({ err }, 'damaged parts could not be looked for');
+      });
+      await wakeup.wait(everyMs);
+    }
+  }
+  const kept = keepLooking();
+  return {
+    async close() {
+      closing = true;
+      wakeup.wake();
+      await kept;
+    },
+  };
+}
+
 /**
  * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its
  * files are not what was written, and answers without it from then on. A full disk does that to a part whose
  * insert was answered with success. The same parts are mended once: they stay where they were set aside.
  */
-export async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promise<void> {
+async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promise<void> {
   const parts = await warehouse.query<BrokenPart>({
     sql: `SELECT table, name FROM system.detached_parts
           WHERE database = 'metergate' AND reason LIKE 'broken%' ORDER BY table, name
@@ -28,8 +58,8 @@ export async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger):
     timeoutMs: TIMEOUT_MS,
   });
   if (parts.length === 0) return;
+  if (!(await askAuditRun(pool, { id: idOf(parts), repair: true }))) return;
   log.error({ parts: parts.map(({ table, name }) => `${table} ${name}`) }, 'damaged parts were set aside');
-  await askAuditRun(pool, { id: idOf(parts), repair: true });
 }
 
 /** The same parts give the same run. */

@@ -13,14 +13,18 @@ export interface AuditOutcome extends AuditRun {
   hours: number | null;
 }
 
-/** Asks the aggregator for an audit, and wakes it. One that was asked for before is repeated if it failed. */
-export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<void> {
-  await db.query(
+/**
+ * Asks the aggregator for an audit, and wakes it. One that was asked for before is repeated if it failed.
+ * False when it was asked for before and has not failed.
+ */
+export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Promise<boolean> {
+  const { rowCount } = await db.query(
     `WITH asked AS (INSERT INTO audit_runs AS run (id, repair) VALUES ($1, $2)
        ON CONFLICT (id) DO UPDATE SET state = 'asked' WHERE run.state = 'failed' RETURNING id)
      SELECT pg_notify($3, '') FROM asked`,
     [id, repair, CHANNELS.auditAsked],
   );
+  return rowCount === 1;
 }
 
 export async function findAuditRun(db: Queryable, id: string): Promise<AuditOutcome | undefined> {

@@ -201,8 +201,9 @@ export async function committedUpTo(
   position: number | undefined,
 ): Promise<number | undefined> {
   const { rows } = await db.query<{ throughMs: number | null }>(
-    `SELECT max(through_ms) AS "throughMs" FROM log_ranges
-     WHERE log_id <> $1 OR (partition = $2 AND lo <= $3::bigint)`,
+    `SELECT max(through_ms) AS "throughMs" FROM (
+       SELECT through_ms FROM log_ranges WHERE log_id <> $1 OR (partition = $2 AND lo <= $3::bigint)
+       UNION ALL SELECT through_ms FROM log_trims WHERE log_id <> $1 AND through_ms > 0) AS gone`,
     [logId, partition, position ?? null],
   );
   return rows[0]?.throughMs ?? undefined;

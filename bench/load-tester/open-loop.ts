@@ -51,8 +51,8 @@ export const TRACKED_MICROS_MAX = 25 * 3_600_000_000;
  */
 export async function runOpenLoop(loop: OpenLoop): Promise<OpenLoopResult> {
   const { lanes, intervalMs, durationMs, interrupted } = loop;
-  // Every lane that waits listens to it, and Node warns of more than ten.
-  setMaxListeners(lanes.length + 1, interrupted);
+  // Every lane that waits listens to it, as do a few around them, and Node warns of more than ten.
+  setMaxListeners(lanes.length + 8, interrupted);
   const startedAt = performance.now();
   const endsAt = startedAt + durationMs;
   const slots = Math.max(1, Math.ceil(durationMs / intervalMs));

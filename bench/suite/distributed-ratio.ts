@@ -7,7 +7,7 @@ import type { Paired } from './paired.ts';
 import { lastWords } from './short-failure.ts';
 
 const PROGRAM = fileURLToPath(new URL('../distributed.js', import.meta.url));
-const PATIENCE_MS = 600_000;
+const PATIENCE_MS = 1_200_000;
 
 const run = promisify(execFile);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import { findTail } from './find-tail.ts';
-import { createSegment, cutOff, type OpenFile, WRITE_FLAGS } from './segment-appender.ts';
+import { createSegment, cutOff, type OpenFile, WRITE_FLAGS, writeDurableAt } from './segment-appender.ts';
 import {
   checkSegmentHeader,
   isSegmentHeader,
@@ -73,6 +73,10 @@ async function openKnown(place: SegmentPlace, options: TailOptions): Promise<Ope
     checkSegmentHeader(header, place);
     const frameBytes = soundFrameBytes(content.subarray(SEGMENT_HEADER_BYTES), place, options);
     if (content.length > SEGMENT_HEADER_BYTES + frameBytes) await cutOff(file, frameBytes);
+    const published = SEGMENT_HEADER_BYTES + Math.max(0, options.publishedEnd - place.base);
+    const unsure = content.subarray(published, SEGMENT_HEADER_BYTES + frameBytes);
+    // A write that failed may have left it in memory: Linux tells of that once, then takes it for written.
+    if (unsure.length > 0) await writeDurableAt(file, [unsure], published);
     return { file, base: place.base, frameBytes };
   } catch (error) {
     await file.close();

@@ -11,6 +11,7 @@ import { HOSTILE_BREAKS } from './hostile-breaks.ts';
 import { INGEST_BREAKS } from './ingest-breaks.ts';
 import { LOG_BREAKS } from './log-breaks.ts';
 import { POWER_BREAKS } from './power-breaks.ts';
+import { REPAIR_BREAKS } from './repair-breaks.ts';
 import { RETENTION_BREAKS } from './retention-breaks.ts';
 import { SENDING_BREAKS } from './sending-breaks.ts';
 import { SHARED_BREAKS } from './shared-breaks.ts';
@@ -28,6 +29,7 @@ export const BREAKS: readonly Break[] = [
   ...AGGREGATOR_BREAKS,
   ...AWAY_BREAKS,
   ...POWER_BREAKS,
+  ...REPAIR_BREAKS,
   ...RETENTION_BREAKS,
   ...TENANCY_BREAKS,
   ...UPGRADE_BREAKS,

@@ -54,7 +54,14 @@ describe('the data plane refuses', () => {
     ['a log that lost answered frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
     ['a log of a newer release', newerLog, /written by a newer Metergate/],
     ['a log of another identity key', foreignLog, /written under another identity key/],
-    ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore it/],
+    ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore DATA_DIR/],
+    // Red when a log is made where there is none: it would know no key of what was counted.
+    ['a folder that lost its log', (paths) => withoutLog(paths, paths.log), /mount or restore DATA_DIR/],
+    [
+      'a folder that lost its log and its keys',
+      (paths) => withoutLog(paths, paths.log, paths.keys),
+      /mount or restore DATA_DIR/,
+    ],
     [
       'a truncated record file',
       truncatedRecords,
@@ -199,6 +206,11 @@ async function runToEnd(program: string, env: Record<string, string>): Promise<E
   clearTimeout(late);
   await release.end();
   return { code, stdout: release.stdout(), stderr: release.stderr().replace(BREAK_NOTICES, '') };
+}
+
+function withoutLog({ log }: DataDir, ...folders: string[]): string {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+  return log;
 }
 
 /** A copy of the small installation's data folder. */

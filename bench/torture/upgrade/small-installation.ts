@@ -46,7 +46,8 @@ export async function makeInstallation(): Promise<Installation> {
     await migratePostgres(postgres.url);
     const secret = randomBytes(32);
     const dataDir = join(folder, 'data');
-    await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
+    const logId = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
+    await query(postgres.url, `INSERT INTO log_trims (log_id, partition) VALUES ('${logId}', 0)`);
     return {
       dataDir,
       env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
@@ -70,7 +71,8 @@ async function identityCheckOf(url: string, secret: Buffer, dataDir: string): Pr
   }
 }
 
-async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<void> {
+/** Gives the id of the log. */
+async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<string> {
   const paths = dataDirAt(dataDir);
   const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log };
   const writer = await openSegmentLogWriter(opening);
@@ -83,6 +85,7 @@ async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<vo
   const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, log });
   await keys.close();
   await logReader.close();
+  return Buffer.from(logReader.logId).toString('hex');
 }
 
 async function makeNewer(url: string): Promise<string> {

@@ -1,0 +1,34 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { openLoadStores } from '../../infra/conformance/load-stores.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { keepMending } from './mend-damage.ts';
+
+const WITHIN = { timeout: 20_000, interval: 20 };
+
+// Red when it is looked for once: an audit gives up after half a minute, and a disk may stay full longer.
+it('a repair of damaged parts is asked for until it is done, and not again', async () => {
+  const { pool, warehouse } = await openLoadStores();
+  let looks = 0;
+  const damaged: Warehouse = {
+    ...warehouse,
+    query: async <Row>() => {
+      looks++;
+      return [{ table: 'events', name: 'broken-on-start_202611_1_1_0' }] as Row[];
+    },
+  };
+  const mending = keepMending(pool, damaged, { log: pino({ level: 'silent' }), everyMs: 20 });
+  onTestFinished(() => mending.close());
+  const states = async () =>
+    (await pool.query('SELECT state, repair FROM audit_runs')).rows as Array<{
+      state: string;
+      repair: boolean;
+    }>;
+  await expect.poll(states, WITHIN).toEqual([{ state: 'asked', repair: true }]);
+  await pool.query("UPDATE audit_runs SET state = 'failed'");
+  await expect.poll(states, WITHIN).toEqual([{ state: 'asked', repair: true }]);
+  await pool.query("UPDATE audit_runs SET state = 'done'");
+  const before = looks;
+  await expect.poll(() => looks, WITHIN).toBeGreaterThan(before + 2);
+  expect(await states()).toEqual([{ state: 'done', repair: true }]);
+});

@@ -1,0 +1,68 @@
+import type { Break } from './break.ts';
+
+const RETENTION_TEST = 'aggregator/audit/audit-retention.store.test.ts';
+const AUDIT_TEST = 'aggregator/audit/audit.store.test.ts';
+
+/** What puts data right, and takes for wrong what is not. */
+export const REPAIR_BREAKS: readonly Break[] = [
+  {
+    name: 'lost-events-taken-from-the-count',
+    promises: [4],
+    why: 'the log does not go back so far: sums made of what is left are the end of the last right copy',
+    module: 'aggregator/audit/compare-places',
+    find: "return events + missing < counted.events ? 'lost' : 'rollup';",
+    replace: "return 'rollup';",
+    provedBy: [
+      {
+        test: RETENTION_TEST,
+        title: 'is still counted where a repair finds it lost, and what the log has is put back',
+      },
+    ],
+  },
+  {
+    name: 'repaired-once-of-many',
+    promises: [4],
+    why: 'one comparison gives ten thousand hours: the others stay wrong, and nobody asks again',
+    module: 'aggregator/audit/auditor',
+    find: 'left.wrong.all > 0 && left.wrong.all < before',
+    replace: 'before === Number.POSITIVE_INFINITY',
+    provedBy: [{ test: AUDIT_TEST, title: 'of more than one comparison gives puts all of it right' }],
+  },
+  {
+    name: 'other-logs-not-thought-of',
+    promises: [1, 4],
+    why: 'what came by a log before this one is expected on it: a repair deletes it all',
+    module: 'aggregator/audit/log-span',
+    find: 'const afterMs = othersMs === undefined ? 0 : othersMs + CLOCKS_MS;',
+    replace: 'const afterMs = othersMs === undefined ? 0 : 0;',
+    provedBy: [{ test: RETENTION_TEST, title: 'is left alone where it came by another log' }],
+  },
+  {
+    name: 'damage-looked-for-once',
+    promises: [10],
+    why: 'a disk that stays full for a minute: the repair gave up, and the hours are short until a restart',
+    module: 'aggregator/audit/mend-damage',
+    find: 'while (!closing) {',
+    replace: 'if (!closing) {',
+    provedBy: [
+      {
+        test: 'aggregator/audit/mend-damage.store.test.ts',
+        title: 'a repair of damaged parts is asked for until it is done, and not again',
+      },
+    ],
+  },
+  {
+    name: 'unsure-tail-believed',
+    promises: [1, 6],
+    why: 'a write that failed left its frame in memory alone, and a start takes that for the disk',
+    module: 'infra/segment-log/open-tail',
+    find: 'if (unsure.length > 0) await',
+    replace: 'if (unsure.length < 0) await',
+    provedBy: [
+      {
+        test: 'infra/segment-log/open-tail.test.ts',
+        title: 'writes what nobody was told of once more, and nothing else',
+      },
+    ],
+  },
+];
