@@ -42,7 +42,7 @@ export async function proveBreaks(breaks: readonly Break[], kind: ProofKind): Pr
 
 /** What a broken part makes hang proves nothing: on a busy machine a sound one might take as long. */
 const LIMITS = {
-  modules: { workers: 3, testTimeout: 30_000, hookTimeout: 30_000 },
+  modules: { workers: 3, testTimeout: 120_000, hookTimeout: 90_000 },
   processes: { workers: 1, testTimeout: 180_000, hookTimeout: 90_000 },
 };
 
