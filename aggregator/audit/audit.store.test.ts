@@ -171,7 +171,7 @@ describe('a repair', () => {
   // Red when one comparison is all that is repaired.
   it('of more than one comparison gives puts all of it right', async () => {
     const stores = await openLoadStores();
-    start(stores, { auditLimits: { differencesMax: 2, lostMax: 1 } });
+    start(stores, { auditLimits: { differencesMax: 2 } });
     await settledUpTo(stores, await stores.append(events(0, 400)));
     const before = await stores.rows(STATES);
     await stores.rows('ALTER TABLE metergate.events DELETE WHERE true SETTINGS mutations_sync = 1');

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Lease } from '../lease.ts';
-import { addTo, type Difference, differencesOf, type HourSums, keyOf, type Sum } from './hour-sums.ts';
+import { addTo, type Difference, differencesOf, type HourSums, keyOf } from './hour-sums.ts';
 import { findLogSpans, type LogSpanDeps } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';
 import { countHours, eventSums, rollupSums, type Slice } from './stored-sums.ts';
@@ -61,32 +61,18 @@ export async function comparePlaces(deps: AuditDeps, hold: Hold): Promise<Compar
   const of = Math.max(1, Math.ceil((await countHours(deps.warehouse)) / hoursMax));
   const all: Comparison = { hours: 0, differences: [], lost: [], wrong: { all: 0, events: 0 } };
   for (let number = 0; number < of; number++) {
-    const { hours, log, rollup } = await compareSlice(deps, hold, { number, of });
-    const lost = rollup.filter(isLost);
-    const left = new Set(lost.map(nameOf));
-    const wrongEvents = log.filter((difference) => !left.has(nameOf(difference)));
-    const wrong = [...wrongEvents, ...rollup.filter((difference) => !isLost(difference))];
+    const { hours, log, rollup, lost } = await compareSlice(deps, hold, { number, of });
     all.hours += hours;
-    all.wrong.all += wrong.length;
-    all.wrong.events += wrongEvents.length;
-    all.differences = all.differences.concat(wrong).slice(0, differencesMax);
-    all.lost = all.lost.concat(lost).slice(0, lostMax);
+    all.wrong.all += log.length + rollup.length;
+    all.wrong.events += log.length;
+    all.differences = [...all.differences, ...log, ...rollup].slice(0, differencesMax);
+    all.lost = [...all.lost, ...lost].slice(0, lostMax);
   }
   return all;
 }
 
-function isLost({ kind }: Difference): boolean {
-  return kind === 'lost';
-}
-
-function nameOf({ environment, customerId, meterKey, hour }: Difference): string {
-  return JSON.stringify([environment, customerId, meterKey, hour]);
-}
-
-interface SliceComparison {
+interface SliceComparison extends Record<Difference['kind'], Difference[]> {
   hours: number;
-  log: Difference[];
-  rollup: Difference[];
 }
 
 async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<SliceComparison> {
@@ -102,16 +88,19 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
   });
   const logged = await logSums(deps.reader, { spans, hoursFromMs }, slice);
   const wholeFromMs = sinceMs === 0 ? 0 : sinceMs + eventAheadMsMax;
+  const eventsOf = (sums: HourSums, key: string): number => sums.get(key)?.events ?? 0;
   /** Of an hour that begins later everything is on the log; of one before, more may be gone than it has. */
-  const kindOfSum = (key: string, { events }: Sum, counted: Sum): 'rollup' | 'lost' => {
-    if (keyOf(key).hour * 1_000 >= wholeFromMs) return 'rollup';
-    const missing = Math.max(0, (logged.get(key)?.events ?? 0) - (storedSince.get(key)?.events ?? 0));
-    return events + missing < counted.events ? 'lost' : 'rollup';
+  const isLost = (key: string): boolean => {
+    if (keyOf(key).hour * 1_000 >= wholeFromMs) return false;
+    const missing = Math.max(0, eventsOf(logged, key) - eventsOf(storedSince, key));
+    return eventsOf(stored, key) + missing < eventsOf(rollup, key);
   };
+  const isKnown = (key: string): boolean => !isLost(key);
   return {
     hours: stored.size,
-    log: differencesOf(() => 'log', logged, storedSince),
-    rollup: differencesOf(kindOfSum, stored, rollup),
+    log: differencesOf('log', logged, storedSince, isKnown),
+    rollup: differencesOf('rollup', stored, rollup, isKnown),
+    lost: differencesOf('lost', stored, rollup, isLost),
   };
 }
 

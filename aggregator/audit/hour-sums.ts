@@ -53,19 +53,19 @@ export interface Difference extends Omit<HourKey, 'hour'> {
   found: { total: string; events: number };
 }
 
-/** Where `found` does not say what `expected` says. */
+/** Where `found` does not say what `expected` says, of the hours that are asked for by their keys. */
 export function differencesOf(
-  kindOf: (key: string, expected: Sum, found: Sum) => Difference['kind'],
+  kind: Difference['kind'],
   expected: HourSums,
   found: HourSums,
+  isAsked: (key: string) => boolean,
 ): Difference[] {
   const keys = new Set([...expected.keys(), ...found.keys()]);
-  return [...keys].flatMap((key) => {
+  return [...keys].filter(isAsked).flatMap((key) => {
     const [right, is] = [expected.get(key) ?? NOTHING, found.get(key) ?? NOTHING];
     if (right.units === is.units && right.events === is.events) return [];
     const { hour, ...rest } = keyOf(key);
     const iso = new Date(hour * 1000).toISOString();
-    const kind = kindOf(key, right, is);
     return [{ ...rest, hour: iso, kind, expected: shown(right), found: shown(is) }];
   });
 }

@@ -10,8 +10,8 @@ export const REPAIR_BREAKS: readonly Break[] = [
     promises: [4],
     why: 'the log does not go back so far: sums made of what is left are the end of the last right copy',
     module: 'aggregator/audit/compare-places',
-    find: "return events + missing < counted.events ? 'lost' : 'rollup';",
-    replace: "return 'rollup';",
+    find: 'if (keyOf(key).hour * 1_000 >= wholeFromMs) return false;',
+    replace: 'if (Number.isFinite(wholeFromMs)) return false;',
     provedBy: [
       {
         test: RETENTION_TEST,
