@@ -15,6 +15,7 @@ const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 const TIMED = [
   'bench/torture/limits.sys.test.ts',
   'bench/torture/{away,fanout,hostile,webhooks}/*.sys.test.ts',
+  'infra/admin/admin-time.sys.test.ts',
 ];
 
 /**

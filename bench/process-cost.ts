@@ -13,25 +13,16 @@ export interface ProcessCost {
 const MICROS_PER_TICK = 10_000;
 
 export function processCost(pid: number): ProcessCost {
-  const fields = statFields(pid);
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Fields from the third on: the second, the name, may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return {
-    cpuMicros: (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK,
+    cpuMicros: ticks * MICROS_PER_TICK,
     rssPeakBytes: kibibytes(status, 'VmHWM') * 1024,
     rssBytes: kibibytes(status, 'VmRSS') * 1024,
   };
-}
-
-/** Of all children of a process that have ended, and of theirs. */
-export function endedChildrenCpuMicros(pid: number): number {
-  const fields = statFields(pid);
-  return (Number(fields[13]) + Number(fields[14])) * MICROS_PER_TICK;
-}
-
-/** Fields from the third on: the second, the name, may hold spaces. */
-function statFields(pid: number): string[] {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** A process with its children, such as the server processes of Postgres. */

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Instance, startInstance } from '../bench/instance.ts';
+import { startStopwatch } from '../infra/conformance/stopwatch.ts';
 import type { WebhookDelivery } from '../schemas/resources/webhook-deliveries.ts';
 import type { WebhookEndpoint } from '../schemas/resources/webhooks.ts';
 import { type Receiver, startReceiver } from './receiver-under-test.ts';
@@ -94,10 +95,10 @@ describe('a registered endpoint', () => {
 
   it('is told of what it selected, in the bytes that the API shows, within seconds', async () => {
     await call('POST', '/meters', { key: 'unselected', name: 'Unselected', aggregation: 'sum' });
-    const startedMs = performance.now();
+    const passedMs = startStopwatch();
     await customer('Ada 💡');
     const one = await heard('Ada 💡');
-    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(passedMs()).toBeLessThan(5_000);
     const shown = await fetch(`${instance.origin}/api/v1/webhooks/events/${one.headers['webhook-id']}`, {
       headers: { authorization: `Bearer ${instance.keys().live.secret}` },
     });

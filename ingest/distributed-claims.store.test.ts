@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createChdbWarehouse } from '../infra/clickhouse/chdb-warehouse.ts';
+import { startStopwatch } from '../infra/conformance/stopwatch.ts';
 import { testFolder } from '../infra/test-folder.ts';
 import { openKeysUnderTest } from '../infra/valkey/keys-under-test.ts';
 import { Transient } from '../schemas/failures.ts';
@@ -160,9 +161,9 @@ test('a log that hangs is answered for within a second, and what it wrote is no 
     new Promise((resolve) => {
       goOn = () => resolve('durable');
     });
-  const startedAtMs = performance.now();
+  const passedMs = startStopwatch();
   await expect(one('a', 1)).rejects.toEqual(unavailable);
-  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect(passedMs()).toBeLessThan(1_500);
   goOn();
   await vi.waitFor(() => expect(log.frames).toHaveLength(1), 20_000);
   expect((await two('a', 1)).status).toBe(201);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
@@ -79,9 +80,9 @@ describe('a time that is replayed', () => {
 
   it('of more than 10,000 events goes on where the answer says', async () => {
     await one.toldMany(10_050, 'failed');
-    const startedMs = performance.now();
+    const passedMs = startStopwatch();
     const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
-    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(passedMs()).toBeLessThan(5_000);
     expect(first).toEqual({ replayed: 10_000, hurried: 0, nextFrom: at(10.001).toISOString() });
     const rest = (await replay({ ...span(0, 99), from: first.nextFrom, onlyFailed: true })).body;
     expect(rest).toEqual({ replayed: 50, hurried: 0 });

@@ -81,12 +81,12 @@ test('the limits are 15 integer and 12 fraction digits, whatever zeros stand aro
 
 /** Red with /0+$/: it looks at every zero from every zero before it, minutes for a body of 1 MiB. */
 test('a megabyte of zeros inside a number costs no time', () => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   const zeros = '0'.repeat(1_000_000);
   expect(canonicalDecimal(`0.1${zeros}1`)).toBeUndefined();
   expect(canonicalDecimal(`1.5${zeros}`)).toBe('1.5');
   expect(canonicalDecimal(`${zeros}1.5`)).toBe('1.5');
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
 });
 
 test('units and text turn into each other exactly', () => {

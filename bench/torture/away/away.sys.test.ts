@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { expectKept } from '../expect-kept.ts';
 import type { TorturePromise, TortureResult } from '../promise.ts';
 import { runPromise } from '../run-promise.ts';
 import { storesAway } from './stores-away.ts';
@@ -18,7 +19,7 @@ function shortForm(promise: TorturePromise): Promise<TortureResult> {
 // the range is sent again (infra/clickhouse/make-whole.ts): that break shows in the tests of its module.
 it('counts once what was done while its answer was lost, of the client and of the warehouse', async () => {
   const result = await shortForm(unknownOutcomes);
-  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expectKept(result);
   expect(result.counts.answersLostOfClient).toBeGreaterThanOrEqual(20);
   expect(result.counts.answersLostOfWarehouse).toBeGreaterThanOrEqual(20);
 });
@@ -26,6 +27,6 @@ it('counts once what was done while its answer was lost, of the client and of th
 // Red with the break look-ups-wait; other breaks of promise 8 show in the tests of their modules.
 it('goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang', async () => {
   const result = await shortForm(storesAway);
-  expect(result, `seed ${result.seed}`).toMatchObject({ problems: [], outcome: 'kept' });
+  expectKept(result);
   expect(result.counts.requestsAcknowledgedMeanwhile).toBeGreaterThan(200);
 });
