@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Client, type DatabaseError } from 'pg';
 import { dataDirAt } from '../../../infra/data-dir.ts';
 import { readEndpoints } from '../../../infra/endpoints-file.ts';
 import { poll } from '../../../infra/poll.ts';
@@ -105,7 +105,7 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
-  // It ends when its log cannot be written, or lives on and refuses: either shows that the disk was full.
+  // It ends when its log cannot be written, or refuses while it begins anew: either shows a full disk.
   if (!guarded && endsOfPostgres + walRefused === 0) {
     problems.push('the full disk neither ended Postgres nor had it refuse a write');
   }
@@ -155,6 +155,9 @@ async function guardFaults(judged: Judged, run: string): Promise<string[]> {
   ];
 }
 
+/** The SQLSTATE of a server whose sessions all ended with one that could not write (`cannot_connect_now`). */
+const RECOVERS = '57P03';
+
 /** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
 async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | 'away'> {
   const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
@@ -162,8 +165,8 @@ async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | '
   client.on('error', () => undefined);
   try {
     await client.connect();
-  } catch {
-    return 'away';
+  } catch (error) {
+    return (error as DatabaseError).code === RECOVERS ? 'refused' : 'away';
   }
   const asked = client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))");
   const outcome = await asked.then(
