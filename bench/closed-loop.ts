@@ -7,6 +7,11 @@ export interface ClosedLoop {
   requests: readonly Buffer[];
   connections: number;
   durationMs: number;
+  /**
+   * Takes a core of its own all the time. Who answers a reader that sleeps pays for waking it: in some runs
+   * for 0.4 of the answers, in others for 0.9, which is a fifth of what an answer costs.
+   */
+  staysAwake: boolean;
 }
 
 export interface ClosedLoopResult {
@@ -22,6 +27,7 @@ export async function runClosedLoop(load: ClosedLoop): Promise<ClosedLoopResult>
   const { hostname, port } = new URL(load.origin);
   const startedMs = performance.now();
   const untilMs = startedMs + load.durationMs;
+  const sleep = load.staysAwake ? stayAwake() : () => undefined;
   const counts = await Promise.all(
     Array.from({ length: load.connections }, async (_, connection) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -29,9 +35,20 @@ export async function runClosedLoop(load: ClosedLoop): Promise<ClosedLoopResult>
       const first = Math.floor((connection * load.requests.length) / load.connections);
       return askInTurn(socket, { requests: load.requests, first, untilMs });
     }),
-  );
+  ).finally(sleep);
   const answered = counts.reduce((sum, count) => sum + count, 0);
   return { answered, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+function stayAwake(): () => void {
+  let isAwake = true;
+  const look = () => {
+    if (isAwake) setImmediate(look);
+  };
+  look();
+  return () => {
+    isAwake = false;
+  };
 }
 
 interface Turn {

@@ -185,6 +185,8 @@ async function measure(bench: Bench, target: Bench['ours'], origin: string): Pro
     requests,
     connections: CONNECTIONS,
     durationMs,
+    // Two servers and a reader that is always awake would share two cores.
+    staysAwake: origin !== instance.origin,
   });
   const [cpu = 0, doorCpu = 0] = [target.pid, door].map(
     (pid, at) => processCost(pid).cpuMicros - (before[at] ?? 0),
