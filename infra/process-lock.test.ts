@@ -71,6 +71,17 @@ test('a lock that a power cut left empty, and one with our own pid from before, 
   await expect(acquireLock(lockHeldBy(process.pid), { waitMs: 0 })).resolves.toBeTypeOf('function');
 });
 
+/** Two containers on one volume. Red without the socket: the pid of one is our own, or of nobody here. */
+test('a lock of a process that lives where pids are of another container is refused, and stays', async () => {
+  const file = join(testFolder(), 'x.lock');
+  const release = await acquireLock(file, { waitMs: 0 });
+  writeFileSync(file, JSON.stringify({ pid: 999_999_999, start: '1' }));
+  await expect(acquireLock(file, { waitMs: 0 })).rejects.toMatchObject(IN_USE);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: 999_999_999 });
+  release();
+  await expect(acquireLock(file, { waitMs: 0 })).resolves.toBeTypeOf('function');
+});
+
 test('an owner that ends is waited for, for as long as was said', async () => {
   const owner = await otherProcess();
   const file = lockHeldBy(owner.pid);

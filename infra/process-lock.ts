@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fatal } from '../schemas/failures.ts';
+import { claimSocket } from './claim-socket.ts';
 import { poll } from './poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
 
@@ -21,16 +22,18 @@ const POLL_EVERY_MS = 25;
 /**
  * Makes this process the only owner of `file` until the function that is returned is called, or the process
  * ends in whatever way: what a dead owner left is taken over. Throws Fatal `data_dir_in_use` (exit 3) when
- * another one lives on. Holds among the processes of one machine, not across machines that share a folder.
+ * another one lives on. Holds among the processes of one kernel, in whatever containers, not across machines
+ * that share a folder.
  */
 export async function acquireLock(file: string, { waitMs, keeper }: LockOptions): Promise<() => void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const me: Owner = { ...identityOf(process.pid), ...(keeper ? { keeper } : {}) };
-  const attempt = () => (tryLock(file, me) ? true : undefined);
+  const attempt = () => tryLock(file, me);
   const owner = readOwner(file);
   const orphaned = owner?.keeper !== undefined && !isLiving(owner.keeper);
   const timeoutMs = orphaned ? Math.max(waitMs, ORPHAN_WAIT_MS) : waitMs;
-  if (await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS })) return () => rmSync(file, { force: true });
+  const release = await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS });
+  if (release) return release;
   throw new Fatal(
     'data_dir_in_use',
     `Process ${readOwner(file)?.pid} holds ${file}: another Metergate runs on this DATA_DIR. ` +
@@ -38,11 +41,22 @@ export async function acquireLock(file: string, { waitMs, keeper }: LockOptions)
   );
 }
 
-function tryLock(file: string, me: Owner): boolean {
-  if (putOwner(file, me)) return true;
-  if (isHeld(file)) return false;
-  removeStale(file, me);
-  return putOwner(file, me);
+/** The file tells who it is, and the socket whether he lives where pids are of another container. */
+async function tryLock(file: string, me: Owner): Promise<(() => void) | undefined> {
+  if (isHeld(file)) return undefined;
+  const leave = await claimSocket(`${file}.socket`);
+  if (!leave) return undefined;
+  if (!putOwner(file, me)) {
+    removeStale(file, me);
+    if (!putOwner(file, me)) {
+      leave();
+      return undefined;
+    }
+  }
+  return () => {
+    rmSync(file, { force: true });
+    leave();
+  };
 }
 
 /**

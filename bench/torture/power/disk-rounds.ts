@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync } from 'node:fs';
+import { cpSync, lstatSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
@@ -210,7 +210,8 @@ async function closeDisk(
   try {
     await instance.stop().catch(() => undefined); // dead perhaps: `close` ends what is left
     if (left === undefined) return undefined;
-    cpSync(disk.path, left, { recursive: true });
+    // Sockets cannot be copied, and one that is left says nothing.
+    cpSync(disk.path, left, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
     cpSync(await instance.leave(), left, { recursive: true });
     return left;
   } finally {
