@@ -11,6 +11,8 @@ export interface FloodCounts {
   requestsOffered: number;
   requestsAnswered200: number;
   requestsRefused503: number;
+  /** Of these: without a word of when to come again. There should be none. */
+  refusedWithoutRetryAfter: number;
   /** The connection ended without an answer. */
   requestsUnanswered: number;
   /** Any other answer: there should be none. */
@@ -34,6 +36,7 @@ export function createFlood({ port, requests }: FloodOptions): Flood {
         requestsOffered: 0,
         requestsAnswered200: 0,
         requestsRefused503: 0,
+        refusedWithoutRetryAfter: 0,
         requestsUnanswered: 0,
         otherAnswers: 0,
       };
@@ -53,30 +56,36 @@ interface Sender {
 async function sendUntil(until: number, { port, next, counts }: Sender): Promise<void> {
   while (performance.now() < until) {
     counts.requestsOffered++;
-    const status = await sendOnce(port, next());
+    const head = await sendOnce(port, next());
+    const status = head === '' ? undefined : Number(head.slice(9, 12));
     if (status === 200) counts.requestsAnswered200++;
     else if (status === 503) counts.requestsRefused503++;
     else if (status === undefined) counts.requestsUnanswered++;
     else counts.otherAnswers++;
+    if (status === 503 && !RETRY_AFTER.test(head)) counts.refusedWithoutRetryAfter++;
     if (status !== 200) await pass(Math.max(0, Math.min(REFUSED_WAIT_MS, until - performance.now())));
   }
 }
 
-/** The status of the answer. A connection of its own: after an early refusal half a body may be unsent. */
-function sendOnce(port: number, request: Buffer): Promise<number | undefined> {
+const RETRY_AFTER = /^retry-after: [1-9]/im;
+/** Of a refusal, all of them. */
+const HEAD_CHARS_MAX = 2_000;
+
+/**
+ * The head of the answer, '' without one. A connection of its own: after an early refusal half a body may be
+ * unsent.
+ */
+function sendOnce(port: number, request: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let head = '';
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
     socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy());
     socket.on('connect', () => socket.write(request));
     socket.on('data', (chunk: Buffer) => {
-      head += head.length < STATUS_CHARS ? chunk.toString('latin1', 0, STATUS_CHARS) : '';
-      if (head.length >= STATUS_CHARS) socket.destroy();
+      head += chunk.toString('latin1', 0, HEAD_CHARS_MAX);
+      if (head.includes('\r\n\r\n') || head.length >= HEAD_CHARS_MAX) socket.destroy();
     });
     socket.on('error', () => undefined); // 'close' follows
-    socket.on('close', () => resolve(head === '' ? undefined : Number(head.slice(9, 12))));
+    socket.on('close', () => resolve(head));
   });
 }
-
-/** `HTTP/1.1 200` */
-const STATUS_CHARS = 12;

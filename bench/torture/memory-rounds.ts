@@ -93,13 +93,20 @@ async function floodRound(instance: Instance, flood: Flood, durationMs: number):
   return { counts: { ...counts }, peaks: { rssPeakMib }, problems: faults(counts, rssPeakMib) };
 }
 
+/** A reset after an early refusal may overtake the answer. */
+const UNANSWERED_MAX = 0.01;
 const DIED = 'the data plane ended under the flood';
 
 function faults(counts: FloodCounts, rssPeakMib: number): string[] {
   const { requestsOffered, requestsAnswered200, otherAnswers } = counts;
+  const { requestsUnanswered, refusedWithoutRetryAfter } = counts;
   const found: string[] = [];
   if (rssPeakMib > RSS_MAX_MIB) found.push(`the data plane took ${rssPeakMib} MiB`);
   if (otherAnswers > 0) found.push(`${otherAnswers} answers were neither 200 nor 503`);
+  if (refusedWithoutRetryAfter > 0) found.push(`${refusedWithoutRetryAfter} refusals had no Retry-After`);
+  if (requestsUnanswered > UNANSWERED_MAX * requestsOffered) {
+    found.push(`${requestsUnanswered} of ${requestsOffered} requests were not answered`);
+  }
   if (requestsAnswered200 === 0) found.push('nothing was acknowledged');
   if (requestsOffered < 2 * requestsAnswered200) {
     found.push(`offered ${requestsOffered}, acknowledged ${requestsAnswered200}: it was no flood`);
