@@ -4,10 +4,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname } from 'node:path';
-import { setTimeout as pass } from 'node:timers/promises';
 
-/** Longer than a process takes from the name of its socket to listening there. */
-const TO_LISTEN_MS = 50;
 const ANSWER_MS = 1_000;
 const TRIES = 5;
 
@@ -20,21 +17,25 @@ export async function claimSocket(file: string): Promise<(() => void) | undefine
   const { path, close } = shortened(file);
   for (let tries = 0; tries < TRIES; tries += 1) {
     const server = await listen(path);
-    if (typeof server !== 'string') {
+    if (server === 'impossible') return close;
+    if (server === 'taken') {
+      if ((await isHeard(path)) || !(await removeStale(path))) break;
+    } else if (await isReached(server, path)) {
       return () => {
         server.close();
         close();
       };
     }
-    if (server === 'impossible') return close;
-    if (await isHeard(path)) break;
-    if (!(await removeStale(path))) break;
+    // Else the name is another one's by now, and to close ours would remove it: it ends with the process.
   }
   close();
   return undefined;
 }
 
-/** Nobody listened there. Whoever does since then gets the name back. */
+/**
+ * Nobody listened there. Whoever does since then gets the name back, and who had the name and did not listen
+ * yet finds that it leads elsewhere.
+ */
 async function removeStale(path: string): Promise<boolean> {
   const aside = `${path}.${randomUUID()}`;
   try {
@@ -42,11 +43,18 @@ async function removeStale(path: string): Promise<boolean> {
   } catch {
     return true; // another one was quicker
   }
-  await pass(TO_LISTEN_MS);
   const isLiving = await isHeard(aside);
   if (isLiving) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
   return !isLiving;
+}
+
+/** Whether what connects to the name comes to this one. */
+async function isReached(server: Server, path: string): Promise<boolean> {
+  const reached = once(server, 'connection', { signal: AbortSignal.timeout(ANSWER_MS) }).catch(
+    () => undefined,
+  );
+  return (await isHeard(path)) && (await reached) !== undefined;
 }
 
 async function listen(path: string): Promise<Server | 'taken' | 'impossible'> {

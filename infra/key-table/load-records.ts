@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
 import type { Checkpoint } from './checkpoint-file.ts';
 import { RECORD_WORDS } from './recent-records.ts';
 import { offsetOf, type RecordFile, refusal } from './record-file.ts';
@@ -10,23 +9,48 @@ const CHUNK_RECORDS = 100_000;
 
 /** Fills the table from the file as far as the checkpoint covers it. Throws Fatal `record_file_damaged`. */
 export async function loadRecords(
-  { path, file }: RecordFile,
+  from: RecordFile,
   { recordCount, recordsCrc }: Checkpoint,
   slots: SlotTable,
 ): Promise<void> {
-  const words = new Uint32Array(Math.min(CHUNK_RECORDS, recordCount) * RECORD_WORDS);
-  const bytes = new Uint8Array(words.buffer);
   let crc = 0;
-  for (let record = 0; record < recordCount; ) {
-    const length = Math.min(bytes.length, (recordCount - record) * RECORD_BYTES);
-    for (let filled = 0; filled < length; ) {
-      const { bytesRead } = await file.read(bytes, filled, length - filled, offsetOf(record) + filled);
-      if (bytesRead === 0) throw refusal('record_file_truncated', path, 'ends while it is read');
-      filled += bytesRead;
-    }
-    crc = crc32(bytes.subarray(0, length), crc);
-    for (let at = 0; at < length / 4; at += RECORD_WORDS) slots.gather(words, at, record++);
+  let record = 0;
+  for await (const words of chunksOf(from, recordCount)) {
+    crc = crc32(new Uint8Array(words.buffer, 0, words.byteLength), crc);
+    for (let at = 0; at < words.length; at += RECORD_WORDS) slots.gather(words, at, record++);
   }
-  if (crc !== recordsCrc) throw refusal('record_file_damaged', path, 'fails its checksum');
+  if (crc !== recordsCrc) throw refusal('record_file_damaged', from.path, 'fails its checksum');
   slots.settle();
+}
+
+/** One chunk is read while the one before is worked on: each stands until the next but one is asked for. */
+async function* chunksOf(from: RecordFile, recordCount: number): AsyncGenerator<Uint32Array> {
+  const size = Math.min(CHUNK_RECORDS, recordCount) * RECORD_WORDS;
+  const [first, second] = [new Uint32Array(size), new Uint32Array(size)];
+  const read = (record: number, into: Uint32Array) =>
+    readRecords(from, record, into.subarray(0, (recordCount - record) * RECORD_WORDS));
+  let into = first;
+  let reading = recordCount > 0 ? read(0, into) : undefined;
+  for (let record = CHUNK_RECORDS; reading; record += CHUNK_RECORDS) {
+    const words = await reading;
+    into = into === first ? second : first;
+    reading = record < recordCount ? read(record, into) : undefined;
+    // Who stops early has had what he wanted, or fails already.
+    reading?.catch(() => undefined);
+    yield words;
+  }
+}
+
+async function readRecords(
+  { path, file }: RecordFile,
+  first: number,
+  words: Uint32Array,
+): Promise<Uint32Array> {
+  const bytes = new Uint8Array(words.buffer, 0, words.byteLength);
+  for (let filled = 0; filled < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offsetOf(first) + filled);
+    if (bytesRead === 0) throw refusal('record_file_truncated', path, 'ends while it is read');
+    filled += bytesRead;
+  }
+  return words;
 }
