@@ -106,6 +106,9 @@ interface FullInstance extends JudgedInstance {
   keys: number;
 }
 
+/** One that was ready for less is started again after a wait (supervised-child.ts), longer each time. */
+const WELL_AFTER_MS = 1_500;
+
 interface RoundOf extends Pick<TortureOptions, 'seed' | 'form'> {
   number: number;
 }
@@ -113,6 +116,7 @@ interface RoundOf extends Pick<TortureOptions, 'seed' | 'form'> {
 async function restartRound(full: FullInstance, { seed, form, number }: RoundOf): Promise<RoundReport> {
   const { instance, judged, known, keys } = full;
   const pid = instance.pid('data plane');
+  await pass(WELL_AFTER_MS);
   // These stand on the log alone when it is killed.
   await getToKnow(full, roundSeed(seed, number));
   // The load of all that was filled in would be timed with it.
