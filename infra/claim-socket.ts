@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, constants, openSync } from 'node:fs';
-import { link, rename, rm } from 'node:fs/promises';
+import { closeSync, constants, openSync, renameSync, statSync } from 'node:fs';
+import { link, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname } from 'node:path';
 
@@ -19,7 +19,8 @@ export async function claimSocket(file: string): Promise<(() => void) | undefine
     const server = await listen(path);
     if (server === 'impossible') return close;
     if (server === 'taken') {
-      if ((await isHeard(path)) || !(await removeStale(path))) break;
+      const stale = inodeOf(path);
+      if ((await isHeard(path)) || !(await removeStale(path, stale))) break;
     } else if (await isReached(server, path)) {
       return () => {
         server.close();
@@ -36,10 +37,12 @@ export async function claimSocket(file: string): Promise<(() => void) | undefine
  * Nobody listened there. Whoever does since then gets the name back, and who had the name and did not listen
  * yet finds that it leads elsewhere.
  */
-async function removeStale(path: string): Promise<boolean> {
+async function removeStale(path: string, stale: number | undefined): Promise<boolean> {
   const aside = `${path}.${randomUUID()}`;
+  // In one turn: of who took the name meanwhile nothing is to be moved.
+  if (stale === undefined || inodeOf(path) !== stale) return true;
   try {
-    await rename(path, aside);
+    renameSync(path, aside);
   } catch {
     return true; // another one was quicker
   }
@@ -47,6 +50,10 @@ async function removeStale(path: string): Promise<boolean> {
   if (isLiving) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
   return !isLiving;
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** Whether what connects to the name comes to this one. */

@@ -34,9 +34,11 @@ export async function acquireLock(file: string, { waitMs, keeper }: LockOptions)
   const timeoutMs = orphaned ? Math.max(waitMs, ORPHAN_WAIT_MS) : waitMs;
   const release = await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS });
   if (release) return release;
+  const holder = readOwner(file);
+  const who = holder ? `Process ${holder.pid}` : 'Another process';
   throw new Fatal(
     'data_dir_in_use',
-    `Process ${readOwner(file)?.pid} holds ${file}: another Metergate runs on this DATA_DIR. ` +
+    `${who} holds ${file}: another Metergate runs on this DATA_DIR. ` +
       'Stop it first, or start this one with another DATA_DIR.',
   );
 }

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 10_000;
 const PARTS_MAX = 1_000;
 
 /** An audit gives up when its stores stay away: then it is asked for again. */
-const EVERY_MS = 5_000;
+const EVERY_MS = 60_000;
 
 /** Looks now and then for what is to be mended. */
 export function keepMending(
@@ -44,15 +44,14 @@ export function keepMending(
 }
 
 /**
- * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when files
- * of it are missing or cut off (`broken…`), we do when a read fails (no reason), and it is answered without
- * it from then on. A full disk does that to a part whose insert was answered with success. The same parts
- * are mended once: they stay where they were set aside.
+ * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its
+ * files are not what was written, and answers without it from then on. A full disk does that to a part whose
+ * insert was answered with success. The same parts are mended once: they stay where they were set aside.
  */
 async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promise<void> {
   const parts = await warehouse.query<BrokenPart>({
     sql: `SELECT table, name FROM system.detached_parts
-          WHERE database = 'metergate' AND (reason = '' OR reason LIKE 'broken%') ORDER BY table, name
+          WHERE database = 'metergate' AND reason LIKE 'broken%' ORDER BY table, name
           LIMIT {partsMax:UInt32}`,
     params: { partsMax: PARTS_MAX },
     lane: 'load',

@@ -10,7 +10,6 @@ import { type ChdbSession, createChdbLane } from './chdb-lane.ts';
 import { createDamageWatch } from './damage-watch.ts';
 import { inlineParameters } from './inline-parameters.ts';
 import { LANE_SETTINGS } from './lane-settings.ts';
-import { setDamagedAside } from './set-damaged-aside.ts';
 import { createStuckWatch } from './stuck-watch.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
@@ -36,12 +35,11 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
   const lanes = openLanes(directory, log);
   const stuck = (message: string) => (cause: unknown) =>
     onStuck?.(new Fatal('warehouse_stuck', message, { cause }));
-  const onStuckWrites = stuck('ClickHouse takes nothing any more.');
-  const { watch } = createStuckWatch({ afterMs: STUCK_AFTER_MS, onStuck: onStuckWrites });
-  const { lookAt } = createDamageWatch({
-    setAside: () => setDamagedAside(transport, { tables: TABLES, log }),
-    onDamage: stuck('A part of the warehouse is damaged.'),
+  const { watch } = createStuckWatch({
+    afterMs: STUCK_AFTER_MS,
+    onStuck: stuck('ClickHouse takes nothing any more.'),
   });
+  const { lookAt } = createDamageWatch({ onDamage: stuck('A part of the warehouse is damaged.') });
 
   const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
     watch(() =>
@@ -51,21 +49,23 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
       }),
     );
 
-  const looked = <T>(statement: Promise<T>): Promise<T> => {
-    statement.catch(lookAt); // beside its own answer, not instead of it
-    return statement;
-  };
   const transport: Transport = {
     rows: ({ sql, params, lane, timeoutMs }) =>
       lanes[lane].run(timeoutMs, async ({ client }) => {
-        const clickhouse_settings = { max_execution_time: timeoutMs / 1000 };
-        const query = inlineParameters(sql, params);
-        return (await looked(client.query({ query, format: 'JSONEachRow', clickhouse_settings }))).json();
+        const asked = client.query({
+          query: inlineParameters(sql, params),
+          format: 'JSONEachRow',
+          clickhouse_settings: { max_execution_time: timeoutMs / 1000 },
+        });
+        asked.catch(lookAt);
+        return (await asked).json();
       }),
-    command: (query) =>
-      write(COMMAND_TIMEOUT_MS, ({ client }) =>
-        looked(client.command({ query, clickhouse_settings: { max_execution_time: 0 } })),
-      ),
+    command: (sql) =>
+      write(COMMAND_TIMEOUT_MS, ({ client }) => {
+        const done = client.command({ query: sql, clickhouse_settings: { max_execution_time: 0 } });
+        done.catch(lookAt);
+        return done;
+      }),
     insert: ({ table, lines, token, timeoutMs }) =>
       write(timeoutMs, ({ connection }) =>
         // The client's own insert makes the bytes a string: 12 µs CPU per row where this takes 4.

@@ -69,7 +69,7 @@ const DAMAGED = new Set([
 
 /**
  * Of a read: Transient, or the error itself when the statement, or what stands in the way, stays as it is.
- * What is damaged is set aside, here or by the operator of the server.
+ * What is damaged ends the process here (damage-watch.ts), and is for the operator of a server to mend.
  */
 export function readFailure(error: unknown): unknown {
   if (error instanceof Transient || error instanceof Fatal || error instanceof TypeError) return error;
