@@ -8,6 +8,7 @@ import type { ChildSpec } from './supervised-child.ts';
 import { startSupervisor } from './supervisor.ts';
 import { testFolder } from './test-folder.ts';
 
+/** Said last: a stop may follow at once. */
 const READY = `process.send({ type: 'ready', port: 7 });`;
 const ENDS_WITH_ITS_CHANNEL = `process.on('disconnect', () => process.exit(0));`;
 const DRAINS = `process.on('SIGTERM', () => { write('drained'); process.exit(0); });`;
@@ -103,7 +104,7 @@ test('a child that dies as soon as it is ready is started again, more and more s
 
 test('a stop drains the children one after the other and ends with 0', async () => {
   const { child, said } = programs();
-  const { supervisor, onReady } = supervise([child('first', READY, DRAINS), child('second', READY, DRAINS)]);
+  const { supervisor, onReady } = supervise([child('first', DRAINS, READY), child('second', DRAINS, READY)]);
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
   supervisor.stop();
   expect(await supervisor.done).toBe(0);
