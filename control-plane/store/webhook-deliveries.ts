@@ -116,11 +116,12 @@ export interface ReplayFilter {
 }
 
 /**
- * The event with this id as `e`, looked up by it alone: by its time as well, while tables are young, every
- * event of the span was read for each (10,000 took longer than a statement may).
+ * The event with this id as `e`, looked up by it alone: by its time or environment as well, every event of the
+ * span or the environment was read for each where statistics knew little of them (10,000 took longer than a
+ * statement may). So whoever asks compares `e.environment` itself.
  */
 const eventOf = (id: string) => `LATERAL (
-  SELECT created_at, object_id FROM webhook_events WHERE environment = $1 AND id = ${id} OFFSET 0) AS e`;
+  SELECT environment, created_at, object_id FROM webhook_events WHERE id = ${id} OFFSET 0) AS e`;
 
 export interface ReplayableEvent {
   id: string;
@@ -144,7 +145,7 @@ export async function findReplayable(
               GROUP BY event_id
              HAVING NOT bool_or(state = 'pending' OR $5 AND state = 'succeeded')) AS told,
             ${eventOf('told.id')}
-      WHERE e.created_at >= $3 AND e.created_at < $4 AND e.object_id <> $2
+      WHERE e.environment = $1 AND e.created_at >= $3 AND e.created_at < $4 AND e.object_id <> $2
       ORDER BY e.created_at, told.id LIMIT $6`,
     [environment, endpointId, from, to, onlyFailed, limit],
   );
@@ -178,7 +179,7 @@ export async function hurryDeliveries(
          FROM (SELECT w.delivery_id, e.created_at FROM webhook_queue w, ${eventOf('w.event_id')}
                 WHERE w.environment = $1 AND w.endpoint_id = $2 AND w.due_at > $5
                   AND (w.lease_until IS NULL OR w.lease_until <= $5)
-                  AND e.created_at >= $3 AND e.created_at < $4
+                  AND e.environment = $1 AND e.created_at >= $3 AND e.created_at < $4
                 ORDER BY e.created_at, w.delivery_id LIMIT $6) AS due
         WHERE q.environment = $1 AND q.delivery_id = due.delivery_id
           AND (q.lease_until IS NULL OR q.lease_until <= $5)
