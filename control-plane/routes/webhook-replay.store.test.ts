@@ -8,7 +8,8 @@ import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test
  * What sends an endpoint the events of a time again, or one that did not happen (contract, §8).
  *
  * Breaks that turn it red: one that arrived replayed as a failure; the end of the span part of it; an event
- * that is on its way doubled; no bound to one call; an event looked up by its environment; a test told to everybody.
+ * that is on its way doubled; no bound to one call; an event looked up by its environment; a test told to
+ * everybody.
  */
 let api: ApiUnderTest;
 let one: EndpointUnderTest;

@@ -116,9 +116,9 @@ export interface ReplayFilter {
 }
 
 /**
- * The event with this id as `e`, looked up by it alone: by its time or environment as well, every event of the
- * span or the environment was read for each where statistics knew little of them (10,000 took longer than a
- * statement may). So whoever asks compares `e.environment` itself.
+ * The event with this id as `e`, looked up by it alone: by its time or environment as well, every event of
+ * the span or the environment was read for each where statistics knew little of them (10,000 took longer than
+ * a statement may). So whoever asks compares `e.environment` itself.
  */
 const eventOf = (id: string) => `LATERAL (
   SELECT environment, created_at, object_id FROM webhook_events WHERE id = ${id} OFFSET 0) AS e`;
