@@ -101,7 +101,8 @@ describe('the data plane refuses', () => {
     });
     onTestFinished(() => release.end());
     await expect.poll(release.stderr, { timeout: 40_000 }).toContain('cut off an unfinished write');
-    expect(readFileSync(last).equals(sound)).toBe(true);
+    // It is said when it is found.
+    await expect.poll(() => readFileSync(last).equals(sound), { timeout: 40_000 }).toBe(true);
   });
 });
 
