@@ -72,7 +72,7 @@ it('whoever is in it for too long is put out', async () => {
 it('whoever is alone in it and stands still is put out, and is told before he writes on', async () => {
   const pool = await testPool();
   const standing = held();
-  const running = throughInsertGate(pool, { logId: 'ab', alone: true, heldMaxMs: 300 }, async (stillIn) => {
+  const running = throughInsertGate(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (stillIn) => {
     await stillIn();
     await standing.insert();
     await stillIn();
@@ -88,10 +88,10 @@ it('whoever is alone in it and stands still is put out, and is told before he wr
 it('whoever is alone in it and asks now and then stays in', async () => {
   const pool = await testPool();
   const enter = (insert: (stillIn: () => Promise<void>) => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone: true, heldMaxMs: 400 }, insert);
+    throughInsertGate(pool, { logId: 'ab', alone: true, heldMaxMs: 2_000 }, insert);
   await enter(async (stillIn) => {
     for (let at = 0; at < 8; at++) {
-      await delay(100);
+      await delay(300);
       await stillIn();
     }
   });

@@ -143,7 +143,7 @@ describe('an idempotent POST', () => {
     await expect(rival).rejects.toMatchObject({ refusal: { code: 'idempotency_key_in_use' } });
     finish();
     await expect
-      .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })))
+      .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })), { timeout: 20_000 })
       .toMatchObject({ body: 'first', replayed: true });
   });
 

@@ -127,7 +127,7 @@ async function revokedKey(): Promise<string> {
 }
 
 async function expiredKey(): Promise<string> {
-  const expiresAt = new Date(Date.now() + 500).toISOString();
+  const expiresAt = new Date(Date.now() + 3_000).toISOString();
   const { key } = await newKey(scene, { kind: 'secret', scopes: ['*'], expiresAt });
   await expect.poll(() => codeOn(scene, 'control plane', key), { timeout: 20_000 }).toBe('key_expired');
   return key;

@@ -63,11 +63,13 @@ async function heard(text: string): Promise<Came> {
   return find() as Came;
 }
 
+/** Once its first attempt is written down, which is after it came. */
 async function deliveryOf({ headers }: Came, wanted: WebhookDelivery['status']): Promise<WebhookDelivery> {
   const find = async () => {
     const { data } = await call('GET', `/webhooks/endpoints/${endpoint.id}/deliveries`);
     return data.find(
-      (one: WebhookDelivery) => one.eventId === headers['webhook-id'] && one.status === wanted,
+      ({ eventId, status, attemptsMade }: WebhookDelivery) =>
+        eventId === headers['webhook-id'] && status === wanted && attemptsMade > 0,
     );
   };
   await expect.poll(find, { timeout: 40_000, message: `a delivery that is ${wanted}` }).toBeDefined();

@@ -5,7 +5,7 @@ import { createCompanions } from './companions.ts';
 const turn = () => new Promise(setImmediate);
 
 test('those that set out in one turn go on together, and who has nothing to do holds up nobody', async () => {
-  const setOut = createCompanions();
+  const setOut = createCompanions(20_000);
   const [first, second, third] = [setOut(), setOut(), setOut()];
   const gone: string[] = [];
   const waiting = [first.comes().then(() => gone.push('first'))];

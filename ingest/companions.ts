@@ -16,11 +16,11 @@ interface Companion {
 /** They ask one store in one write, and are answered in a few milliseconds. */
 const PATIENCE_MS = 25;
 
-export function createCompanions(): SetOut {
+export function createCompanions(patienceMs = PATIENCE_MS): SetOut {
   let group: ReturnType<typeof createGroup> | undefined;
   return () => {
     if (!group) {
-      group = createGroup();
+      group = createGroup(patienceMs);
       setImmediate(() => {
         group = undefined;
       });
@@ -29,7 +29,7 @@ export function createCompanions(): SetOut {
   };
 }
 
-function createGroup() {
+function createGroup(patienceMs: number) {
   let underWay = 0;
   let waiting: Array<() => void> = [];
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ function createGroup() {
 
   function comes(): Promise<void> {
     const together = new Promise<void>((resolve) => waiting.push(resolve));
-    timer ??= setTimeout(go, PATIENCE_MS);
+    timer ??= setTimeout(go, patienceMs);
     leaves();
     return together;
   }

@@ -10,7 +10,7 @@ import { Transient } from '../schemas/failures.ts';
 import { createLogUnderTest, openDataPlane } from './shared-usage-under-test.ts';
 
 /** Long enough for a test to come between claim and take-over. */
-const LEASE_MS = 1_500;
+const LEASE_MS = 4_000;
 const silent = pino({ level: 'silent' });
 
 async function twoDataPlanes(leaseMs = LEASE_MS) {

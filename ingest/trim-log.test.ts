@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Transient } from '../schemas/failures.ts';
 import { startTrimming, type TrimDeps, trimLog } from './trim-log.ts';
 
@@ -32,6 +32,7 @@ describe('the log is given up', () => {
 
 it('goes on after a round that failed, and ends when it is closed', async () => {
   vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { deps, given } = logWith({ old: 100, covered: 100, settled: 100 });
   const { raiseKeptFrom } = deps;
   deps.raiseKeptFrom = () => Promise.reject(new Transient('database_unavailable', 'away'));
@@ -43,7 +44,6 @@ it('goes on after a round that failed, and ends when it is closed', async () => 
   expect(given()).toBe(100);
   await trimming.close();
   expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
 });
 
 interface Known {

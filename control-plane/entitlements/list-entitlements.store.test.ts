@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
 import { findHolder, heldNow } from '../../infra/find-holder.ts';
 import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
 import { exactJson, parseExact } from '../../schemas/rules/exact-json.ts';
@@ -167,6 +168,7 @@ describe('slow reads of holdings', () => {
   it('are given up after their limit, and leave the pool to everybody else', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
+    await expect.poll(changesToTell, { timeout: 20_000 }).toBe(0);
     const release = await lockOut();
     try {
       const startedMs = performance.now();
@@ -174,13 +176,14 @@ describe('slow reads of holdings', () => {
         api.ask('entitlements.list', { params: { customerId } }),
       );
       const answers = Promise.all(lists);
-      await expect.poll(waitingForLock, { interval: 20, timeout: 2_000 }).toBe(4);
+      await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
       expect((await api.ask('workspace.retrieve')).status).toBe(200);
       const features = [{ featureKey: 'sso' }];
       const headers = { 'idempotency-key': 'held-up' };
+      const passedMs = startStopwatch();
       const kept = await api.ask('entitlements.checkMany', { body: { customerId, features }, headers });
       expectRefusal(kept, 'overloaded');
-      expect(performance.now() - startedMs).toBeLessThan(1_900);
+      expect(passedMs()).toBeLessThan(1_900);
       const codes = (await answers).map(({ body }) => (body as unknown as Refused).error.code);
       expect(performance.now() - startedMs).toBeLessThan(6_000);
       expect(codes.filter((code) => code === 'unavailable')).toHaveLength(4);
@@ -201,6 +204,12 @@ async function lockOut(): Promise<() => Promise<void>> {
     await rival.query('ROLLBACK');
     rival.release();
   };
+}
+
+/** Whoever tells of one reads what plans give, too. */
+async function changesToTell(): Promise<number> {
+  const { rows } = await api.pool.query<{ jobs: number }>('SELECT count(*) AS jobs FROM fanout_jobs');
+  return rows[0]?.jobs ?? 0;
 }
 
 interface Refused {

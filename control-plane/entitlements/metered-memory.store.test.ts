@@ -89,7 +89,13 @@ describe('a warm check of what is metered', () => {
     await made.subscribe(customerId, { 'sum-feature': 3 });
     const contributions = [{ source: expect.stringMatching(/^plan:/), value: 3 }];
     expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0, contributions });
-    plane.statements();
+    // What the subscription did is heard at any moment, and looked up.
+    const askOften = async () => {
+      plane.statements();
+      for (let round = 0; round < 50; round += 1) await decide(customerId);
+      return plane.statements();
+    };
+    await expect.poll(askOften, { timeout: 20_000 }).toEqual([]);
     for (let used = 1; used <= 3; used += 1) {
       await usage.load(await use(customerId));
       const passedMs = startStopwatch();

@@ -8,6 +8,7 @@ import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts
  * Seen red with: the entry of the other mode left out; the environment left out of listAuditEntries; an entry
  * written for a change to the value it has.
  */
+const SOON = { timeout: 20_000 };
 let api: ApiUnderTest;
 
 beforeAll(async () => {
@@ -31,7 +32,7 @@ describe('the workspace', () => {
       pastDueGraceDays: 7,
     });
     await expect
-      .poll(async () => (await api.ask('workspace.retrieve')).body.firstApiCallAt)
+      .poll(async () => (await api.ask('workspace.retrieve')).body.firstApiCallAt, SOON)
       .toMatch(/^\d{4}-.*Z$/);
     expect((await api.ask('workspace.retrieve', { key: api.keys.test.secret })).body.mode).toBe('test');
   });
@@ -51,7 +52,7 @@ describe('the workspace', () => {
     const tag = async () => String((await api.ask('workspace.retrieve', { key })).headers.etag);
     // The first call stamps the workspace behind the answer.
     await expect
-      .poll(async () => (await api.ask('workspace.retrieve', { key })).body.firstApiCallAt)
+      .poll(async () => (await api.ask('workspace.retrieve', { key })).body.firstApiCallAt, SOON)
       .toBeDefined();
     const headers = { 'if-match': await tag() };
     expect((await api.ask('workspace.update', { key, headers })).status).toBe(200);

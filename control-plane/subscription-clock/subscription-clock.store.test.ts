@@ -252,12 +252,12 @@ it('the control plane runs it: a trial ends by itself within ten seconds', async
   const api = await startApi();
   onTestFinished(() => api.close());
   const { subscribe, told } = subscriptionsUnderTest(api);
-  const trialEnd = new Date(Date.now() + 1_500).toISOString();
+  const trialEnd = new Date(Date.now() + 4_000).toISOString();
   const { body } = await subscribe({ trialEnd });
   const params = { subscriptionId: body.id };
   const status = async () => (await api.ask('subscriptions.retrieve', { params })).body.status;
   expect(await status()).toBe('trialing');
-  await vi.waitFor(async () => expect(await status()).toBe('active'), { ...WAIT, timeout: 11_500 });
+  await vi.waitFor(async () => expect(await status()).toBe('active'), { ...WAIT, timeout: 14_000 });
   expect((await told(body.id)).map(({ type }) => type)).toEqual([
     'subscription.created',
     'subscription.updated',

@@ -68,7 +68,7 @@ describe('a plan with many subscribers that changes', () => {
     const place = await placeUnderTest();
     await place.subscribers(200);
     await place.give({ seats: '1' });
-    const teller = place.teller({ leaseMs: 100, chunkMax: 10 });
+    const teller = place.teller({ leaseMs: 100, chunkMax: 1 });
     await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(0), SOON);
     await teller.cutOff();
     expect(await place.eventCount()).toBeLessThan(200);
@@ -96,7 +96,7 @@ describe('a plan with many subscribers that changes', () => {
     await place.subscribers(5);
     await other.give({ seats: '1' });
     await place.give({ seats: '2' });
-    place.teller({ chunkMax: 20 });
+    place.teller({ chunkMax: 2 });
     await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), SOON);
     expect(await other.eventCount()).toBeLessThan(500);
     await place.told.quiet(20_000);

@@ -196,9 +196,10 @@ describe('a read behind the log', () => {
     const stop = await listening;
     const appended = await usage.append([usage.logged(one('late 1'), 'waited')]);
     const durableAtMs = Date.now();
-    for (const consistency of ['', '?consistency=strong']) {
+    // The strong one waits for longer than a load takes on a busy machine.
+    for (const consistency of ['?consistency=strong', '']) {
       const answer = usage.read(`waited${consistency}`);
-      if (consistency === '') {
+      if (consistency !== '') {
         await asked;
         await usage.load(appended);
       }

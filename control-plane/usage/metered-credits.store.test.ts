@@ -144,7 +144,7 @@ describe('a metered feature beyond its limit', () => {
     await usage.api.pool.query('UPDATE credit_wallets SET balance = 0, unpaid = 3');
     await tellOfCredits();
     await expect
-      .poll(async () => (await check(3)).reason)
+      .poll(async () => (await check(3)).reason, { timeout: 20_000 })
       .toContain('more cost 0.5 credits, and 3 are unpaid;');
     expect((await check(3)).reasonCode).toBe('insufficient_credit');
     expect((await check(2)).reasonCode).toBe('granted_by_override');

@@ -96,6 +96,8 @@ const SLOW_CLIENTS: SlowClient[] = [
   },
 ];
 
+/** Where the front lets us say. */
+const SHORT_LIMITS = { headersTimeoutMs: 1_000, bodyTimeoutMs: 1_000, answerStallMs: 1_000 };
 /** The native front closes after 10 s of its own, in steps of 4 s; on a busy machine a little later. */
 const CLOSED_WITHIN_MS = 20_000;
 
@@ -103,10 +105,11 @@ function slowClients(createFront: CreateFront): void {
   // Together, since the native front's own 10 s cannot be shortened.
   it('closes clients who are too slow, in every way of being slow', { timeout: 30_000 }, async () => {
     const abandoned: string[] = [];
-    const { port } = await startFront(createFront, (exchange) => {
+    const onRequest = (exchange: Exchange) => {
       exchange.onAborted(() => abandoned.push(exchange.path));
       answerSlowClient(exchange);
-    });
+    };
+    const { port } = await startFront(createFront, onRequest, SHORT_LIMITS);
     const reader = await openConnection(port);
     reader.socket.pause();
     reader.send(requestHead('GET /large HTTP/1.1'));
@@ -190,7 +193,7 @@ function hostileBytes(createFront: CreateFront): void {
     expect(seen).not.toContain('/hidden');
   });
 
-  it('does not stop for any bytes', { timeout: 20_000 }, async () => {
+  it('does not stop for any bytes', async () => {
     const { port, url } = await startFront(createFront, describeRequest);
     const words = ['GET ', 'POST ', '/x', ' HTTP/1.1', '\r\n', '\r\n\r\n', 'Host: a', 'Content-Length: 5'];
     const more = ['Transfer-Encoding: chunked', 'Expect: 100-continue', '5\r\nhello\r\n0\r\n\r\n', ':', '\0'];

@@ -57,7 +57,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
   };
 }
 
-const WAIT = { timeoutMs: 5_000, everyMs: 2 };
+const WAIT = { timeoutMs: 20_000, everyMs: 2 };
 
 /** Waits for something that a test has no event for. */
 export async function until(what: string, isSo: () => boolean, timeoutMs = WAIT.timeoutMs): Promise<void> {

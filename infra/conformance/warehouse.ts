@@ -170,7 +170,8 @@ function queryTests(createHarness: CreateHarness): void {
   it('in the long lane delays neither the load nor a counter', async () => {
     const warehouse = await openMigrated(createHarness);
     let longEnded = false;
-    const long = warehouse.query(sleeping({ seconds: 2, lane: 'long' })).then(() => {
+    const asked = { ...sleeping({ seconds: 20, lane: 'long' }), timeoutMs: 5_000 };
+    const long = warehouse.query(asked).catch(() => {
       longEnded = true;
     });
     await insert(warehouse, events(100));

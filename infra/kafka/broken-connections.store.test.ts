@@ -27,9 +27,9 @@ async function openLog() {
   return { append, frames, topic: topic.settings.topic };
 }
 
-const SOON = { timeout: 4_000, interval: 50 };
+const SOON = { timeout: 20_000, interval: 50 };
 /** Longer than a connection may be silent. */
-const PATIENCE = { timeout: 15_000, interval: 50 };
+const PATIENCE = { timeout: 30_000, interval: 50 };
 
 // Red when what was left of an answer is taken for the beginning of the next one.
 it('after an answer that was cut off the broker is understood again', async () => {
@@ -38,8 +38,15 @@ it('after an answer that was cut off the broker is understood again', async () =
   const before = await frames();
   way.cutNextAnswers();
   expect(await append()).toBe('unknown');
-  await expect.poll(append, SOON).toBe('durable');
-  await expect.poll(() => frames().catch(() => 0), SOON).toBe(before + 2);
+  let maybeWritten = 1;
+  const appendAgain = async () => {
+    const status = await append();
+    if (status !== 'not_sent') maybeWritten += 1;
+    return status;
+  };
+  await expect.poll(appendAgain, SOON).toBe('durable');
+  await expect.poll(() => frames().catch(() => 0), SOON).toBeGreaterThanOrEqual(before + 2);
+  expect(await frames()).toBeLessThanOrEqual(before + maybeWritten);
 });
 
 // Red when a connection that times out is asked on and on.

@@ -16,12 +16,13 @@ async function notify(url: string, payload: string): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', ['news', payload]).finally(() => client.end());
 }
 
-function listenTo(url: () => string) {
+/** `heartbeatMs` is how long an answer may take, too. */
+function listenTo(url: () => string, heartbeatMs = 5_000) {
   const heard: string[] = [];
   const onSession = vi.fn();
   const onLost = vi.fn();
   const channels = { news: (payload: string) => void heard.push(payload) };
-  const listener: Listener = createListener({ url, log, heartbeatMs: 300 }, { channels, onSession, onLost });
+  const listener: Listener = createListener({ url, log, heartbeatMs }, { channels, onSession, onLost });
   onTestFinished(() => listener.close());
   return { listener, heard, onSession, onLost };
 }
@@ -56,7 +57,7 @@ test('it listens again after the server was killed and came back on another port
 test('a server that hangs is noticed', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const { listener, onLost } = listenTo(() => database.url);
+  const { listener, onLost } = listenTo(() => database.url, 300);
   await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   const pid = await listeningBackend(database.url);
   signal(pid, 'SIGSTOP');

@@ -6,7 +6,7 @@ import { startFaultyWay } from '../testing-servers/faulty-way.ts';
 import { startRedis } from '../testing-servers/start-redis.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
-const PATIENCE = { timeout: 8_000, interval: 100 };
+const PATIENCE = { timeout: 20_000, interval: 100 };
 const NOBODY_LISTENS = 1;
 
 async function startServer(settings: Record<string, string> = {}) {
