@@ -70,7 +70,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
       fileParallelism: maxWorkers > 1,
       maxWorkers,
       globalSetup: 'bench/prepared-cluster.ts',
-      testTimeout: 420_000,
+      testTimeout: 600_000,
       hookTimeout: 180_000,
       sequence: { groupOrder },
     },
