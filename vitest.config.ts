@@ -26,7 +26,7 @@ const POSTGRES_ALONE = [
   'control-plane/*.store.test.ts',
   'control-plane/{credits,overrides,routes,subscription-clock,told}/**/*.store.test.ts',
   'control-plane/entitlements/{contributions,list-entitlements,memory}.store.test.ts',
-  'control-plane/store/holding-marks.store.test.ts',
+  'control-plane/store/{holding-marks,young-statistics}.store.test.ts',
   'delivery/**/*.store.test.ts',
   'infra/{admin,credits,store}/**/*.store.test.ts',
 ];

@@ -2,6 +2,7 @@
  * Whom a change that touches many customers touches, in an order that a later look can go on with. Somebody
  * may come twice, by two subscriptions. Whoever joins after the change has seen it anyway.
  */
+import { rowsBy } from '../../infra/store/rows-by.ts';
 import type { Database } from '../request-context.ts';
 import type { FanoutJob, FanoutScope } from './fanout-jobs.ts';
 
@@ -38,7 +39,7 @@ async function membersOfAddon(db: Database, job: FanoutJob, limit: number): Prom
   const { rows } = await db.query<FanoutMember>(
     `SELECT sa.subscription_id AS place, s.customer_id AS "customerId"
        FROM subscription_addons sa
-       JOIN subscriptions s ON s.id = sa.subscription_id AND s.environment = $1
+       JOIN ${rowsBy('subscriptions', 'id', 'sa.subscription_id')} s ON s.environment = $1
       WHERE sa.addon_id = $2 AND sa.subscription_id > $3 AND ($4::text IS NULL OR sa.subscription_id <= $4)
       ORDER BY sa.subscription_id LIMIT $5`,
     [job.environment, job.target, ...placesOf(job), limit],

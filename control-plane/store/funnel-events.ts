@@ -27,7 +27,11 @@ export interface FunnelSessions {
   activated: number;
 }
 
-/** Different sessions per stage; a view without a plan is one of every plan. Plans go by id or key. */
+/**
+ * Different sessions per stage; a view without a plan is one of every plan. Plans go by id or key. All that
+ * happened is gone through once: with a search for each session's subscription, those of the environment were
+ * read for each where statistics knew little of them.
+ */
 export async function countFunnelSessions(
   db: Database,
   environment: string,
@@ -41,17 +45,20 @@ export async function countFunnelSessions(
         WHERE environment = $1 AND created_at >= $2 AND created_at < $3
           AND ($4::text IS NULL OR plan_id = $4 OR (plan_id IS NULL AND event = 'widget_view')
                OR EXISTS (SELECT FROM asked WHERE plan_id IN (asked.id, asked.key)))),
-     started AS (
-       SELECT session_id, min(created_at) AS since FROM happened
-        WHERE event = 'checkout_started' GROUP BY session_id)
-     SELECT (SELECT count(DISTINCT session_id) FROM happened WHERE event = 'widget_view') AS viewed,
-            (SELECT count(*) FROM started) AS started,
-            (SELECT count(*) FROM started WHERE EXISTS (
-               SELECT FROM subscriptions
-                WHERE environment = $1 AND metadata ? 'sessionId'
-                  AND metadata ->> 'sessionId' = started.session_id
-                  AND created_at >= started.since AND created_at < $3
-                  AND ($4::text IS NULL OR plan_id IN (SELECT id FROM asked)))) AS activated`,
+     sessions AS (
+       SELECT bool_or(event = 'widget_view') AS viewed,
+              min(created_at) FILTER (WHERE event = 'checkout_started') AS started_at,
+              max(created_at) FILTER (WHERE event = 'subscribed') AS subscribed_at
+         FROM (SELECT event, session_id, created_at FROM happened
+                UNION ALL
+               SELECT 'subscribed', metadata ->> 'sessionId', created_at FROM subscriptions
+                WHERE environment = $1 AND created_at >= $2 AND created_at < $3
+                  AND metadata ? 'sessionId'
+                  AND ($4::text IS NULL OR plan_id IN (SELECT id FROM asked))) AS seen
+        GROUP BY session_id)
+     SELECT count(*) FILTER (WHERE viewed) AS viewed, count(started_at) AS started,
+            count(*) FILTER (WHERE subscribed_at >= started_at) AS activated
+       FROM sessions`,
     [environment, from, to, planId],
   );
   return rows[0] ?? { viewed: 0, started: 0, activated: 0 };

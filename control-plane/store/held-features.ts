@@ -1,3 +1,4 @@
+import { rowsBy } from '../../infra/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Database } from '../request-context.ts';
 
@@ -32,7 +33,7 @@ export async function readHeldFeatures(
     `WITH held AS (
        SELECT s.id, s.plan_id, s.plan_version, named.place
          FROM unnest($2::text[]) WITH ORDINALITY AS named (id, place)
-         JOIN subscriptions s ON s.id = named.id AND s.environment = $1),
+         JOIN ${rowsBy('subscriptions', 'id', 'named.id')} s ON s.environment = $1),
      given AS (
        SELECT 0 AS rank, 'plan:' || p.key AS source, p.place, p.times,
               pe.feature_id, pe.enabled, pe.amount
@@ -46,7 +47,7 @@ export async function readHeldFeatures(
          FROM (SELECT addons.id, addons.key, min(held.place) AS place, sum(sa.quantity) AS times
                  FROM held
                  JOIN subscription_addons sa ON sa.subscription_id = held.id
-                 JOIN addons ON addons.id = sa.addon_id AND addons.environment = $1
+                 JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} addons ON addons.environment = $1
                 GROUP BY 1, 2) a
          JOIN addon_entitlements ae ON ae.addon_id = a.id)
      SELECT f.key AS "featureKey", f.type, bool_or(g.enabled) AS enabled,

@@ -1,3 +1,4 @@
+import { rowsBy } from '../../infra/store/rows-by.ts';
 import type { ToldValues } from '../../schemas/rules/told-entitlements.ts';
 import type { Database } from '../request-context.ts';
 
@@ -13,25 +14,25 @@ export interface HeldValues {
 const HELD = `WITH asked AS (
      SELECT c.id, named.at, w.past_due_grace_days * interval '24 hours' AS grace
        FROM unnest($2::text[], $3::timestamptz[]) AS named (id, at)
-       JOIN customers c ON c.id = named.id AND c.environment = $1 AND c.status = 'active'
+       JOIN ${rowsBy('customers', 'id', 'named.id')} c ON c.environment = $1 AND c.status = 'active'
        JOIN environments e ON e.id = c.environment
        JOIN workspaces w ON w.id = e.workspace_id),
    living AS (
      SELECT asked.id AS customer_id, s.id, s.plan_id, s.plan_version, asked.at,
             CASE s.status WHEN 'past_due' THEN s.status_since + asked.grace END AS ends
        FROM asked
-       JOIN subscriptions s ON s.customer_id = asked.id AND s.environment = $1
-        AND s.status IN ('trialing', 'active', 'past_due')),
+       JOIN ${rowsBy('subscriptions', 'customer_id', 'asked.id')} s
+         ON s.environment = $1 AND s.status IN ('trialing', 'active', 'past_due')),
    counted AS (SELECT * FROM living WHERE ends IS NULL OR at < ends),
    in_force AS (
      SELECT asked.id AS customer_id, o.feature_id, o.enabled, o.amount, o.expires_at AS ends
-       FROM asked JOIN overrides o ON o.customer_id = asked.id AND o.environment = $1
+       FROM asked JOIN ${rowsBy('overrides', 'customer_id', 'asked.id')} o ON o.environment = $1
       WHERE o.expires_at IS NULL OR asked.at < o.expires_at),
    given AS (
      SELECT p.customer_id, pe.feature_id, pe.enabled, pe.amount, pe.soft, p.times
        FROM (SELECT counted.customer_id, plans.id, coalesce(counted.plan_version, plans.version) AS version,
                     count(*) AS times
-               FROM counted JOIN plans ON plans.id = counted.plan_id AND plans.environment = $1
+               FROM counted JOIN ${rowsBy('plans', 'id', 'counted.plan_id')} plans ON plans.environment = $1
               GROUP BY 1, 2, 3) p
        JOIN plan_entitlements pe ON pe.plan_id = p.id AND pe.version = p.version
      UNION ALL
@@ -39,7 +40,7 @@ const HELD = `WITH asked AS (
        FROM (SELECT counted.customer_id, addons.id, sum(sa.quantity) AS times
                FROM counted
                JOIN subscription_addons sa ON sa.subscription_id = counted.id
-               JOIN addons ON addons.id = sa.addon_id AND addons.environment = $1
+               JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} addons ON addons.environment = $1
               GROUP BY 1, 2) a
        JOIN addon_entitlements ae ON ae.addon_id = a.id),
    resolved AS (

@@ -1,4 +1,5 @@
 /** By these a memory of what customers hold is told whether it still holds. */
+import { rowsBy } from '../../infra/store/rows-by.ts';
 import type { Database } from '../request-context.ts';
 
 /** Another text after whatever changed a customer's row, what it holds, the catalogue or its credits. */
@@ -16,8 +17,9 @@ const OF_CUSTOMER = `
   LEFT JOIN catalogue_versions catalogue ON catalogue.environment = c.environment
   LEFT JOIN credit_wallets wallet ON wallet.environment = c.environment AND wallet.customer_id = c.id
   LEFT JOIN LATERAL (
-    SELECT string_agg(s.xmin::text, ' ' ORDER BY s.id) AS subscriptions FROM subscriptions s
-     WHERE s.environment = c.environment AND s.customer_id = c.id AND s.status <> 'canceled'
+    SELECT string_agg(s.written::text, ' ' ORDER BY s.id) AS subscriptions
+      FROM ${rowsBy('subscriptions', 'customer_id', 'c.id')} s
+     WHERE s.environment = c.environment AND s.status <> 'canceled'
   ) held_by ON true`;
 
 export interface SizedMark extends HoldingMark {

@@ -1,3 +1,4 @@
+import { rowsBy } from '../../infra/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { HeldOverride } from '../../schemas/rules/resolve-entitlements.ts';
@@ -110,9 +111,10 @@ export async function findExpired(
   spans: ReadonlyArray<{ customerId: string; after: Date; upTo: Date }>,
 ): Promise<OverrideRow[]> {
   const { rows } = await db.query<OverrideRow>(
-    `SELECT ${COLUMNS} FROM overrides
-      JOIN unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) AS span (customer, after, up_to)
-        ON customer_id = span.customer AND expires_at > span.after AND expires_at <= span.up_to
+    `SELECT ${COLUMNS}
+       FROM unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) AS span (customer, after, up_to)
+       JOIN ${rowsBy('overrides', 'customer_id', 'span.customer')} AS held
+         ON held.expires_at > span.after AND held.expires_at <= span.up_to
      WHERE environment = $1
      ORDER BY expires_at, id`,
     [

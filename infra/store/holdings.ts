@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Grant, HeldOverride } from '../../schemas/rules/resolve-entitlements.ts';
 import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+import { rowsBy } from './rows-by.ts';
 
 /** A customer with one of its subscriptions; one without any has a row in which what is not there is null. */
 export type HoldingRow = CustomerPart & (SubscriptionPart | Missing<SubscriptionPart>);
@@ -76,7 +77,7 @@ export async function readHoldings(
        FROM customers c
        JOIN environments e ON e.id = c.environment
        JOIN workspaces w ON w.id = e.workspace_id
-       LEFT JOIN subscriptions s ON s.customer_id = c.id AND s.environment = c.environment
+       LEFT JOIN ${rowsBy('subscriptions', 'customer_id', 'c.id')} s ON s.environment = c.environment
         AND (s.status NOT IN ('canceled', 'incomplete_expired')
              OR (s.status = 'canceled' AND s.canceled_at > $3))
        LEFT JOIN LATERAL (
@@ -92,7 +93,7 @@ export async function readHoldings(
                    UNION ALL
                    SELECT 1, 'addon:' || a.key, sa.quantity, ae.feature_id, ae.enabled, ae.amount, ae.soft
                      FROM subscription_addons sa
-                     JOIN addons a ON a.id = sa.addon_id AND a.environment = c.environment
+                     JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} a ON a.environment = c.environment
                      JOIN addon_entitlements ae
                        ON ae.addon_id = a.id AND ($6 OR ae.feature_id = ANY (${ASKED}))
                     WHERE sa.subscription_id = s.id

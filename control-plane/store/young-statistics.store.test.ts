@@ -1,0 +1,202 @@
+import type { Pool, PoolClient } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { readHoldings } from '../../infra/store/holdings.ts';
+import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import { FANOUT_MEMBERS } from './fanout-members.ts';
+import { countFunnelSessions } from './funnel-events.ts';
+import { readHeldFeatures } from './held-features.ts';
+import { readHeldValues } from './held-values.ts';
+import { readMarks } from './holding-marks.ts';
+import { findExpired } from './overrides.ts';
+
+/*
+ * An environment that was filled since statistics were taken, by which it has no rows: after an import, until
+ * Postgres looks again. Statements that look up many rows of it take no longer than they do anywhere.
+ *
+ * Breaks that turn it red: a customer, its subscriptions or its overrides looked up by their environment as
+ * well, for what is told, for marks or for members; its add-ons by theirs; a search for the subscription of
+ * each session.
+ */
+const MANY = 10_000;
+const BORN = new Date('2026-11-01T00:00:00Z');
+const LATER = new Date('2026-11-03T00:00:00Z');
+/** Of a statement: without the break it takes a tenth of that. */
+const SOON_MS = 1_200;
+
+let api: ApiUnderTest;
+let environment: string;
+let customers: string[];
+
+beforeAll(async () => {
+  api = await startApi();
+  await crowd(api.pool, `${api.keys.workspaceId}:live`, MANY);
+  await api.pool.query('ANALYZE');
+  environment = `${(await api.addWorkspace()).workspaceId}:live`;
+  await crowd(api.pool, environment, MANY);
+  customers = await customerIdsOf(api.pool, environment, 500);
+});
+
+afterAll(() => api?.close());
+
+describe('where statistics do not know the environment', () => {
+  it('what customers hold is soon read to be told', async () => {
+    const passedMs = startStopwatch();
+    const asked = customers.map((customerId) => ({ customerId, at: LATER }));
+    expect((await readHeldValues(api.pool, environment, asked)).length).toBe(500);
+    expect(passedMs()).toBeLessThan(SOON_MS);
+  });
+
+  it('what customers hold is soon read by its parts', async () => {
+    const passedMs = startStopwatch();
+    const question = { customers: customers.slice(0, 300), at: LATER, meterKeys: [] };
+    expect(await readHoldings(api.pool, environment, { ...question, featureIds: [] })).toHaveLength(300);
+    expect(passedMs()).toBeLessThan(SOON_MS);
+  });
+
+  it('overrides that have expired are soon found', async () => {
+    const passedMs = startStopwatch();
+    const spans = customers.map((customerId) => ({ customerId, after: BORN, upTo: LATER }));
+    expect(await findExpired(api.pool, environment, spans)).toHaveLength(500);
+    expect(passedMs()).toBeLessThan(SOON_MS);
+  });
+
+  it('the sessions of the funnel are soon counted', async () => {
+    const passedMs = startStopwatch();
+    const counted = await countFunnelSessions(api.pool, environment, { from: BORN, to: LATER, planId: null });
+    expect(counted).toEqual({ viewed: 0, started: MANY, activated: MANY });
+    expect(passedMs()).toBeLessThan(SOON_MS);
+  });
+});
+
+describe('where there are no statistics', () => {
+  let place: Awaited<ReturnType<typeof placeUnderTest>>;
+  beforeEach(async () => {
+    place = await placeUnderTest();
+    await crowd(place.pool, place.environment, 2_000);
+  });
+
+  it("customers' marks are read by what is theirs alone", async () => {
+    const { environment } = place;
+    const asked = (await place.customerIds(100)).map((customerId) => ({ environment, customerId }));
+    const read = await place.rowsRead('subscriptions', async (db) => {
+      expect(await readMarks(db, asked)).toHaveLength(100);
+    });
+    expect(read).toBe(100);
+  });
+
+  it('what customers hold is read by the add-ons that are attached alone', async () => {
+    const { environment } = place;
+    await place.pool.query(
+      `WITH new AS (
+         INSERT INTO addons (id, environment, key, name, created_at, updated_at)
+         SELECT 'addon_' || n, $1, 'a' || n, 'a', now(), now() FROM generate_series(1, 1000) AS n
+         RETURNING id)
+       INSERT INTO addon_entitlements (addon_id, feature_id, amount)
+       SELECT id, 'feat_' || $1, 1 FROM new UNION ALL VALUES ('addon_' || $1, 'feat_' || $1, 1)`,
+      [environment],
+    );
+    const customers = await place.customerIds(100);
+    const asked = { customers, at: LATER, meterKeys: [], featureIds: 'all' as const };
+    const read = await place.rowsRead('addons', async (db) => {
+      const held = await readHoldings(db, environment, asked);
+      expect(held).toHaveLength(100);
+      await readHeldFeatures(
+        db,
+        environment,
+        held.map(({ subscriptionId }) => String(subscriptionId)),
+      );
+    });
+    expect(read).toBeLessThanOrEqual(200);
+  });
+});
+
+it('who has an add-on is found by that alone where statistics are of an empty installation', async () => {
+  const place = await placeUnderTest();
+  await crowd(place.pool, `${place.workspaceId}:test`, 1);
+  await place.pool.query('ANALYZE');
+  await crowd(place.pool, place.environment, 2_000);
+  const read = await place.rowsRead('subscriptions', async (db) => {
+    const job = { environment: place.environment, position: '', roundTo: '', isRound: false, revision: 1 };
+    const target = `addon_${place.environment}`;
+    expect(await FANOUT_MEMBERS.addon(db, { ...job, scope: 'addon', target }, 500)).toHaveLength(500);
+  });
+  expect(read).toBe(500);
+});
+
+/** In a database of its own. */
+async function placeUnderTest() {
+  const { keys, pool, close } = await startApi();
+  onTestFinished(close);
+  const environment = `${keys.workspaceId}:live`;
+  return {
+    pool,
+    environment,
+    workspaceId: keys.workspaceId,
+    customerIds: (limit: number) => customerIdsOf(pool, environment, limit),
+    /** How many rows of a table, or entries of its indexes, something reads. */
+    rowsRead: (table: string, reading: (db: PoolClient) => Promise<void>) =>
+      inTransaction(pool, async (db) => {
+        const before = await rowsReadLately(db, table);
+        await reading(db);
+        return (await rowsReadLately(db, table)) - before;
+      }),
+  };
+}
+
+/** By this connection. */
+async function rowsReadLately(db: PoolClient, table: string): Promise<number> {
+  const { rows } = await db.query<{ read: string }>(
+    `SELECT sum(pg_stat_get_xact_tuples_returned(place)) AS read
+       FROM (SELECT $1::regclass AS place
+             UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid = $1::regclass) AS places`,
+    [table],
+  );
+  return Number(rows[0]?.read);
+}
+
+async function customerIdsOf(pool: Pool, environment: string, limit: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT id FROM customers WHERE environment = $1 ORDER BY id LIMIT $2',
+    [environment, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Customers of one plan and add-on, each by a session of the funnel and with an override that expires. */
+async function crowd(pool: Pool, environment: string, many: number): Promise<void> {
+  await pool.query(
+    `WITH ids AS (SELECT md5($1 || n) AS id, $2::timestamptz + n * interval '1 s' AS born
+                    FROM generate_series(1, $3::int) AS n),
+     product AS (INSERT INTO products VALUES ($1, 'p', 'p', $2)),
+     plan AS (
+       INSERT INTO plans (id, environment, key, name, product_id, status, created_at, updated_at)
+       VALUES ('plan_' || $1, $1, 'p', 'p', 'p', 'published', $2, $2)),
+     feature AS (
+       INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
+       VALUES ('feat_' || $1, $1, 'seats', 'Seats', 'limit', $2, $2)),
+     customer AS (
+       INSERT INTO customers (id, environment, name, email, created_at)
+       SELECT 'cus_' || id, $1, 'Ada', 'ada@example.com', born FROM ids),
+     subscription AS (
+       INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
+         current_period_start, current_period_end, interval_months, metadata, created_at, updated_at)
+       SELECT 'sub_' || id, $1, 'cus_' || id, 'plan_' || $1, 'active', born, born, born,
+              born + interval '1 month', 1, jsonb_build_object('sessionId', id), born, born FROM ids),
+     addon AS (
+       INSERT INTO addons (id, environment, key, name, created_at, updated_at)
+       VALUES ('addon_' || $1, $1, 'a', 'a', $2, $2)),
+     attached AS (
+       INSERT INTO subscription_addons (subscription_id, addon_id, quantity)
+       SELECT 'sub_' || id, 'addon_' || $1, 1 FROM ids),
+     override AS (
+       INSERT INTO overrides (id, environment, customer_id, feature_id, amount, expires_at, created_at,
+                              updated_at)
+       SELECT 'ovr_' || id, $1, 'cus_' || id, 'feat_' || $1, 5, $2::timestamptz + interval '1 day', born, born
+         FROM ids)
+     INSERT INTO funnel_events (id, environment, event, session_id, created_at)
+     SELECT 'fun_' || id, $1, 'checkout_started', id, born FROM ids`,
+    [environment, BORN, many],
+  );
+}
