@@ -9,8 +9,8 @@ import { keepResult } from './result-file.ts';
 import { compareChecks } from './suite/check-ratio.ts';
 
 const OPTIONS = {
-  rounds: { type: 'string', default: '9' },
-  seconds: { type: 'string', default: '2' },
+  rounds: { type: 'string', default: '60' },
+  seconds: { type: 'string', default: '0.4' },
 } as const;
 
 async function main(): Promise<void> {

@@ -99,8 +99,8 @@ const PARTS: Record<string, Part> = {
   },
 
   /** Ahead of all that leaves the warehouse something to merge: a warm check is one of an idle instance. */
-  async checks({ instance }, { checkMs, rounds }, result) {
-    const checks = await compareChecks(instance, { rounds, durationMs: checkMs });
+  async checks({ instance }, { checkMs, checkRounds }, result) {
+    const checks = await compareChecks(instance, { rounds: checkRounds, durationMs: checkMs });
     result.checks = checks;
     const { directly, throughTheDoor } = checks;
     const byCpu = `by CPU ${directly.cpu.value} and ${throughTheDoor.cpu.value}`;
