@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openConnection, requestHead } from '../infra/conformance/raw-connection.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from './api-under-test.ts';
 import { holdersUnderTest } from './entitlements/holders-under-test.ts';
 import { type PlaneBeside, startPlaneBeside } from './entitlements/plane-beside.ts';
@@ -108,6 +109,23 @@ describe('the warm door', () => {
         expect(warm).toEqual(other);
       }
     }
+  });
+
+  it('answers requests that come in one piece in their order, and goes when it is told', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { sso: true, seats: 5 });
+    const names = ['sso', 'seats', 'audit', 'sso'];
+    const texts: string[] = [];
+    for (const name of names) texts.push((await hearing.check(customerId, name)).text);
+    const key = `Authorization: Bearer ${api.keys.live.secret}`;
+    const heads = names.map((name, at) => {
+      const headers = at === names.length - 1 ? [key, 'Connection: close'] : [key];
+      return requestHead(`GET /api/v1/entitlements/${customerId}/${name} HTTP/1.1`, headers);
+    });
+    const client = await openConnection(hearing.port);
+    client.send(heads.join(''));
+    for (const text of texts) expect(await client.answer()).toMatchObject({ status: 200, body: text });
+    await client.closed(20_000);
   });
 
   it("takes over the caller's request id", async () => {

@@ -166,5 +166,9 @@ function send(response: ServerResponse, requestId: string, text: string): void {
     String(bytes),
   ]);
   // As many bytes as characters: ASCII, which nobody has to encode.
-  response.end(text, bytes === text.length ? 'latin1' : 'utf8');
+  response.write(text, bytes === text.length ? 'latin1' : 'utf8');
+  // `end` with the text would send an empty piece behind it, and two pieces take a dearer call than one: a
+  // fourteenth of all that a check costs.
+  response.socket?.uncork();
+  response.end();
 }

@@ -17,6 +17,7 @@ import { createControlPlane } from '../control-plane.ts';
 
 /** Another control plane of the same installation, as in another process, that says what its requests ask. */
 export interface PlaneBeside {
+  port: number;
   check(customerId: string, featureKey: string, query?: string): Promise<CheckAnswer>;
   ask(path: string, options?: AskOptions): Promise<PlaneAnswer>;
   /** What requests asked of the stores since the last time, but for keys: those are looked up every 5 s. */
@@ -60,7 +61,8 @@ export async function startPlaneBeside(
   const listener = hears ? createListener({ url: () => api.url, log }, plane.notes) : undefined;
   const server = createServer((...exchange) => asked.within(() => plane.listener(...exchange)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
 
   async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
     const answer = await request(`${origin}/api/v1${path}`, {
@@ -72,6 +74,7 @@ export async function startPlaneBeside(
   }
 
   return {
+    port,
     ask,
     async check(customerId, featureKey, query = '') {
       const names = [customerId, featureKey].map(encodeURIComponent);
