@@ -18,6 +18,8 @@ let hearing: PlaneBeside;
 let deaf: PlaneBeside;
 
 const SOON = { timeout: 20_000 };
+/** By then it is seen also by whoever was not told of it. */
+const LOOKED_AGAIN_MS = 5_000;
 const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
@@ -51,12 +53,14 @@ describe('a warm check', () => {
     };
     await ask();
     expect(hearing.statements().length).toBeGreaterThan(0);
+    const statuses = new Set<number>();
     const askOften = async () => {
-      for (let round = 0; round < 50; round += 1) expect(await ask()).toEqual([200, 200, 200, 200, 200]);
+      for (let round = 0; round < 50; round += 1) for (const one of await ask()) statuses.add(one);
       return hearing.statements();
     };
     // What the subscription did is heard at any moment, and looked up.
     await expect.poll(askOften, SOON).toEqual([]);
+    expect([...statuses]).toEqual([200]);
   });
 
   it('is read for once where many ask at the same time', async () => {
@@ -187,16 +191,19 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
 };
 
 describe('a change', () => {
-  beforeEach(async () => {
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 7 } });
-  });
+  const usualGrace = () => api.ask('workspace.update', { body: { pastDueGraceDays: 7 } });
+
+  beforeEach(usualGrace);
 
   it.each(Object.entries(CHANGES))(
     'of %s is seen here at once, elsewhere within a second',
     async (_, make) => {
-      // One may be held up by a machine that is busy elsewhere, in Postgres or on the way.
       const first = await seenElsewhereMs(await make());
-      if (first > 1_000) expect(await seenElsewhereMs(await make())).toBeLessThan(1_000);
+      expect(first).toBeLessThan(LOOKED_AGAIN_MS);
+      if (first < 1_000) return;
+      // One may be held up by a machine that is busy elsewhere, in Postgres or on the way.
+      await usualGrace();
+      expect(await seenElsewhereMs(await make())).toBeLessThan(1_000);
     },
   );
 

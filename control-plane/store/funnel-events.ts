@@ -54,6 +54,7 @@ export async function countFunnelSessions(
                SELECT 'subscribed', metadata ->> 'sessionId', created_at FROM subscriptions
                 WHERE environment = $1 AND created_at >= $2 AND created_at < $3
                   AND metadata ? 'sessionId'
+                  AND EXISTS (SELECT FROM happened WHERE event = 'checkout_started')
                   AND ($4::text IS NULL OR plan_id IN (SELECT id FROM asked))) AS seen
         GROUP BY session_id)
      SELECT count(*) FILTER (WHERE viewed) AS viewed, count(started_at) AS started,

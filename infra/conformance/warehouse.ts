@@ -171,9 +171,10 @@ function queryTests(createHarness: CreateHarness): void {
     const warehouse = await openMigrated(createHarness);
     let longEnded = false;
     const asked = { ...sleeping({ seconds: 20, lane: 'long' }), timeoutMs: 5_000 };
-    const long = warehouse.query(asked).catch(() => {
+    const end = () => {
       longEnded = true;
-    });
+    };
+    const long = warehouse.query(asked).then(end, end);
     await insert(warehouse, events(100));
     await warehouse.query({
       sql: 'SELECT {one:Int64}',

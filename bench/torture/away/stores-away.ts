@@ -88,7 +88,8 @@ async function awayRound(scene: AwayScene, round: Round): Promise<RoundReport> {
     ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
   ];
   const peaks = { ...seen.peaks, ...size.peaks };
-  if (caughtUpMs === undefined) problems.push(`the lag of ${awayMs} ms is not 0 after ${withinMs} ms`);
+  if (caughtUpMs === undefined)
+    problems.push(`after an outage of ${awayMs} ms the lag is not 0 within ${withinMs} ms`);
   else peaks[`caughtUpMsOf${NAMES[store]}`] = caughtUpMs;
   const counts = { requestsAcknowledgedMeanwhile: seen.acknowledged, outages: 1 };
   return { counts, peaks, problems };
