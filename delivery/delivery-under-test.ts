@@ -94,7 +94,7 @@ function runDelivery(world: World, { owner, pollMs = 20 }: { owner?: string; pol
       sealingKey: SEALING_KEY,
       allowPrivate: true,
     },
-    { owner: owner ?? `owner-${running.length}`, pollMs },
+    { owner: owner ?? `owner-${running.length}`, pollMs, recordWithinMs: WAIT.timeout },
   );
   running.push(delivery);
   return delivery;

@@ -32,6 +32,8 @@ export interface DispatcherOptions {
   owner: string;
   /** At most so long between two looks. */
   pollMs: number;
+  /** How long a stop waits until what was tried is written down. */
+  recordWithinMs: number;
 }
 
 const LIMITS = {
@@ -49,9 +51,12 @@ const LIMITS = {
 const UNRECORDED_MAX = 500;
 /** Between two takes, so that each finds some. */
 const PAUSE_MS = 5;
-const CLOSE_MS = { attempts: 2_000, records: 1_000 };
+const ATTEMPTS_END_WITHIN_MS = 2_000;
 
-export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: DispatcherOptions): Dispatcher {
+export function createDispatcher(
+  deps: DispatcherDeps,
+  { owner, pollMs, recordWithinMs }: DispatcherOptions,
+): Dispatcher {
   const { pool, clock, log, sealingKey } = deps;
   const wakeup = createWakeup();
   const recorder = createRecorder({ ...deps, owner, onRecorded });
@@ -92,10 +97,10 @@ export function createDispatcher(deps: DispatcherDeps, { owner, pollMs }: Dispat
       closing.abort();
       await kept;
       await release(taking, lanes.close());
-      await poll(() => lanes.running === 0 || undefined, { timeoutMs: CLOSE_MS.attempts, everyMs: 10 });
+      await poll(() => lanes.running === 0 || undefined, { timeoutMs: ATTEMPTS_END_WITHIN_MS, everyMs: 10 });
       // What is broken off from now on did not fail by its receiver.
       isCutOff = true;
-      await recorder.close(CLOSE_MS.records);
+      await recorder.close(recordWithinMs);
     },
   };
 }

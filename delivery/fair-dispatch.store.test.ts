@@ -83,9 +83,6 @@ it('a process that starts anew under the same name sends at once what it had in 
   const killed = new Date(world.clock.nowMs() + 30_000);
   const stop = world.run({ owner: 'control' });
   await soon(() => expect(world.sent).toHaveLength(1));
-  // A stop waits a second for that to be written down, and no longer.
-  const left = () => world.pool.query('SELECT FROM webhook_queue');
-  await soon(async () => expect((await left()).rowCount).toBe(0));
   await stop.close();
   await world.pool.query(
     `INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at,

@@ -32,6 +32,8 @@ export interface DeliveryOptions {
   owner: string;
   /** How often it looks without being woken. Default 1,000. */
   pollMs?: number;
+  /** How long a stop waits until what was tried is written down; else it is sent again. Default 1,000. */
+  recordWithinMs?: number;
 }
 
 export interface Delivery {
@@ -47,11 +49,15 @@ export interface Delivery {
 export const DELIVERY_CHANNELS = [CHANNELS.outbox] as const;
 
 const POLL_MS = 1_000;
+const RECORD_WITHIN_MS = 1_000;
 const BACKLOG_EVERY_MS = 5_000;
 const PARTITIONS_EVERY_MS = 3_600_000;
 
 /** Makes deliveries of the events of the outbox, sends them, and forgets them when they are old. */
-export function startDelivery(deps: DeliveryDeps, { owner, pollMs = POLL_MS }: DeliveryOptions): Delivery {
+export function startDelivery(
+  deps: DeliveryDeps,
+  { owner, pollMs = POLL_MS, recordWithinMs = RECORD_WITHIN_MS }: DeliveryOptions,
+): Delivery {
   const { pool, clock, log } = deps;
   const metrics = createDeliveryMetrics(deps.metrics, clock.nowMs);
   const closing = new AbortController();
@@ -71,7 +77,7 @@ export function startDelivery(deps: DeliveryDeps, { owner, pollMs = POLL_MS }: D
     return false;
   }
 
-  const dispatcher = createDispatcher({ ...deps, metrics }, { owner, pollMs });
+  const dispatcher = createDispatcher({ ...deps, metrics }, { owner, pollMs, recordWithinMs });
   const kept = [
     keep('deliveries could not be made', pollMs, makeDeliveries, outbox),
     keep('deliveries could not be held', pollMs, async () => (await holdDisabled(pool, now())) > 0),
