@@ -157,10 +157,17 @@ describe('an idempotent POST', () => {
     await lockRequestKey(holder, request, 1_000);
     const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 14 });
     try {
-      const crowd = createRunChange(pool, Buffer.alloc(32));
-      const asked = Array.from({ length: 14 }, () => crowd(request, answer).catch((error) => error));
-      const first = await Promise.race(asked);
-      expect(first).toMatchObject({ refusal: { code: 'idempotency_key_in_use' } });
+      const crowd = createRunChange(pool, Buffer.alloc(32), 30_000);
+      const refused: unknown[] = [];
+      const refuse = (error: unknown) => {
+        refused.push(error);
+        return { body: 'refused' };
+      };
+      const asked = Array.from({ length: 14 }, () => crowd(request, answer).catch(refuse));
+      // Before the lock is free: who has no connection yet would find room.
+      await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(2);
+      const inUse = { refusal: { code: 'idempotency_key_in_use' } };
+      expect(refused).toMatchObject([inUse, inUse]);
       await holder.query('COMMIT');
       const outcomes = await Promise.all(asked);
       expect(outcomes.filter(({ body }) => body === 'done')).toHaveLength(12);
