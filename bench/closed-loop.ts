@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface ClosedLoop {
+export interface ClosedLoopLoad {
   origin: string;
   /** Whole requests; each connection sends them in turn, from a place of its own on. */
   requests: readonly Buffer[];
   connections: number;
-  durationMs: number;
   /**
    * Takes a core of its own all the time. Who answers a reader that sleeps pays for waking it: in some runs
    * for 0.4 of the answers, in others for 0.9, which is a fifth of what an answer costs.
@@ -19,25 +18,53 @@ export interface ClosedLoopResult {
   seconds: number;
 }
 
+/** The same again and again on the same connections. */
+export interface ClosedLoop {
+  run(durationMs: number): Promise<ClosedLoopResult>;
+  close(): void;
+}
+
 /**
  * As many requests as are answered: each connection has one under way. Rejects on any answer but 200. Raw
  * sockets and no more parsing than the length, since the generator shares the machine with what it drives.
  */
-export async function runClosedLoop(load: ClosedLoop): Promise<ClosedLoopResult> {
+export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> {
   const { hostname, port } = new URL(load.origin);
-  const startedMs = performance.now();
-  const untilMs = startedMs + load.durationMs;
-  const sleep = load.staysAwake ? stayAwake() : () => undefined;
-  const counts = await Promise.all(
-    Array.from({ length: load.connections }, async (_, connection) => {
+  const sockets = await Promise.all(
+    Array.from({ length: load.connections }, async () => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
       await once(socket, 'connect');
-      const first = Math.floor((connection * load.requests.length) / load.connections);
-      return askInTurn(socket, { requests: load.requests, first, untilMs });
+      // What fails between two runs shows in the next one.
+      return socket.on('error', () => undefined);
     }),
-  ).finally(sleep);
-  const answered = counts.reduce((sum, count) => sum + count, 0);
-  return { answered, seconds: (performance.now() - startedMs) / 1000 };
+  );
+  const firsts = sockets.map((_, at) => Math.floor((at * load.requests.length) / load.connections));
+  return {
+    async run(durationMs) {
+      const startedMs = performance.now();
+      const turn = { requests: load.requests, untilMs: startedMs + durationMs };
+      const sleep = load.staysAwake ? stayAwake() : () => undefined;
+      const asked = sockets.map((socket, at) => askInTurn(socket, { ...turn, first: firsts[at] ?? 0 }));
+      const counts = await Promise.all(asked).finally(sleep);
+      const answered = counts.reduce((sum, count) => sum + count, 0);
+      return { answered, seconds: (performance.now() - startedMs) / 1000 };
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Once, on connections of its own. */
+export async function runClosedLoop(
+  load: ClosedLoopLoad & { durationMs: number },
+): Promise<ClosedLoopResult> {
+  const loop = await openClosedLoop(load);
+  try {
+    return await loop.run(load.durationMs);
+  } finally {
+    loop.close();
+  }
 }
 
 function stayAwake(): () => void {
@@ -67,21 +94,25 @@ function askInTurn(socket: Socket, { requests, first, untilMs }: Turn): Promise<
       socket.write(requests[at] as Buffer);
       at = (at + 1) % requests.length;
     };
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error('the connection was closed')));
-    socket.on('data', (chunk) => {
+    const onClose = () => end(new Error('the connection was closed'));
+    const onData = (chunk: Buffer) => {
       begun += chunk.toString('latin1');
       const isWhole = isWholeAnswer(begun);
       if (isWhole === undefined) return;
-      if (!isWhole) return reject(new Error(`unexpected answer: ${begun}`));
+      if (!isWhole) return end(new Error(`unexpected answer: ${begun}`));
       begun = '';
       answered += 1;
-      if (performance.now() < untilMs) return ask();
-      socket.removeAllListeners('close');
-      socket.destroy();
-      resolve(answered);
-    });
-    ask();
+      if (performance.now() < untilMs) ask();
+      else end();
+    };
+    const end = (error?: Error) => {
+      socket.off('data', onData).off('close', onClose).off('error', end);
+      if (error) reject(error);
+      else resolve(answered);
+    };
+    socket.on('data', onData).on('close', onClose).on('error', end);
+    if (socket.destroyed) onClose();
+    else ask();
   });
 }
 

@@ -13,25 +13,31 @@ export interface ProcessCost {
 const MICROS_PER_TICK = 10_000;
 
 export function processCost(pid: number): ProcessCost {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // Fields from the third on: the second, the name, may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[11]) + Number(fields[12]);
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return {
-    cpuMicros: ticks * MICROS_PER_TICK,
+    cpuMicros: ticksOf(pid).own * MICROS_PER_TICK,
     rssPeakBytes: kibibytes(status, 'VmHWM') * 1024,
     rssBytes: kibibytes(status, 'VmRSS') * 1024,
   };
 }
 
-/** A process with its children, such as the server processes of Postgres. */
+/** A process with its children, such as the server processes of Postgres; CPU of those that ended, too. */
 export function familyCost(pid: number): ProcessCost {
-  return [pid, ...childrenOf(pid)].map(costOrNothing).reduce((sum, one) => ({
+  const family = [pid, ...childrenOf(pid)].map(costOrNothing).reduce((sum, one) => ({
     cpuMicros: sum.cpuMicros + one.cpuMicros,
     rssPeakBytes: sum.rssPeakBytes + one.rssPeakBytes,
     rssBytes: sum.rssBytes + one.rssBytes,
   }));
+  return { ...family, cpuMicros: family.cpuMicros + ticksOf(pid).ofEnded * MICROS_PER_TICK };
+}
+
+/** Of a process, and of its children that have ended. */
+function ticksOf(pid: number): { own: number; ofEnded: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Fields from the third on: the second, the name, may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map(Number);
+  return { own: user + system, ofEnded: endedUser + endedSystem };
 }
 
 /** A child may end between the listing and the reading. */

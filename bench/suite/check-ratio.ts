@@ -2,10 +2,11 @@ import { dataDirAt } from '../../infra/data-dir.ts';
 import { type Endpoints, readEndpoints, writeEndpoints } from '../../infra/endpoints-file.ts';
 import { type Api, createApi, getPatiently } from '../api.ts';
 import { startBaseline } from '../baselines/start-baseline.ts';
-import { runClosedLoop } from '../closed-loop.ts';
+import { openClosedLoop, runClosedLoop } from '../closed-loop.ts';
 import type { Instance } from '../instance.ts';
 import { processCost } from '../process-cost.ts';
 import { eachRound, inTurns, median, paired, rounded } from './paired.ts';
+import { inShortTurns, type RoundSizes, timesOurs, wholeOf } from './short-turns.ts';
 
 const CUSTOMERS = 200;
 const FEATURES = ['sso', 'seats', 'calls'] as const;
@@ -13,7 +14,12 @@ const CONNECTIONS = 32;
 /** The door reads every 100 ms where the control side is. */
 const MOVED_MS = 200;
 /** Ours is ten times slower in its first two seconds, until it is compiled and has everybody in memory. */
-const WARM_UP_MS = { directly: 3_000, throughTheDoor: 1_000 };
+const WARM_UP_MS = 3_000;
+/** Then both in turns, as they are measured; not yet counted. */
+const WARM_UP: RoundSizes = { rounds: 1, runMs: 1_200 };
+/** Through the door a turn has to be announced: few, and longer. */
+const DOOR_TURN_MS = 250;
+const DOOR_WARM_UP_MS = 1_000;
 
 export interface CheckRatios {
   customers: number;
@@ -23,14 +29,14 @@ export interface CheckRatios {
   throughTheDoor: Compared;
 }
 
+/** Of everything that is measured; above 1 ours is better. */
+type Compared = Awaited<ReturnType<typeof comparedDirectly>>;
+
 /**
  * Warm checks of entitlements beside a bare Koa that answers a constant: directly, and both through the
  * public door. In turns, bare, ours, bare: bare beside bare is the control, and must read 1.00 ± 0.05.
  */
-export async function compareChecks(
-  instance: Instance,
-  { rounds, durationMs }: { rounds: number; durationMs: number },
-): Promise<CheckRatios> {
+export async function compareChecks(instance: Instance, { rounds, runMs }: RoundSizes): Promise<CheckRatios> {
   const key = instance.keys().live.secret;
   const api = createApi({ origin: instance.origin, key, connections: 4 });
   try {
@@ -45,18 +51,14 @@ export async function compareChecks(
     const bench: Bench = {
       instance,
       rounds,
-      durationMs,
+      runMs,
       requests: paths.map((path) => requestOf(path, key)),
       bare: bareKoa,
       ours: { url: endpointsOf(instance).controlUrl, pid: instance.pid('control side') },
     };
     try {
-      const directly = await compared(bench, ({ url }) => url, WARM_UP_MS.directly);
-      const throughTheDoor = await compared(
-        bench,
-        (target) => behindTheDoor(bench, target),
-        WARM_UP_MS.throughTheDoor,
-      );
+      const directly = await comparedDirectly(bench);
+      const throughTheDoor = await comparedThroughTheDoor(bench);
       return { customers: CUSTOMERS, features: FEATURES, connections: CONNECTIONS, directly, throughTheDoor };
     } finally {
       // Else the door goes on asking a server that is gone, whatever ended the measuring.
@@ -67,10 +69,8 @@ export async function compareChecks(
   }
 }
 
-interface Bench {
+interface Bench extends RoundSizes {
   instance: Instance;
-  rounds: number;
-  durationMs: number;
   /** Of every customer and feature. */
   requests: Buffer[];
   bare: { url: string; pid: number };
@@ -135,61 +135,82 @@ async function behindTheDoor({ instance }: Bench, { url }: { url: string }): Pro
   return instance.origin;
 }
 
-interface Run {
-  perSecond: number;
+interface Ran extends Record<string, number> {
+  answered: number;
+  seconds: number;
   /** Of the server that answers; the door's stand beside it. */
   cpuMicros: number;
   doorCpuMicros: number;
 }
 
-/** Medians over all rounds, and every round. Above 1: ours is better. */
-async function compared(
-  bench: Bench,
-  reach: (target: Bench['ours']) => string | Promise<string>,
-  warmUpMs: number,
-) {
-  const measured = async (target: Bench['ours']) => measure(bench, target, await reach(target));
-  const warmUp = { ...bench, durationMs: warmUpMs };
-  for (const target of [bench.bare, bench.ours]) await measure(warmUp, target, await reach(target));
+const secondsEach = ({ seconds, answered }: Ran) => seconds / answered;
+const microsEach = ({ cpuMicros, answered }: Ran) => cpuMicros / answered;
+
+async function comparedDirectly(bench: Bench) {
+  const open = ({ url }: Bench['ours']) =>
+    // Two servers and a reader that is always awake would share two cores: through the door it sleeps.
+    openClosedLoop({ origin: url, requests: bench.requests, connections: CONNECTIONS, staysAwake: true });
+  const [bare, ours] = [await open(bench.bare), await open(bench.ours)];
+  try {
+    for (const loop of [bare, ours]) await loop.run(WARM_UP_MS);
+    const runners = {
+      bare: (durationMs: number) => costOf(bench, bench.bare, () => bare.run(durationMs)),
+      ours: (durationMs: number) => costOf(bench, bench.ours, () => ours.run(durationMs)),
+    };
+    await inShortTurns(WARM_UP, runners);
+    const rounds = await inShortTurns(bench, runners);
+    return {
+      throughput: timesOurs(rounds, 'bare', secondsEach),
+      cpu: timesOurs(rounds, 'bare', microsEach),
+      ours: shown(rounds.map((round) => wholeOf(round.ours))),
+      bare: shown(rounds.map((round) => wholeOf(round.bare))),
+    };
+  } finally {
+    for (const loop of [bare, ours]) loop.close();
+  }
+}
+
+async function comparedThroughTheDoor(bench: Bench): Promise<Compared> {
+  const { requests, bare, ours } = bench;
+  const measured = async (target: Bench['ours'], durationMs = DOOR_TURN_MS) => {
+    const origin = await behindTheDoor(bench, target);
+    const load = { origin, requests, connections: CONNECTIONS, staysAwake: false, durationMs };
+    return await costOf(bench, target, () => runClosedLoop(load));
+  };
+  for (const target of [bare, ours]) await measured(target, DOOR_WARM_UP_MS);
   const turns = await inTurns(
     bench.rounds,
-    () => measured(bench.bare),
-    () => measured(bench.ours),
+    () => measured(bare),
+    () => measured(ours),
   );
-  await reach(bench.ours);
+  await behindTheDoor(bench, ours);
   return {
-    throughput: paired(eachRound(turns, ({ perSecond }) => perSecond)),
-    cpu: paired(eachRound(turns, ({ cpuMicros }) => 1 / cpuMicros)),
-    ours: shown(turns.map(({ ours }) => ours)),
+    throughput: paired(eachRound(turns, (ran) => 1 / secondsEach(ran))),
+    cpu: paired(eachRound(turns, (ran) => 1 / microsEach(ran))),
+    ours: shown(turns.map((turn) => turn.ours)),
     bare: shown(turns.map(({ before }) => before)),
   };
 }
 
-type Compared = Awaited<ReturnType<typeof compared>>;
-
-function shown(runs: Run[]) {
-  const middle = (name: keyof Run) => rounded(median(runs.map((run) => run[name])));
+function shown(runs: Ran[]) {
+  const middle = (figure: (ran: Ran) => number) => rounded(median(runs.map(figure)));
   return {
-    perSecond: middle('perSecond'),
-    cpuMicros: middle('cpuMicros'),
-    doorCpuMicros: middle('doorCpuMicros'),
+    perSecond: middle((ran) => 1 / secondsEach(ran)),
+    cpuMicros: middle(microsEach),
+    doorCpuMicros: middle(({ doorCpuMicros, answered }) => doorCpuMicros / answered),
   };
 }
 
-async function measure(bench: Bench, target: Bench['ours'], origin: string): Promise<Run> {
-  const { requests, durationMs, instance } = bench;
-  const door = instance.pid('data plane');
-  const before = [target.pid, door].map((pid) => processCost(pid).cpuMicros);
-  const { answered, seconds } = await runClosedLoop({
-    origin,
-    requests,
-    connections: CONNECTIONS,
-    durationMs,
-    // Two servers and a reader that is always awake would share two cores.
-    staysAwake: origin !== instance.origin,
-  });
-  const [cpu = 0, doorCpu = 0] = [target.pid, door].map(
-    (pid, at) => processCost(pid).cpuMicros - (before[at] ?? 0),
+async function costOf(
+  { instance }: Bench,
+  { pid }: Bench['ours'],
+  run: () => Promise<{ answered: number; seconds: number }>,
+): Promise<Ran> {
+  const pids = [pid, instance.pid('data plane')];
+  const before = pids.map((one) => processCost(one).cpuMicros);
+  const { answered, seconds } = await run();
+  const [cpuMicros = 0, doorCpuMicros = 0] = pids.map(
+    (one, at) => processCost(one).cpuMicros - (before[at] ?? 0),
   );
-  return { perSecond: answered / seconds, cpuMicros: cpu / answered, doorCpuMicros: doorCpu / answered };
+  return { answered, seconds, cpuMicros, doorCpuMicros };
 }

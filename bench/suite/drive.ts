@@ -47,17 +47,38 @@ export function makeLanes(driven: Driven, seed: number) {
 
 /** As many new events as are answered, one request under way on each connection. */
 export async function drive(driven: Driven): Promise<DrivenResult> {
+  const driver = createDriver(driven);
+  try {
+    return await driver.run(driven.durationMs);
+  } finally {
+    driver.close();
+  }
+}
+
+/** The same, again and again on the same connections: in a run of milliseconds to open them would be a part. */
+export interface Driver {
+  run(durationMs: number): Promise<DrivenResult>;
+  close(): void;
+}
+
+export function createDriver(driven: Driven): Driver {
   const lanes = makeLanes(driven, 1);
-  const startedAt = performance.now();
-  const untilMs = startedAt + driven.durationMs;
-  let events = 0;
-  const mayGoOn = () =>
-    performance.now() < untilMs && events < (driven.eventsMax ?? Number.POSITIVE_INFINITY);
-  const onAnswered = () => {
-    events += driven.batch;
+  const { batch, eventsMax = Number.POSITIVE_INFINITY } = driven;
+  return {
+    async run(durationMs) {
+      const startedAt = performance.now();
+      let events = 0;
+      const mayGoOn = () => performance.now() < startedAt + durationMs && events < eventsMax;
+      const onAnswered = () => {
+        events += batch;
+      };
+      await Promise.all(lanes.map((lane) => askInTurn(lane, mayGoOn, onAnswered)));
+      return { events, seconds: (performance.now() - startedAt) / 1_000 };
+    },
+    close: () => {
+      for (const { connection } of lanes) connection.close();
+    },
   };
-  await Promise.all(lanes.map((lane) => askInTurn(lane, mayGoOn, onAnswered)));
-  return { events, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
 async function askInTurn(
@@ -65,14 +86,10 @@ async function askInTurn(
   mayGoOn: () => boolean,
   onAnswered: () => void,
 ): Promise<void> {
-  try {
-    for (let sent = 0; mayGoOn(); sent++) {
-      const { request } = (bodies[sent % bodies.length] as TesterBody).next();
-      const { status, body } = await connection.ask(request);
-      if (status !== 200 && status !== 201) throw new Error(`answered ${status}: ${body.subarray(0, 300)}`);
-      onAnswered();
-    }
-  } finally {
-    connection.close();
+  for (let sent = 0; mayGoOn(); sent++) {
+    const { request } = (bodies[sent % bodies.length] as TesterBody).next();
+    const { status, body } = await connection.ask(request);
+    if (status !== 200 && status !== 201) throw new Error(`answered ${status}: ${body.subarray(0, 300)}`);
+    onAnswered();
   }
 }

@@ -25,13 +25,15 @@ const BASELINE_PATIENCE_MS = 60_000;
 const COLD_FLUSHES = 10;
 /** Requests that are under way when a round begins and ends are a smaller part of a longer one. */
 const ROUND_MS_MIN = 500;
+/** Of fewer a p99 is a handful, and says nothing the next time. */
+const P99_ANSWERS_MIN = 2_000;
 /** Until every connection of a round is open and has been asked a few times. */
 const WARM_UP_MS = 150;
 
 /**
  * G3: an open loop at half of what was answered at most, in turns with a bare flush of those bytes at that
  * pace. A round has too few requests for a p99: it is taken over all of them together, and the control is
- * every other flush run beside the rest.
+ * every other flush run beside the rest. Of few rounds it is the ratio of the middle times.
  */
 export async function latencyRatio(scene: Scene, capacityPerSecond: number): Promise<LatencyFigures> {
   const offeredPerSecond = Math.round(capacityPerSecond / 2);
@@ -56,21 +58,27 @@ export async function latencyRatio(scene: Scene, capacityPerSecond: number): Pro
   const answerMs = latencies(recorded.histogram);
   const flushMs = flushes.flat();
   const late = recorded.delays.percentile(99) / 1e6 - 1;
-  const note = `p99 by which the generator itself was late: ${rounded(late)} ms`;
-  const value = rounded((answerMs.p99 ?? Number.NaN) / percentile(flushMs, 99));
+  const isFew = recorded.histogram.totalCount < P99_ANSWERS_MIN;
+  const p99s = `${rounded(answerMs.p99 ?? Number.NaN)} and ${rounded(percentile(flushMs, 99))} ms`;
+  const note = [
+    `p99 by which the generator itself was late: ${rounded(late)} ms`,
+    ...(isFew ? [`the middle times, since these are few for a p99; the p99 ${p99s}`] : []),
+  ].join('; ');
+  const percent = isFew ? 50 : 99;
+  const value = rounded((answerMs[`p${percent}`] ?? Number.NaN) / percentile(flushMs, percent));
   return {
-    measured: [{ id: 'G3', value, ...controlOf(flushes), note }],
+    measured: [{ id: 'G3', value, isSmaller: isFew, ...controlOf(flushes, percent), note }],
     answerMs,
-    bareFlushMs: { p50: rounded(percentile(flushMs, 50)), p99: rounded(percentile(flushMs, 99)) },
+    bareFlushMs: Object.fromEntries([50, 90, 99].map((at) => [`p${at}`, rounded(percentile(flushMs, at))])),
     offeredPerSecond,
   };
 }
 
 /** Every other run beside the rest, and how far one was from the next in a middling case. */
-function controlOf(flushes: number[][]): Pick<Measured, 'control' | 'noise'> {
-  const every = (odd: number) => percentile(flushes.filter((_, at) => at % 2 === odd).flat(), 99);
-  const each = flushes.map((times) => percentile(times, 99));
-  const apart = each.slice(1).map((p99, at) => Math.abs(p99 / (each[at] ?? p99) - 1));
+function controlOf(flushes: number[][], percent: number): Pick<Measured, 'control' | 'noise'> {
+  const every = (odd: number) => percentile(flushes.filter((_, at) => at % 2 === odd).flat(), percent);
+  const each = flushes.map((times) => percentile(times, percent));
+  const apart = each.slice(1).map((time, at) => Math.abs(time / (each[at] ?? time) - 1));
   return { control: rounded(every(1) / every(0)), noise: rounded(median(apart)) };
 }
 

@@ -9,7 +9,8 @@ import { processCost } from '../process-cost.ts';
 import { drive, makeLanes } from './drive.ts';
 import { rounded } from './paired.ts';
 import { type Scene, toward, waitForAll } from './scene.ts';
-import { storedCounts, timedReads } from './usage-ratios.ts';
+import { take } from './take.ts';
+import { storedInAll, timedReads } from './usage-ratios.ts';
 
 export interface GrowthPoint {
   events: number;
@@ -23,8 +24,6 @@ const BATCH = 500;
 const CONNECTIONS = 8;
 /** A counter is made of hours: all of one hour would be summed as fast, however many they are. */
 const SPREAD_MS = 20 * 86_400_000;
-/** Taken at once before it is waited for: what waits for the count has a bound of its own. */
-const STEP_MS = 5_000;
 /** Ticks of CPU are 10 ms: some hundreds of them. */
 const COSTED_MS = 3_000;
 
@@ -36,14 +35,8 @@ export async function usageGrowth(
 ): Promise<GrowthPoint[]> {
   const points: GrowthPoint[] = [];
   for (const size of sizes) {
-    let stored = await storedEvents(scene);
-    while (stored < size) {
-      const shape = { batch: BATCH, connections: CONNECTIONS, durationMs: STEP_MS };
-      // At most what is missing, give or take a batch for each connection.
-      await drive({ ...toward(scene, shape), spreadMs: SPREAD_MS, eventsMax: size - stored });
-      await waitForAll(scene);
-      stored = await storedEvents(scene);
-    }
+    await take(scene, size - (await storedInAll(scene)), SPREAD_MS);
+    const stored = await storedInAll(scene);
     const ingestCpuMicros = await ingestCost(scene);
     await waitForAll(scene);
     points.push({ events: stored, ingestCpuMicros, ...(await timedReads(scene, samples)) });
@@ -57,10 +50,6 @@ async function ingestCost(scene: Scene): Promise<number> {
   const shape = { batch: BATCH, connections: CONNECTIONS, durationMs: COSTED_MS };
   const { events } = await drive(toward(scene, shape));
   return rounded((processCost(ingest).cpuMicros - before) / events);
-}
-
-async function storedEvents(scene: Scene): Promise<number> {
-  return (await storedCounts(scene)).reduce((sum, count) => sum + count, 0);
 }
 
 export interface SoakFigures {

@@ -29,9 +29,12 @@ import { bytesBelow, closeScene, openScene, type Scene, toward, waitForAll } fro
 import { readSuiteArguments, type Sizes } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
 import { goalTable, renewReadme } from './table.ts';
-import { counters, freshness, storedCounts } from './usage-ratios.ts';
+import { take } from './take.ts';
+import { counters, freshness, storedInAll } from './usage-ratios.ts';
 
 const CHILD_PATIENCE_MS = 240_000;
+/** Fewer cost too little to tell. */
+const COSTED_EVENTS_MIN = 200_000;
 /** Where the capacity was not measured. */
 const SOAK_RATE = 60_000;
 const LEFT_OUT: Measured = { id: 'G10', note: 'left out of this form: npm run bench:distributed' };
@@ -99,8 +102,8 @@ const PARTS: Record<string, Part> = {
   },
 
   /** Ahead of all that leaves the warehouse something to merge: a warm check is one of an idle instance. */
-  async checks({ instance }, { checkMs, checkRounds }, result) {
-    const checks = await compareChecks(instance, { rounds: checkRounds, durationMs: checkMs });
+  async checks({ instance }, { checkRounds, runMs }, result) {
+    const checks = await compareChecks(instance, { rounds: checkRounds, runMs });
     result.checks = checks;
     const { directly, throughTheDoor } = checks;
     const byCpu = `by CPU ${directly.cpu.value} and ${throughTheDoor.cpu.value}`;
@@ -125,16 +128,16 @@ const PARTS: Record<string, Part> = {
     result.latency = figures;
   },
 
-  /** What was taken so far and more is counted; its cost, by process, and what all of it takes on disk. */
-  async whole(scene, { drainMs }, result) {
+  /** What an event costs by process until it is counted, up to so many; and what they take on disk. */
+  async whole(scene, { storedEvents }, result) {
     await waitForAll(scene);
+    const missing = storedEvents - (await storedInAll(scene));
     const before = costs(scene);
     const startedAt = performance.now();
-    const { events } = await drive(toward(scene, { batch: 500, connections: 8, durationMs: drainMs }));
-    await waitForAll(scene);
+    const events = await take(scene, Math.max(missing, COSTED_EVENTS_MIN));
     const seconds = (performance.now() - startedAt) / 1_000;
     const after = costs(scene);
-    const stored = (await storedCounts(scene)).reduce((sum, count) => sum + count, 0);
+    const stored = await storedInAll(scene);
     const bytes = Object.entries(await storedBytes(scene.instance.dataDir));
     const spent = Object.entries(after.cpuMicros).map(([name, micros]) => {
       return [name, rounded((micros - (before.cpuMicros[name] ?? 0)) / events)];

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { inTime } from './in-time.ts';
+import { familyCost, processCost } from './process-cost.ts';
+
+// Break this catches: only children that live are counted, so that a family whose sessions end costs less
+// than nothing.
+it('a family has cost what those of it cost that have ended', async () => {
+  const busy = `${process.execPath} -e 'for (const end = Date.now() + 300; Date.now() < end; );'`;
+  const shell = spawn('sh', ['-c', `${busy}; echo ended; sleep 60`]);
+  try {
+    await inTime(once(shell.stdout, 'data'), 20_000, 'the end of the busy one');
+    const pid = shell.pid ?? 0;
+    expect(processCost(pid).cpuMicros).toBeLessThan(100_000);
+    expect(familyCost(pid).cpuMicros).toBeGreaterThanOrEqual(100_000);
+  } finally {
+    shell.kill('SIGKILL');
+  }
+});
