@@ -106,7 +106,7 @@ function refusalOf(error: unknown, { requestId }: Exchange, log: pino.Logger): R
   return INTERNAL;
 }
 
-function send(exchange: Exchange, { status, replayed, body }: Answer): void {
+function send(exchange: Exchange, { status, replayed, body, release }: Answer): void {
   const headers = replayed ? JSON_REPLAYED : status === 503 ? JSON_RETRY : JSON_BODY;
-  exchange.respond(status, headers, body);
+  exchange.respond(status, headers, body, release);
 }

@@ -20,3 +20,15 @@ test('no more is held than was said', () => {
   const known = new Set(taken.map(({ buffer }) => buffer));
   expect(again.filter(({ buffer }) => known.has(buffer))).toHaveLength(2);
 });
+
+// Red when a loan that is given back twice hands one piece of memory to two.
+test('what was lent comes back once, however often it is given back', () => {
+  const pool = createBufferPool(1_000_000);
+  const { take, giveBack } = pool.loan();
+  const lent = [take(100_000), take(100_000)].map(({ buffer }) => buffer);
+  giveBack();
+  giveBack();
+  const again = Array.from({ length: 4 }, () => pool.take(100_000).buffer);
+  expect(new Set(again).size).toBe(4);
+  expect(again.filter((buffer) => lent.includes(buffer))).toHaveLength(2);
+});

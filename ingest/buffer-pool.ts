@@ -7,6 +7,8 @@ export interface BufferPool {
   take(bytes: number): Buffer;
   /** What was taken, whole, once nobody reads it any more. What is never given back is garbage as ever. */
   give(buffer: Buffer): void;
+  /** Takes for one purpose, and gives all of it back together, once however often it is asked to. */
+  loan(): { take(bytes: number): Buffer; giveBack(): void };
 }
 
 /** Smaller pieces are cheap to make. */
@@ -16,21 +18,35 @@ export function createBufferPool(heldBytesMax: number): BufferPool {
   /** By the power of two that they are long. */
   const idle = new Map<number, Buffer[]>();
   let heldBytes = 0;
-  return {
-    take(bytes) {
-      if (bytes < POOLED_FROM) return Buffer.allocUnsafe(bytes);
-      const length = 2 ** Math.ceil(Math.log2(bytes));
-      const found = idle.get(length)?.pop();
-      if (found) heldBytes -= length;
-      return found ?? Buffer.allocUnsafeSlow(length);
-    },
-    give(buffer) {
-      const { length } = buffer;
-      if (length < POOLED_FROM || heldBytes + length > heldBytesMax) return;
-      const alike = idle.get(length) ?? [];
-      alike.push(buffer);
-      idle.set(length, alike);
-      heldBytes += length;
-    },
-  };
+
+  function take(bytes: number): Buffer {
+    if (bytes < POOLED_FROM) return Buffer.allocUnsafe(bytes);
+    const length = 2 ** Math.ceil(Math.log2(bytes));
+    const found = idle.get(length)?.pop();
+    if (found) heldBytes -= length;
+    return found ?? Buffer.allocUnsafeSlow(length);
+  }
+
+  function give(buffer: Buffer): void {
+    const { length } = buffer;
+    if (length < POOLED_FROM || heldBytes + length > heldBytesMax) return;
+    const alike = idle.get(length) ?? [];
+    alike.push(buffer);
+    idle.set(length, alike);
+    heldBytes += length;
+  }
+
+  function loan() {
+    const taken: Buffer[] = [];
+    return {
+      take(bytes: number): Buffer {
+        const room = take(bytes);
+        taken.push(room);
+        return room;
+      },
+      giveBack: () => taken.splice(0).forEach(give),
+    };
+  }
+
+  return { take, give, loan };
 }

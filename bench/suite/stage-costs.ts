@@ -123,19 +123,14 @@ function request(): Part {
   const claim = stores.keys.claim(door.claimBatch(count));
   if (claim.created !== BATCH) throw new Error(`${claim.created} of ${BATCH} keys were new`);
   from = took('claim', from);
-  door.answer(count, claim.created, 0);
+  const { take, giveBack } = rooms.loan();
+  door.answerInto(take, count, claim.created, 0);
   from = took('answer', from);
-  const taken: Buffer[] = [];
-  const take = (room: number) => {
-    const given = rooms.take(room);
-    taken.push(given);
-    return given;
-  };
   const lines = door.linesInto(count, take);
   const records = door.recordsInto(claim.created * RECORD_BYTES, take);
   const touched = touchedSpans(door, pairs);
   took('lines', from);
-  return { claim, records, lines, touched, giveBack: () => taken.forEach(rooms.give) };
+  return { claim, records, lines, touched, giveBack };
 }
 
 function took(step: Step, from: number): number {

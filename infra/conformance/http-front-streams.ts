@@ -40,6 +40,27 @@ export function streamedAnswers(createFront: CreateFront): void {
     }
   });
 
+  // Red with onTaken called when respond returns: what the client has not read yet is overwritten.
+  it('says when an answer is taken, so that its memory may be used again at once', async () => {
+    let timesTaken = 0;
+    const { url } = await startFront(createFront, (exchange) => {
+      const body = Buffer.from(sources.get(exchange.path) ?? []);
+      exchange.respond(200, {}, body, () => {
+        timesTaken++;
+        body.fill('x');
+      });
+    });
+    for (const bytes of [1, 60_000, 30_000_000]) {
+      const body = randomBytes(bytes);
+      sources.set('/taken', body);
+      timesTaken = 0;
+      const response = await fetch(`${url}/taken`);
+      expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(body));
+      await until('it is said', () => timesTaken > 0);
+      expect(timesTaken).toBe(1);
+    }
+  });
+
   it('gives announced lengths of every size whole', async () => {
     const { url } = await startFront(createFront, (exchange) => streamBody(exchange, true));
     for (const bytes of [0, 1, 65_536, 65_537, 5_000_000]) {

@@ -91,8 +91,9 @@ export class NodeExchange implements Exchange {
     if (this.wantsBody()) end?.();
   }
 
-  respond(status: number, headers: Record<string, string>, body: Buffer): void {
+  respond(status: number, headers: Record<string, string>, body: Buffer, onTaken?: () => void): void {
     if (this.begun || this.aborted) return;
+    if (onTaken) this.res.once('finish', onTaken);
     this.begin(status, Object.entries(headers));
     if (!forbidsBody(status)) this.res.setHeader('Content-Length', body.length);
     this.announced = undefined;

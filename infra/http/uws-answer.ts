@@ -28,6 +28,7 @@ export class UwsAnswer {
   /** An answer that is small and of known length is gathered and sent at once, with its Content-Length. */
   private gathered: Buffer[] | undefined;
   private headSent = false;
+  private onTaken: (() => void) | undefined;
   isBlocked = false;
 
   constructor(res: HttpResponse, owner: AnswerOwner) {
@@ -35,8 +36,9 @@ export class UwsAnswer {
     this.owner = owner;
   }
 
-  /** A whole answer. */
-  send(status: number, headers: Array<[string, string]>, body: Buffer): void {
+  /** A whole answer. `onTaken`: the native side has all of its body. */
+  send(status: number, headers: Array<[string, string]>, body: Buffer, onTaken?: () => void): void {
+    this.onTaken = onTaken;
     this.res.cork(() => {
       this.writeHead(status, headers);
       if (isBodiless(this.owner.method, status)) this.endWithoutBody(status, body.length);
@@ -88,7 +90,7 @@ export class UwsAnswer {
    */
   private sendBody(body: Buffer): void {
     const [, whole] = this.res.tryEnd(body, body.length);
-    if (whole) this.owner.complete();
+    if (whole) this.bodyIsTaken();
     else {
       this.owner.blocked();
       this.res.onWritable((offset) => this.sendRest(body, offset));
@@ -97,9 +99,14 @@ export class UwsAnswer {
 
   private sendRest(body: Buffer, offset: number): boolean {
     const [ok, whole] = this.res.tryEnd(body.subarray(offset), body.length);
-    if (whole) this.owner.complete();
+    if (whole) this.bodyIsTaken();
     else this.owner.blocked();
     return ok;
+  }
+
+  private bodyIsTaken(): void {
+    this.owner.complete();
+    this.onTaken?.();
   }
 
   private writePiece(piece: Buffer): void {

@@ -90,7 +90,7 @@ export class UwsExchange implements Exchange, AnswerOwner {
     this.body.resume();
   }
 
-  respond(status: number, headers: Record<string, string>, body: Buffer): void {
+  respond(status: number, headers: Record<string, string>, body: Buffer, onTaken?: () => void): void {
     if (this.begun || this.over) return;
     if (this.isBodyOutstanding() && !isBodiless(this.method, status)) {
       this.begin(status, Object.entries(headers));
@@ -100,7 +100,7 @@ export class UwsExchange implements Exchange, AnswerOwner {
       this.begun = true;
       this.answered = true;
       this.body.drop();
-      this.answer.send(status, Object.entries(headers), body);
+      this.answer.send(status, Object.entries(headers), body, onTaken);
     }
   }
 

@@ -76,6 +76,8 @@ export interface Answer {
   /** True for a single event that was seen before: `Idempotent-Replayed: true`. */
   replayed: boolean;
   body: Buffer;
+  /** Nobody reads the body any more: its memory is used again. At most once. */
+  release?: () => void;
 }
 
 export interface Decision {

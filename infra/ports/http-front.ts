@@ -41,8 +41,12 @@ export interface Exchange {
   pauseBody(): void;
   resumeBody(): void;
 
-  /** A whole answer. Once; further calls are ignored. `headers` without the ones the front adds. */
-  respond(status: number, headers: Record<string, string>, body: Buffer): void;
+  /**
+   * A whole answer. Once; further calls are ignored. `headers` without the ones the front adds. `onTaken` is
+   * called at most once, when nobody reads `body` any more, so that its memory may be used again: perhaps
+   * never, where the client goes away or was answered before its body had come.
+   */
+  respond(status: number, headers: Record<string, string>, body: Buffer, onTaken?: () => void): void;
 
   /** An answer in pieces. Header values may repeat (`set-cookie`), so pairs. */
   begin(status: number, headers: Array<[string, string]>): void;

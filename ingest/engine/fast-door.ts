@@ -54,7 +54,6 @@ export function createFastDoor(reused = '') {
   const texts = createPairTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
 
   const reusedBytes = memory.write(reused, at.REUSED);
-  const output = (bytes: number) => Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + bytes));
 
   /** A place and a length stand there. */
   function textAt(place: number): string {
@@ -95,9 +94,10 @@ export function createFastDoor(reused = '') {
       outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
     }),
     // Copies, all of them: the memory belongs to the next request.
-    answer: (count: number, created: number, duplicate: number) =>
-      output(wasm.answer(count, created, duplicate, reusedBytes)),
-    event: () => output(wasm.event()),
+    answerInto(take: Take, count: number, created: number, duplicate: number): Buffer {
+      return copyInto(take, memory, at.OUTPUT, wasm.answer(count, created, duplicate, reusedBytes));
+    },
+    event: () => Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event())),
     linesInto: (count: number, take: Take) => copyInto(take, memory, at.OUTPUT, wasm.lines(count)),
     recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
   };

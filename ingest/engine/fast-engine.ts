@@ -63,7 +63,8 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     const batch = door.claimBatch(count);
     return claimKeys(deps.store, batch, (claim) => {
       // The answer first: the lines take the same place, and move the records.
-      const answer = request.kind === 'single' ? singleOf(door, batch, request) : batchOf(door, claim, batch);
+      const isSingle = request.kind === 'single';
+      const answer = isSingle ? singleOf(door, batch, request) : batchOf({ door, rooms }, claim, batch);
       return { answer, ...commitOf({ door, rooms }, claim, reading) };
     });
   }
@@ -102,10 +103,16 @@ function singleOf(door: FastDoor, { outcomes }: ClaimBatch, { requestId }: Usage
   return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body: door.event() };
 }
 
-function batchOf(door: FastDoor, { created }: Claim, { count, outcomes }: ClaimBatch): Answer {
+function batchOf(
+  { door, rooms }: { door: FastDoor; rooms: BufferPool },
+  { created }: Claim,
+  { count, outcomes }: ClaimBatch,
+): Answer {
   let duplicate = 0;
   for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
-  return { status: 200, replayed: false, body: door.answer(count, created, duplicate) };
+  const { take, giveBack } = rooms.loan();
+  const body = door.answerInto(take, count, created, duplicate);
+  return { status: 200, replayed: false, body, release: giveBack };
 }
 
 /** What was claimed, as a part of the next frame. */
@@ -116,15 +123,9 @@ function commitOf(
 ): Pick<Decision, 'commit'> | undefined {
   const { created, waits } = claim;
   if (created === 0 && !waits) return undefined;
-  const taken: Buffer[] = [];
-  const take = (bytes: number) => {
-    const room = rooms.take(bytes);
-    taken.push(room);
-    return room;
-  };
+  const { take, giveBack } = rooms.loan();
   const lines = door.linesInto(count, take);
   const records = door.recordsInto(created * RECORD_BYTES, take);
   const touched = touchedSpans(door, pairs);
-  const giveBack = () => taken.splice(0).forEach(rooms.give);
   return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };
 }

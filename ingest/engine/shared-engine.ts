@@ -57,19 +57,19 @@ function identified(
   const pairOf = new Uint16Array(count);
   for (let item = 0; item < count; item++) pairOf[item] = door.pairOf(item);
   judged.fill(OUTCOME.created);
-  const created = door.answer(count, count, 0);
-  let room: Buffer | undefined;
-  const lines = door.linesInto(count, (bytes) => {
-    room = pool.take(bytes);
-    return room;
-  });
+  const forAnswer = pool.loan();
+  const allNew = door.answerInto(forAnswer.take, count, count, 0);
+  const forLines = pool.loan();
+  const lines = door.linesInto(count, forLines.take);
 
   function answerAnew(outcomes: Uint8Array): Buffer {
+    forAnswer.giveBack();
     readAgain(request);
     const batch = door.claimBatch(count);
     batch.records.set(records);
     batch.outcomes.set(outcomes);
-    return door.answer(count, countOf(outcomes, OUTCOME.created), countOf(outcomes, OUTCOME.duplicate));
+    const [created, duplicate] = [OUTCOME.created, OUTCOME.duplicate].map((one) => countOf(outcomes, one));
+    return door.answerInto(forAnswer.take, count, created ?? 0, duplicate ?? 0);
   }
 
   return {
@@ -84,12 +84,10 @@ function identified(
     refuse: () => undefined,
     answer(outcomes) {
       const isNew = countOf(outcomes, OUTCOME.created) === count;
-      return { status: 200, replayed: false, body: isNew ? created : answerAnew(outcomes) };
+      const body = isNew ? allNew : answerAnew(outcomes);
+      return { status: 200, replayed: false, body, release: forAnswer.giveBack };
     },
-    release() {
-      if (room) pool.give(room);
-      room = undefined;
-    },
+    release: forLines.giveBack,
   };
 }
 
