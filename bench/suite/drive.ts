@@ -55,7 +55,7 @@ export async function drive(driven: Driven): Promise<DrivenResult> {
   }
 }
 
-/** The same, again and again on the same connections: in a run of milliseconds to open them would be a part. */
+/** The same again and again on connections that stay open: to open them would be a part of a short run. */
 export interface Driver {
   run(durationMs: number): Promise<DrivenResult>;
   close(): void;

@@ -30,8 +30,8 @@ export interface SuiteArguments {
 }
 
 const QUICK: Sizes = {
-  ...{ runMs: 400, rounds: 8, rate: 30_000, freshnessMs: 6_000, storedEvents: 2_600_000, counterSamples: 6 },
-  ...{ checkRounds: 9, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0 },
+  ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 5_000, storedEvents: 2_400_000, counterSamples: 4 },
+  ...{ checkRounds: 7, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0 },
   distributedRounds: 0,
 };
 const WHOLE: Sizes = {

@@ -74,9 +74,7 @@ const GOAL_EVENTS = 10_000_000;
 /** Of fewer times the p99 is the slowest one, and says nothing the next time. */
 const P99_SAMPLES_MIN = 100;
 
-/**
- * G7: a counter beside the sum over as many raw rows, one after the other, on what this scene has stored by now.
- */
+/** G7: a counter beside the sum over as many raw rows, one after the other, on what is stored by now. */
 export async function counters(scene: Scene, samples: number): Promise<CounterFigures> {
   await waitForAll(scene);
   const stored = await storedCounts(scene);
@@ -116,13 +114,10 @@ function figuresOf(
   const isFew = raw.samples < P99_SAMPLES_MIN;
   const pairs = times.counter.map((time, at) => time / (times.raw[at] ?? Number.NaN));
   const value = rounded(isFew ? median(pairs) : counter.p99 / raw.p99);
+  const slowest = `${counter.p99} and ${raw.p99}`;
   const note = [
     `on ${events} events, ${stored[0] ?? 0} of them summed, ${raw.samples} times`,
-    ...(isFew
-      ? [
-          `the middle of each beside the next, since these are few for a p99; the slowest ${counter.p99} and ${raw.p99} ms`,
-        ]
-      : []),
+    ...(isFew ? [`the middle of each beside the next, since these are few; the slowest ${slowest} ms`] : []),
     ...(events < GOAL_EVENTS ? ['the goal speaks of 10 M'] : []),
   ].join('; ');
   return {
