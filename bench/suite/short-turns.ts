@@ -52,9 +52,12 @@ async function oneRound<Name extends string, R extends Run>(
   return Object.fromEntries(halves) as Round<Name, R>;
 }
 
-/** Two by two: of two that follow each other one comes behind its own like, and one behind another's. */
+/**
+ * Of four the outer two and the inner two: each half has one behind its own like and one behind another's,
+ * and both have the same middle, so that a machine that slows down is no difference.
+ */
 function halvesOf<R extends Run>(runs: R[]): Halves<R> {
-  const of = (half: number) => runs.filter((_, at) => (at >> 1) % 2 === half).reduce(added);
+  const of = (half: number) => runs.filter((_, at) => ((at + 1) >> 1) % 2 === half).reduce(added);
   return { first: of(0), second: of(1) };
 }
 
