@@ -30,14 +30,21 @@ export interface ClosedLoop {
  */
 export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> {
   const { hostname, port } = new URL(load.origin);
-  const sockets = await Promise.all(
-    Array.from({ length: load.connections }, async () => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      await once(socket, 'connect');
-      // What fails between two runs shows in the next one.
-      return socket.on('error', () => undefined);
-    }),
+  const sockets = Array.from({ length: load.connections }, () =>
+    connect({ host: hostname, port: Number(port), noDelay: true }),
   );
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  try {
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  } catch (error) {
+    close();
+    throw error;
+  } finally {
+    // What fails between two runs shows in the next one.
+    for (const socket of sockets) socket.on('error', () => undefined);
+  }
   const firsts = sockets.map((_, at) => Math.floor((at * load.requests.length) / load.connections));
   return {
     async run(durationMs) {
@@ -49,9 +56,7 @@ export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> 
       const answered = counts.reduce((sum, count) => sum + count, 0);
       return { answered, seconds: (performance.now() - startedMs) / 1000 };
     },
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-    },
+    close,
   };
 }
 

@@ -7,8 +7,8 @@ import { familyCost, processCost } from './process-cost.ts';
 // Break this catches: only children that live are counted, so that a family whose sessions end costs less
 // than nothing.
 it('a family has cost what those of it cost that have ended', async () => {
-  const busy = `${process.execPath} -e 'for (const end = Date.now() + 300; Date.now() < end; );'`;
-  const shell = spawn('sh', ['-c', `${busy}; echo ended; sleep 60`]);
+  const busy = `${process.execPath} -e 'while (process.cpuUsage().user < 300_000);'`;
+  const shell = spawn('sh', ['-c', `${busy}; echo ended; exec sleep 60`]);
   try {
     await inTime(once(shell.stdout, 'data'), 20_000, 'the end of the busy one');
     const pid = shell.pid ?? 0;

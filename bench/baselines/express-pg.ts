@@ -26,3 +26,5 @@ app.post('/api/v1/usage/events', async (request, response) => {
 const server = app.listen(0, '127.0.0.1', () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });
+// Connections stay open between two turns.
+server.keepAliveTimeout = 65_000;

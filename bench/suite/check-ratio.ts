@@ -34,7 +34,7 @@ type Compared = Awaited<ReturnType<typeof comparedDirectly>>;
 
 /**
  * Warm checks of entitlements beside a bare Koa that answers a constant: directly, and both through the
- * public door. In turns, bare, ours, bare: bare beside bare is the control, and must read 1.00 ± 0.05.
+ * public door, in turns: one half of what is bare beside the other is the control, and must read 1.00 ± 0.05.
  */
 export async function compareChecks(instance: Instance, { rounds, runMs }: RoundSizes): Promise<CheckRatios> {
   const key = instance.keys().live.secret;

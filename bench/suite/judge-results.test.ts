@@ -29,6 +29,14 @@ describe('two results', () => {
     expect(verdicts(before, suite({ id: 'G1', value: 0.1, control: 1, noise: 0.01 }))).toEqual(['G1 void']);
   });
 
+  // Break this catches: the middle of few times beside the p99 of many, which is called better.
+  it('say nothing where one is a middle and the other a p99', () => {
+    const by = (kind?: string) => ({ kind: 'suite', measured: [{ id: 'G3', value: 5, by: kind }] });
+    expect(verdicts(by('p99'), by('p50'))).toEqual(['G3 void']);
+    expect(verdicts(by(), by('p50'))).toEqual(['G3 void']);
+    expect(verdicts(by('p50'), by('p50'))).toEqual(['G3 same']);
+  });
+
   it('leave out what neither has', () => {
     const before = suite({ id: 'G1', value: 1, control: 1, noise: 0 }, { id: 'G10' });
     expect(verdicts(before, before)).toEqual(['G1 same']);

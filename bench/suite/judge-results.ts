@@ -46,7 +46,8 @@ function judged(before: Figure, after: Figure): Compared {
   const gain = before.better === 'higher' ? change : 1 / change;
   const isWithinSlack = Math.abs(after.value - before.value) <= before.slack;
   const moved = gain < 1 - tolerance ? 'WORSE' : gain > 1 + tolerance ? 'better' : 'same';
-  const verdict = before.isVoid || after.isVoid ? 'void' : isWithinSlack ? 'same' : moved;
+  const isVoid = before.isVoid || after.isVoid || before.by !== after.by;
+  const verdict = isVoid ? 'void' : isWithinSlack ? 'same' : moved;
   return { name: before.name, before: before.value, after: after.value, change, tolerance, verdict };
 }
 

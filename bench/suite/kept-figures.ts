@@ -41,6 +41,8 @@ export interface Figure {
   /** What it may differ by whatever the share: a tick of the CPU's clock is much of a small cost. */
   slack: number;
   isVoid: boolean;
+  /** Two of different kinds are not compared. */
+  by?: string;
   /** Not to be there any more is worse: it was one of the goals. */
   isGoal: boolean;
 }
@@ -59,11 +61,12 @@ export function figuresOf(result: KeptResult): Figure[] {
 }
 
 /** The noise of a ratio is what its control saw; away from 1 by too much it says nothing at all. */
-function ratioOf({ id, value, control, noise = NOISE_WITHOUT_CONTROL }: Measured): Figure[] {
+function ratioOf({ id, value, control, noise = NOISE_WITHOUT_CONTROL, by }: Measured): Figure[] {
   const goal = GOALS.find((one) => one.id === id);
   if (!goal || value === undefined) return [];
   const isVoid = control !== undefined && Math.abs(control - 1) > CONTROL_TOLERANCE;
-  return [{ name: id, better: goal.better, value, noise, slack: 0, isVoid, isGoal: true }];
+  const kind = by === undefined ? {} : { by };
+  return [{ name: id, better: goal.better, value, noise, slack: 0, isVoid, isGoal: true, ...kind }];
 }
 
 /** All that is better when it is less. */

@@ -67,7 +67,9 @@ export async function latencyRatio(scene: Scene, capacityPerSecond: number): Pro
   const percent = isFew ? 50 : 99;
   const value = rounded((answerMs[`p${percent}`] ?? Number.NaN) / percentile(flushMs, percent));
   return {
-    measured: [{ id: 'G3', value, isSmaller: isFew, ...controlOf(flushes, percent), note }],
+    measured: [
+      { id: 'G3', value, by: isFew ? 'p50' : 'p99', isSmaller: isFew, ...controlOf(flushes, percent), note },
+    ],
     answerMs,
     bareFlushMs: Object.fromEntries([50, 90, 99].map((at) => [`p${at}`, rounded(percentile(flushMs, at))])),
     offeredPerSecond,

@@ -10,6 +10,8 @@ export interface Sizes {
   freshnessMs: number;
   /** When reads are timed: how many were taken until then is as the machine is. */
   storedEvents: number;
+  /** However many are stored: so many are taken at once, and tell what is counted a second. */
+  costedEvents: number;
   counterSamples: number;
   checkRounds: number;
   keyMillions: string;
@@ -31,6 +33,7 @@ export interface SuiteArguments {
 
 const QUICK: Sizes = {
   ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 5_000, storedEvents: 2_400_000, counterSamples: 4 },
+  costedEvents: 200_000,
   ...{ checkRounds: 7, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0 },
   distributedRounds: 0,
 };
@@ -41,6 +44,7 @@ const WHOLE: Sizes = {
     rate: 60_000,
     freshnessMs: 60_000,
     storedEvents: 14_000_000,
+    costedEvents: 3_000_000,
     counterSamples: 30,
   },
   ...{

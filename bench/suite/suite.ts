@@ -33,8 +33,6 @@ import { take } from './take.ts';
 import { counters, freshness, storedInAll } from './usage-ratios.ts';
 
 const CHILD_PATIENCE_MS = 240_000;
-/** Fewer cost too little to tell. */
-const COSTED_EVENTS_MIN = 200_000;
 /** Where the capacity was not measured. */
 const SOAK_RATE = 60_000;
 const LEFT_OUT: Measured = { id: 'G10', note: 'left out of this form: npm run bench:distributed' };
@@ -129,12 +127,12 @@ const PARTS: Record<string, Part> = {
   },
 
   /** What an event costs by process until it is counted, up to so many; and what they take on disk. */
-  async whole(scene, { storedEvents }, result) {
+  async whole(scene, { storedEvents, costedEvents }, result) {
     await waitForAll(scene);
     const missing = storedEvents - (await storedInAll(scene));
     const before = costs(scene);
     const startedAt = performance.now();
-    const events = await take(scene, Math.max(missing, COSTED_EVENTS_MIN));
+    const events = await take(scene, Math.max(missing, costedEvents));
     const seconds = (performance.now() - startedAt) / 1_000;
     const after = costs(scene);
     const stored = await storedInAll(scene);

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { engineAnswerTests } from './engine-answers.ts';
 import { engineFramePartTests } from './engine-frame-part.ts';
 import { engineFuzzTests } from './engine-fuzz.ts';
 import type { CreateEngineHarness } from './engine-harness.ts';
@@ -19,6 +20,7 @@ export function engineConformance(name: string, create: CreateEngineHarness): vo
     describe('replays', () => engineReplayTests(create));
     describe('state and age', () => engineStateTests(create));
     describe('what goes on the log', () => engineFramePartTests(create));
+    describe('answers that wait', () => engineAnswerTests(create));
     describe('any input', () => engineFuzzTests(create));
   });
 }

@@ -44,7 +44,7 @@ export interface Exchange {
   /**
    * A whole answer. Once; further calls are ignored. `headers` without the ones the front adds. `onTaken` is
    * called at most once, when nobody reads `body` any more, so that its memory may be used again: perhaps
-   * never, where the client goes away or was answered before its body had come.
+   * never, where the client goes away, asked for the head alone, or was answered before its body had come.
    */
   respond(status: number, headers: Record<string, string>, body: Buffer, onTaken?: () => void): void;
 

@@ -16,7 +16,7 @@ import { createPlainEngine, type EngineDeps, type IdentifyDeps } from './plain-e
 
 export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
 
-/** For lines and records that wait for their frame: some dozens of requests. */
+/** For lines and records that wait for their frame, and answers for their client: dozens of requests. */
 const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A request that stands read in the fast door's memory, for as long as no other one was read. */
