@@ -32,7 +32,7 @@ export interface SuiteArguments {
 }
 
 const QUICK: Sizes = {
-  ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 5_000, storedEvents: 2_400_000, counterSamples: 4 },
+  ...{ runMs: 400, rounds: 7, rate: 30_000, freshnessMs: 5_000, storedEvents: 3_400_000, counterSamples: 6 },
   costedEvents: 200_000,
   ...{ checkRounds: 7, keyMillions: '4', stageBatches: 3_000, growth: [], soakMs: 0 },
   distributedRounds: 0,
