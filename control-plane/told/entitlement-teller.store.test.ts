@@ -1,16 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../infra/ports/clock.ts';
-import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
-import { createTellerMetrics } from '../metrics.ts';
 import type { Database } from '../request-context.ts';
 import { catalogueUnderTest } from '../subscriptions/subscriptions-under-test.ts';
-import { startEntitlementTeller } from './entitlement-teller.ts';
+import { freshPool, type TellerOptions, tellerUnderTest } from './teller-under-test.ts';
 import { toldUnderTest } from './told-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
@@ -24,8 +18,6 @@ const SOON = { timeout: 20_000, interval: 1 };
  * its events, or in a transaction of its own; what was told not written; a teller that is cut off told from;
  * a change that comes meanwhile forgotten (`round_to` left as it was), or begun from the start each time.
  */
-const log = pino({ level: 'silent' });
-
 describe('a plan with many subscribers that changes', () => {
   it('is told to each of them once, whichever tellers are cut off within it', async () => {
     const place = await placeUnderTest();
@@ -36,7 +28,8 @@ describe('a plan with many subscribers that changes', () => {
       const before = await place.eventCount();
       const teller = place.teller({ leaseMs: 100, chunkMax: 25 });
       await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
-      await teller.cutOff();
+      // In the midst of a chunk, where it is about to write its events.
+      await place.withNoEventWritten(teller.cutOff);
     }
     // They were cut off within it, not after it.
     expect(await place.eventCount()).toBeLessThan(2 * customers);
@@ -240,6 +233,15 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
       (await count(`SELECT count(*) AS n FROM pg_locks, (SELECT $1) AS _
                      WHERE locktype = 'advisory' AND NOT granted
                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) > 0,
+    /** Acts while somebody waits to write an event, and cannot. */
+    async withNoEventWritten(act: () => Promise<void>): Promise<void> {
+      await inTransaction(pool, async (db) => {
+        await db.query('LOCK TABLE webhook_events IN SHARE MODE');
+        const waiting = `SELECT FROM pg_locks WHERE relation = 'webhook_events'::regclass AND NOT granted`;
+        await vi.waitFor(async () => expect((await db.query(waiting)).rowCount).toBe(1), SOON);
+        await act();
+      });
+    },
     eventCount: () => count(`SELECT count(*) AS n ${ofEvents}`),
     customersHeard: () => count(`SELECT count(DISTINCT object_id) AS n ${ofEvents}`),
     async eventsOf(featureKey: string) {
@@ -250,47 +252,4 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
       };
     },
   };
-}
-
-interface TellerOptions {
-  leaseMs?: number;
-  chunkMax?: number;
-}
-
-/** As in a process of its own, with connections of its own. */
-function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200 }: TellerOptions) {
-  const name = randomUUID();
-  const pool = createPool({ url: String(URLS.get(main)), name, log });
-  const metrics = createTellerMetrics(new Registry(), systemClock.nowMs);
-  const options = { owner: name, leaseMs, chunkMax, everyMs: 20 };
-  const teller = startEntitlementTeller({ pool, clock: systemClock, log, metrics }, options);
-  let ended: Promise<unknown> | undefined;
-  function end(): Promise<unknown> {
-    ended ??= Promise.all([pool.end(), teller.close()]);
-    return ended;
-  }
-  onTestFinished(async () => void (await end()));
-  return {
-    /** In the midst of what it does, and without a word: its lease runs out. */
-    async cutOff(): Promise<void> {
-      // It gets no other connections; how long it takes to see that is not waited for.
-      void end();
-      await main.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-        `metergate-${name}`,
-      ]);
-    },
-  };
-}
-
-const URLS = new WeakMap<Pool, string>();
-
-async function freshPool(): Promise<Pool> {
-  const database = await createTestDatabase();
-  const pool = createPool({ url: database.url, name: 'test', log });
-  URLS.set(pool, database.url);
-  onTestFinished(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return pool;
 }
