@@ -54,7 +54,7 @@ async function runAllInOne(config: Config): Promise<number> {
   const log = createLogger({ role: 'supervisor', level: config.logLevel });
   const paths = prepareDataDir(config.dataDir);
   const keeper = npmProcess();
-  const release = await acquireLock(paths.lock('data-dir'), { waitMs: 0, ...(keeper ? { keeper } : {}) });
+  const release = await acquireLock(paths.lock('data-dir'), keeper);
   const stopping = createStopClock();
   try {
     if (config.webhookAllowPrivate) {

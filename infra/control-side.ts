@@ -26,7 +26,7 @@ import { whenThere } from './when-there.ts';
 await runRole('control', async (context) => {
   const { config, closer, log } = context;
   const paths = prepareDataDir(config.dataDir);
-  const release = await acquireLock(paths.lock('control'), { waitMs: 0, keeper: identityOf(process.ppid) });
+  const release = await acquireLock(paths.lock('control'), identityOf(process.ppid));
   closer.add('lock', { close: release });
   const server = await createControlServer();
   const tellWhere = (postgresUrl: string) =>

@@ -1,22 +1,32 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startStopwatch } from './conformance/stopwatch.ts';
 import { identityOf, isLiving } from './process-identity.ts';
 import { acquireLock } from './process-lock.ts';
 import { testFolder } from './test-folder.ts';
 
 const IN_USE = { name: 'Fatal', code: 'data_dir_in_use' };
 
-/** Another process: it does nothing until it is killed. */
-async function otherProcess(): Promise<{ pid: number; end(): Promise<void> }> {
-  const child: ChildProcess = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], {
-    stdio: 'ignore',
-  });
-  await once(child, 'spawn');
+/** Takes the lock of the file that is named, if any, and does nothing more until it is killed. */
+const HOLDER = `
+  const [file] = process.argv.slice(1);
+  if (file && !require('fs-native-extensions').tryLock(require('fs').openSync(file, 'r+'))) process.exit(1);
+  console.log('holds');
+  setInterval(() => {}, 1e6);
+`;
+
+interface Other {
+  pid: number;
+  end(): Promise<void>;
+}
+
+async function otherProcess(file = ''): Promise<Other> {
+  const child = spawn(process.execPath, ['-e', HOLDER, file], { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
   const end = async () => {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
@@ -25,79 +35,75 @@ async function otherProcess(): Promise<{ pid: number; end(): Promise<void> }> {
   return { pid: child.pid ?? 0, end };
 }
 
-function lockHeldBy(pid: number, more: object = {}): string {
+/** By another process, with these words in it: its own where none are given. */
+async function heldLock(words?: object): Promise<{ file: string; owner: Other }> {
   const file = join(testFolder(), 'x.lock');
-  writeFileSync(file, JSON.stringify({ ...identityOf(pid), ...more }));
-  return file;
+  writeFileSync(file, '');
+  const owner = await otherProcess(file);
+  writeFileSync(file, JSON.stringify(words ?? identityOf(owner.pid)));
+  return { file, owner };
 }
 
-test('a free lock is taken, names this process, and is gone when it is given back', async () => {
+function readWords(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+test('a free lock is taken, names this process, and names nobody when it is given back', async () => {
   const file = join(testFolder(), 'locks', 'x.lock');
-  const release = await acquireLock(file, { waitMs: 0 });
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(identityOf(process.pid));
+  const release = await acquireLock(file);
+  expect(readWords(file)).toEqual(identityOf(process.pid));
   release();
-  expect(existsSync(file)).toBe(false);
+  expect(readFileSync(file, 'utf8')).toBe('');
+  await expect(acquireLock(file)).resolves.toBeTypeOf('function');
 });
 
-/** Red when a living owner is taken for a dead one. */
-test('a lock that a living process holds is refused at once, and stays', async () => {
-  const owner = await otherProcess();
-  const file = lockHeldBy(owner.pid);
-  const passedMs = startStopwatch();
-  await expect(acquireLock(file, { waitMs: 0 })).rejects.toMatchObject(IN_USE);
-  expect(passedMs()).toBeLessThan(1_000);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: owner.pid });
+/** Red when the lock is not asked for, and when a refused one writes itself down. */
+test('a lock that a living process holds is refused and stays, whatever stands in it', async () => {
+  const held = await Promise.all([heldLock(), heldLock({ pid: 999_999_999, start: '1' }), heldLock({})]);
+  const before = held.map(({ file }) => readFileSync(file, 'utf8'));
+  await Promise.all(held.map(({ file }) => expect(acquireLock(file)).rejects.toMatchObject(IN_USE)));
+  expect(held.map(({ file }) => readFileSync(file, 'utf8'))).toEqual(before);
 });
 
-test('a lock whose owner was killed is taken over', async () => {
-  const owner = await otherProcess();
-  const file = lockHeldBy(owner.pid);
-  await owner.end();
-  await acquireLock(file, { waitMs: 0 });
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: process.pid });
-});
-
-/** Red when only the pid is compared. */
-test('a lock of an earlier process whose pid was given out again is taken over', async () => {
-  const other = await otherProcess();
-  const file = lockHeldBy(other.pid, { start: 'earlier' });
-  await expect(acquireLock(file, { waitMs: 0 })).resolves.toBeTypeOf('function');
-});
-
-test('a lock that a power cut left empty, and one with our own pid from before, are taken over', async () => {
-  const empty = join(testFolder(), 'empty.lock');
-  writeFileSync(empty, '');
-  await expect(acquireLock(empty, { waitMs: 0 })).resolves.toBeTypeOf('function');
-  await expect(acquireLock(lockHeldBy(process.pid), { waitMs: 0 })).resolves.toBeTypeOf('function');
-});
-
-/** Two containers on one volume. Red without the socket: the pid of one is our own, or of nobody here. */
-test('a lock of a process that lives where pids are of another container is refused, and stays', async () => {
+test('a lock is refused within the process that holds it, and its file can be read meanwhile', async () => {
   const file = join(testFolder(), 'x.lock');
-  const release = await acquireLock(file, { waitMs: 0 });
-  writeFileSync(file, JSON.stringify({ pid: 999_999_999, start: '1' }));
-  await expect(acquireLock(file, { waitMs: 0 })).rejects.toMatchObject(IN_USE);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: 999_999_999 });
-  release();
-  await expect(acquireLock(file, { waitMs: 0 })).resolves.toBeTypeOf('function');
+  await acquireLock(file);
+  expect(readWords(file)).toMatchObject({ pid: process.pid });
+  await expect(acquireLock(file)).rejects.toMatchObject(IN_USE);
 });
 
-test('an owner that ends is waited for, for as long as was said', async () => {
-  const owner = await otherProcess();
-  const file = lockHeldBy(owner.pid);
-  await expect(acquireLock(file, { waitMs: 100 })).rejects.toMatchObject(IN_USE);
-  const waiting = acquireLock(file, { waitMs: 10_000 });
+test('a lock whose owner was killed is taken over, by one of many who try', async () => {
+  const { file, owner } = await heldLock();
+  await owner.end();
+  const tries = await Promise.allSettled(Array.from({ length: 10 }, () => acquireLock(file)));
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(readWords(file)).toMatchObject({ pid: process.pid });
+});
+
+test('what nobody holds is free, whoever it names: nobody, the living, ourselves', async () => {
+  for (const words of ['', '{"pid":1,"sta', JSON.stringify(identityOf((await otherProcess()).pid))]) {
+    const file = join(testFolder(), 'x.lock');
+    writeFileSync(file, words);
+    await expect(acquireLock(file)).resolves.toBeTypeOf('function');
+  }
+});
+
+/** Red when it is refused at once: a start right after kill -9 of gigabytes would be. */
+test('an owner that is about to end is waited for', async () => {
+  const { file, owner } = await heldLock();
+  const waiting = acquireLock(file);
   await owner.end();
   await expect(waiting).resolves.toBeTypeOf('function');
 });
 
 /** Red when the keeper is not looked at: a start right after kill -9 of npm would be refused. */
-test('an owner whose keeper was killed is on its way out and is waited for', async () => {
-  const [owner, keeper] = [await otherProcess(), await otherProcess()];
-  const file = lockHeldBy(owner.pid, { keeper: identityOf(keeper.pid) });
-  await expect(acquireLock(file, { waitMs: 0 })).rejects.toMatchObject(IN_USE);
+test('an owner whose keeper was killed is on its way out and is waited for longer', async () => {
+  const keeper = await otherProcess();
+  const { file, owner } = await heldLock({ keeper: identityOf(keeper.pid) });
+  await expect(acquireLock(file)).rejects.toMatchObject(IN_USE);
   await keeper.end();
-  const waiting = acquireLock(file, { waitMs: 0 });
+  const waiting = acquireLock(file);
+  await expect(Promise.race([waiting, delay(3_000)])).resolves.toBeUndefined();
   await owner.end();
   await expect(waiting).resolves.toBeTypeOf('function');
 });

@@ -1,39 +1,52 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { tryLock } from 'fs-native-extensions';
 import { Fatal } from '../schemas/failures.ts';
-import { claimSocket } from './claim-socket.ts';
 import { poll } from './poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
 
-export interface LockOptions {
-  /** For a living owner: 0 where it means a second instance, more where it is on its way out. */
-  waitMs: number;
-  /** The process that we end with. An owner whose keeper is gone is on its way out and is waited for. */
-  keeper?: ProcessIdentity;
-}
-
+/** What the file tells. */
 interface Owner extends ProcessIdentity {
   keeper?: ProcessIdentity;
 }
 
+/** A process that was killed holds its files until the kernel has taken back its memory, gigabytes or not. */
+const DYING_WAIT_MS = 2_000;
+/** A stop in order. */
 const ORPHAN_WAIT_MS = 20_000;
 const POLL_EVERY_MS = 25;
 
 /**
  * Makes this process the only owner of `file` until the function that is returned is called, or the process
- * ends in whatever way: what a dead owner left is taken over. Throws Fatal `data_dir_in_use` (exit 3) when
- * another one lives on. Holds among the processes of one kernel, in whatever containers, not across machines
- * that share a folder.
+ * ends in whatever way: the kernel holds the lock, for the open file, and gives it back when that is closed.
+ * What stands in the file only tells who holds it. `keeper` is the process that we end with: an owner whose
+ * keeper is gone is on its way out, and is waited for. Throws Fatal `data_dir_in_use` (exit 3) when another
+ * one lives on, `data_dir_closed` (exit 2) where nothing can be locked. Holds among the processes of one
+ * kernel, in whatever containers; not across machines that share a folder, unless its file system says so.
  */
-export async function acquireLock(file: string, { waitMs, keeper }: LockOptions): Promise<() => void> {
+export async function acquireLock(file: string, keeper?: ProcessIdentity): Promise<() => void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const me: Owner = { ...identityOf(process.pid), ...(keeper ? { keeper } : {}) };
-  const attempt = () => tryLock(file, me);
-  const owner = readOwner(file);
-  const orphaned = owner?.keeper !== undefined && !isLiving(owner.keeper);
-  const timeoutMs = orphaned ? Math.max(waitMs, ORPHAN_WAIT_MS) : waitMs;
-  const release = await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS });
-  if (release) return release;
+  // Never removed: who had opened a file that lost its name, and who made the next, would both hold one.
+  const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    await waitForLock(file, fd);
+    writeOwner(fd, { ...identityOf(process.pid), ...(keeper ? { keeper } : {}) });
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return () => {
+    ftruncateSync(fd);
+    closeSync(fd);
+  };
+}
+
+async function waitForLock(file: string, fd: number): Promise<void> {
+  const attempt = () => isGranted(file, fd) || undefined;
+  if (attempt()) return;
+  const keeper = readOwner(file)?.keeper;
+  const timeoutMs = keeper && !isLiving(keeper) ? ORPHAN_WAIT_MS : DYING_WAIT_MS;
+  if (await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS })) return;
   const holder = readOwner(file);
   const who = holder ? `Process ${holder.pid}` : 'Another process';
   throw new Fatal(
@@ -43,62 +56,25 @@ export async function acquireLock(file: string, { waitMs, keeper }: LockOptions)
   );
 }
 
-/** The file tells who it is, and the socket whether he lives where pids are of another container. */
-async function tryLock(file: string, me: Owner): Promise<(() => void) | undefined> {
-  if (isHeld(file)) return undefined;
-  const leave = await claimSocket(`${file}.socket`);
-  if (!leave) return undefined;
-  if (!putOwner(file, me)) {
-    removeStale(file, me);
-    if (!putOwner(file, me)) {
-      leave();
-      return undefined;
-    }
-  }
-  return () => {
-    rmSync(file, { force: true });
-    leave();
-  };
-}
-
-/**
- * Two that find the same dead owner must not remove each other's fresh lock: who may remove is decided by a
- * second lock, and the file is looked at again under it.
- */
-function removeStale(file: string, me: Owner): void {
-  const breaker = `${file}.takeover`;
-  if (!putOwner(breaker, me)) {
-    if (!isHeld(breaker)) rmSync(breaker, { force: true });
-    return;
-  }
-  if (!isHeld(file)) rmSync(file, { force: true });
-  rmSync(breaker, { force: true });
-}
-
-/**
- * Atomic, and never seen half-written: a complete file gets its second name, or there is one of that name.
- */
-function putOwner(file: string, owner: Owner): boolean {
-  const mine = `${file}.${process.pid}`;
-  writeFileSync(mine, JSON.stringify(owner), { mode: 0o600 });
+function isGranted(file: string, fd: number): boolean {
   try {
-    linkSync(mine, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(mine, { force: true });
+    return tryLock(fd);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new Fatal(
+      'data_dir_closed',
+      `${file} cannot be locked (${code}): set DATA_DIR to a folder whose file system has locks.`,
+      { cause },
+    );
   }
 }
 
-/** Our own pid in a file that we did not write was left before the machine restarted. */
-function isHeld(file: string): boolean {
-  const owner = readOwner(file);
-  return owner !== undefined && owner.pid !== process.pid && isLiving(owner);
+function writeOwner(fd: number, owner: Owner): void {
+  ftruncateSync(fd);
+  writeSync(fd, JSON.stringify(owner));
 }
 
-/** Undefined when there is none, and for what a power cut left of one. */
+/** Undefined when it names none, and for what a power cut left of it. */
 function readOwner(file: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Owner;

@@ -60,7 +60,7 @@ async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
 }
 
 async function lockFolder({ closer }: RoleContext, paths: DataDir): Promise<void> {
-  const release = await acquireLock(paths.lock('ingest'), { waitMs: 0, keeper: identityOf(process.ppid) });
+  const release = await acquireLock(paths.lock('ingest'), identityOf(process.ppid));
   closer.add('lock', { close: release });
 }
 

@@ -3,7 +3,12 @@ import { register } from 'node:module';
 import { BREAK_VARIABLE } from './broken-by.ts';
 
 const name = process.env[BREAK_VARIABLE];
-/** Who judges uses modules of the product too, and must not be broken with it. */
-const isJudge = /[/\\]bench[/\\](load|torture[/\\]torture)\.js$/.test(process.argv[1] ?? '');
+/**
+ * Who judges uses modules of the product too, and must not be broken with it. A worker of vitest has its
+ * modules broken by break-plugin.ts, and would only gain the thread for hooks, in which an import that is
+ * begun while another one is under way can wait for ever (Node 20).
+ */
+const JUDGES = /[/\\]bench[/\\](load|torture[/\\]torture)\.js$|[/\\]vitest[/\\]dist[/\\]/;
+const isJudge = JUDGES.test(process.argv[1] ?? '');
 // A process of its own, a compiler perhaps, may have the option without the variable.
 if (name && !isJudge) register(new URL('./break-hooks.js', import.meta.url), { data: { name } });
