@@ -11,7 +11,13 @@ export const RETENTION_BREAKS: readonly Break[] = [
     module: 'ingest/trim-log',
     find: 'const before = Math.min(old, keys.coveredUpTo());',
     replace: 'const before = old;',
-    provedBy: [{ test: 'ingest/trim-log.test.ts', title: 'as far as the record file covers it' }],
+    provedBy: [
+      { test: 'ingest/trim-log.test.ts', title: 'as far as the record file covers it' },
+      {
+        test: 'bench/torture/power/power-cut.sys.test.ts',
+        title: 'opens with all that it told of, once, after a power cut at any moment',
+      },
+    ],
   },
   {
     name: 'log-trimmed-before-it-is-settled',

@@ -7,7 +7,7 @@ import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { decodeFrame, RECORD_BYTES } from '../../../schemas/frame.ts';
-import { eventIds, type RecordedLog } from './recorded-log.ts';
+import { eventIds, type RecordedFrame, type RecordedLog } from './recorded-log.ts';
 
 export interface Crash {
   /** Holds log/ and keys/ as the power cut left them. */
@@ -31,11 +31,13 @@ export async function judgeLog(crash: Crash): Promise<string[]> {
     const writer = await openSegmentLogWriter({ directory, identityCheck, log });
     const reader = await openSegmentLogReader({ directory });
     try {
-      const frames = await readAll(reader);
+      const { start } = writer.extent();
+      const frames = await readAll(reader, start);
+      const left = { start, frames, givenUp: givenUpBefore(start, crash) };
       return [
-        ...eventFaults(crash, frames),
-        ...frameFaults(crash, frames),
-        ...(await keyFaults(crash, reader, frames)),
+        ...eventFaults(crash, left),
+        ...frameFaults(crash, left),
+        ...(await keyFaults(crash, reader, left)),
       ];
     } finally {
       await reader.close();
@@ -46,18 +48,31 @@ export async function judgeLog(crash: Crash): Promise<string[]> {
   }
 }
 
-async function readAll(reader: EventLogReader): Promise<LogFrame[]> {
+interface Left {
+  /** Where the log begins. */
+  start: number;
+  frames: LogFrame[];
+  /** What stood before it and was given up by the moment of the cut, each as it was at last. */
+  givenUp: RecordedFrame[];
+}
+
+function givenUpBefore(start: number, { recorded, moment }: Crash): RecordedFrame[] {
+  const gone = recorded.frames.filter(({ position, givenUp }) => position < start && givenUp <= moment);
+  return [...new Map(gone.map((frame) => [frame.position, frame])).values()];
+}
+
+async function readAll(reader: EventLogReader, start: number): Promise<LogFrame[]> {
   const all: LogFrame[] = [];
   for (;;) {
-    const frames = await reader.read(0, all.at(-1)?.next ?? 0, READ_BYTES);
+    const frames = await reader.read(0, all.at(-1)?.next ?? start, READ_BYTES);
     if (frames.length === 0) return all;
     all.push(...frames);
   }
 }
 
-/** What was acknowledged is there, and nothing twice. */
-function eventFaults({ recorded, moment }: Crash, frames: LogFrame[]): string[] {
-  const ids = frames.flatMap(({ bytes }) => eventIds(bytes));
+/** What was acknowledged is there or was given up, and nothing twice. */
+function eventFaults({ recorded, moment }: Crash, { frames, givenUp }: Left): string[] {
+  const ids = [...givenUp.flatMap((frame) => frame.ids), ...frames.flatMap(({ bytes }) => eventIds(bytes))];
   const found = new Set(ids);
   const told = recorded.answers.filter((answer) => answer.moment <= moment).flatMap((answer) => answer.ids);
   const lost = [...new Set(told)].filter((id) => !found.has(id));
@@ -68,12 +83,13 @@ function eventFaults({ recorded, moment }: Crash, frames: LogFrame[]): string[] 
 }
 
 /** Where a reader was told that it may read, the same frames stand as then. */
-function frameFaults({ recorded, moment }: Crash, frames: LogFrame[]): string[] {
+function frameFaults({ recorded, moment }: Crash, { start, frames }: Left): string[] {
   const told = recorded.published.filter((one) => one.moment <= moment).map(({ end }) => end);
   const readable = Math.max(0, ...told);
   const now = new Map(frames.map(({ position, bytes }) => [position, bytes]));
   const changed = recorded.frames.filter(({ position, bytes }) => {
-    return position + bytes.length <= readable && !now.get(position)?.equals(bytes);
+    if (position < start || position + bytes.length > readable) return false;
+    return !now.get(position)?.equals(bytes);
   });
   if (changed.length === 0) return [];
   return [
@@ -81,16 +97,16 @@ function frameFaults({ recorded, moment }: Crash, frames: LogFrame[]): string[] 
   ];
 }
 
-/** The keys know every event on the log as a duplicate, and no other. */
+/** The keys know every event that is or was on the log as a duplicate, and no other. */
 async function keyFaults(
   { folder, identityCheck }: Crash,
   logReader: EventLogReader,
-  frames: LogFrame[],
+  { frames, givenUp }: Left,
 ): Promise<string[]> {
   const directory = join(folder, 'keys');
   const keys = await openKeyTable({ directory, identityCheck, logReader, earlierRecords: noRecords, log });
   try {
-    const records = Buffer.concat(frames.map(({ bytes }) => decodeFrame(bytes).records));
+    const records = Buffer.concat([...givenUp, ...frames].map(({ bytes }) => decodeFrame(bytes).records));
     const count = records.length / RECORD_BYTES;
     const words = new Uint32Array(records.length / 4);
     new Uint8Array(words.buffer).set(records);
@@ -98,7 +114,7 @@ async function keyFaults(
     keys.claim({ count, records: words, readOnly: new Uint8Array(count).fill(1), outcomes });
     const unknown = outcomes.filter((outcome) => outcome !== OUTCOME.duplicate).length;
     return [
-      ...(unknown > 0 ? [`the keys do not know ${unknown} events of the log`] : []),
+      ...(unknown > 0 ? [`the keys do not know ${unknown} events`] : []),
       ...(keys.keyCount === count ? [] : [`${keys.keyCount} keys for ${count} events`]),
     ];
   } finally {
@@ -106,7 +122,7 @@ async function keyFaults(
   }
 }
 
-/** The log of a recording is whole: whoever asks for what stood before it has lost something. */
+/** Nothing is given up that the keys do not hold: whoever asks for it has lost something. */
 async function* noRecords(before: number): AsyncGenerator<Uint8Array> {
   yield* [];
   throw new Error(`records from before position ${before} are asked for`);

@@ -1,6 +1,7 @@
 /**
- * A process for the power cuts: keeps a log of many small segments and its keys as a data plane does, and
- * prints the ids of each frame once it is durable. Ends by SIGKILL, or in order where `how` is `orderly`.
+ * A process for the power cuts: keeps a log of many small segments and its keys as a data plane does, prints
+ * the ids of each frame once it is durable, and gives up the oldest segments that its keys do not need. Ends
+ * by SIGKILL, or in order where `how` is `orderly`.
  * Arguments: data folder, life, frames, how.
  */
 import { writeSync } from 'node:fs';
@@ -8,16 +9,21 @@ import { open } from 'node:fs/promises';
 import { pino } from 'pino';
 import { prepareDataDir } from '../../../infra/data-dir.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { systemClock } from '../../../infra/ports/clock.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { trimLog } from '../../../ingest/trim-log.ts';
 import { encodeFrame, RECORD_BYTES } from '../../../schemas/frame.ts';
 import { createRandom } from '../../random.ts';
 
 const SEGMENT_BYTES_MAX = 20_000;
 const EVENTS_MAX = 30;
 const NO_ROOM_SHARE = 0.4;
+const TRIM_SHARE = 0.3;
+const TRIM_BYTES_MAX = 4 * SEGMENT_BYTES_MAX;
+const HOUR_MS = 3_600_000;
 const ID_SIGNS = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const [root = '', life = '0', frames = '0', how = ''] = process.argv.slice(2);
@@ -42,7 +48,10 @@ const logReader = await openSegmentLogReader({ directory: paths.log });
 const earlierRecords = async function* () {};
 const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, earlierRecords, log });
 
-for (let frame = 0; frame < Number(frames); frame++) await writeFrame(1 + random.below(EVENTS_MAX));
+for (let frame = 0; frame < Number(frames); frame++) {
+  await writeFrame(1 + random.below(EVENTS_MAX));
+  if (random.chance(TRIM_SHARE)) await giveUpSome();
+}
 if (how !== 'orderly') process.kill(process.pid, 'SIGKILL');
 await keys.close();
 await logReader.close();
@@ -68,6 +77,13 @@ async function writeFrame(count: number): Promise<void> {
   if (outcome.status === 'no_space') return keys.release([claim]);
   await keys.confirm([claim], outcome.end);
   writeSync(1, `${ids.join(' ')}\n`);
+}
+
+/** All that is not being written is old; somebody else may need what is behind a few segments. */
+async function giveUpSome(): Promise<void> {
+  const keptFrom = writer.extent().start + random.below(TRIM_BYTES_MAX);
+  const clock = { ...systemClock, nowMs: () => Date.now() + HOUR_MS };
+  await trimLog({ retention: writer, keys, raiseKeptFrom: async () => keptFrom, clock, log }, 0);
 }
 
 function newId(): string {

@@ -1,6 +1,6 @@
 import { EVENT_COLUMNS } from '../../../schemas/event-row.ts';
 import { decodeFrame } from '../../../schemas/frame.ts';
-import type { DiskHistory, DiskNode, File, NameChange } from './disk-history.ts';
+import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 import { bytesOf, descriptorOf, type SystemCall } from './system-calls.ts';
 
 /** What a recording says of the log: what was written, since when it was durable, what was told of it. */
@@ -27,8 +27,11 @@ export interface RecordedFrame {
   ids: string[];
   /** From when on no power cut takes it: its bytes, its segment's name and the names above are durable. */
   durable: number;
+  /** When its segment began to be given up. */
+  givenUp: number;
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
 const SEGMENT = /^(\d{20})\.seg$/;
 const SEGMENT_HEADER_BYTES = 40;
 const REQUEST_ID = /^HTTP\/1\.1 2.*?\r\nX-Request-Id: ([^\r]*)/s;
@@ -36,10 +39,10 @@ const EVENT_ID = /use_[a-z2-7]{26}/g;
 
 export function readRecordedLog(history: DiskHistory, calls: SystemCall[]): RecordedLog {
   const log = named(history, 'log').find(({ folder }) => folder === history.root);
-  const segments = named(history, SEGMENT).flatMap(({ name, node, durable }) => {
-    return node?.kind === 'file' ? framesOf(Number(SEGMENT.exec(name)?.[1]), node, durable) : [];
+  const durableFolder = log?.durable ?? 0;
+  const frames = named(history, SEGMENT).flatMap((naming) => {
+    return framesOf(naming, durableFolder, givenUp(history, naming));
   });
-  const frames = segments.map((frame) => ({ ...frame, durable: Math.max(frame.durable, log?.durable ?? 0) }));
   const segmentNames = history.renamings.filter(({ names }) => names.some(({ name }) => SEGMENT.test(name)));
   const answers = calls.flatMap(acknowledged);
   return { frames, published: publishedEnds(history), answers, segments: segmentNames };
@@ -49,12 +52,15 @@ interface Naming {
   folder: DiskNode;
   name: string;
   node: DiskNode | undefined;
+  began: number;
   durable: number;
 }
 
 /** Every file that ever got such a name, and when the name became durable. */
 function named(history: DiskHistory, wanted: string | RegExp): Naming[] {
-  const given = history.renamings.flatMap(({ names, durable }) => names.map((one) => ({ ...one, durable })));
+  const given = history.renamings.flatMap(({ names, began, durable }) =>
+    names.map((one) => ({ ...one, began, durable })),
+  );
   return [...given, ...namedBefore(history.root)].filter(({ name, node }) => {
     return node !== undefined && (typeof wanted === 'string' ? name === wanted : wanted.test(name));
   });
@@ -63,16 +69,26 @@ function named(history: DiskHistory, wanted: string | RegExp): Naming[] {
 function namedBefore(folder: DiskNode): Naming[] {
   if (folder.kind !== 'folder') return [];
   return [...folder.before].flatMap(([name, node]) => [
-    { folder, name, node, durable: 0 },
+    { folder, name, node, began: 0, durable: 0 },
     ...namedBefore(node),
   ]);
 }
 
-function framesOf(base: number, { changes }: File, named: number): RecordedFrame[] {
-  return changes.flatMap(({ at, bytes, durable }) => {
+/** When this name was taken away again. */
+function givenUp({ renamings }: DiskHistory, { name, began: given }: Naming): number {
+  const taken = renamings.find(({ began, names }) => {
+    return began > given && names.some((one) => one.name === name && one.node === undefined);
+  });
+  return taken?.began ?? NEVER;
+}
+
+function framesOf({ name, node, durable: named }: Naming, above: number, givenUp: number): RecordedFrame[] {
+  if (node?.kind !== 'file') return [];
+  const base = Number(SEGMENT.exec(name)?.[1]);
+  return node.changes.flatMap(({ at, bytes, durable }) => {
     if (!bytes?.length || at < SEGMENT_HEADER_BYTES) return [];
     const position = base + at - SEGMENT_HEADER_BYTES;
-    return [{ position, bytes, ids: eventIds(bytes), durable: Math.max(durable, named) }];
+    return [{ position, bytes, ids: eventIds(bytes), durable: Math.max(durable, named, above), givenUp }];
   });
 }
 
@@ -105,7 +121,7 @@ export function hastyAnswers({ frames, answers, segments }: RecordedLog): string
   const durable = new Map<string, number>();
   for (const frame of frames) for (const id of frame.ids) durable.set(id, frame.durable);
   const hasty = answers.flatMap(({ moment, ids }) => {
-    return ids.filter((id) => !((durable.get(id) ?? Number.POSITIVE_INFINITY) <= moment));
+    return ids.filter((id) => !((durable.get(id) ?? NEVER) <= moment));
   });
   // A segment that comes back, or goes, by a power cut would contradict the ones that stay.
   const unsure = answers.filter(({ moment }) => {
