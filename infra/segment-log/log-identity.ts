@@ -9,6 +9,8 @@ import { listSegments } from './segment-file.ts';
 export interface LogIdentity {
   logId: Buffer;
   identityCheck: Buffer;
+  /** It stands where one was lost, whose events are stored and whose keys it does not hold. */
+  isSuccessor: boolean;
 }
 
 const LOG_VERSION = 1;
@@ -19,7 +21,7 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
   const path = join(directory, 'log.json');
   const text = readIfThere(path);
   if (text === undefined) return undefined;
-  const { version, logId, identityCheck } = parseFields(text);
+  const { version, logId, identityCheck, isSuccessor } = parseFields(text);
   if (typeof version === 'number' && version > LOG_VERSION) {
     throw new Fatal(
       'log_version_newer',
@@ -29,13 +31,30 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
   if (version !== LOG_VERSION || !isId(logId) || !isId(identityCheck)) {
     throw new Fatal('log_identity_damaged', `${path} cannot be read: restore it from a backup of this log.`);
   }
-  return { logId: Buffer.from(logId, 'hex'), identityCheck: Buffer.from(identityCheck, 'hex') };
+  return {
+    logId: Buffer.from(logId, 'hex'),
+    identityCheck: Buffer.from(identityCheck, 'hex'),
+    isSuccessor: isSuccessor === true,
+  };
 }
 
-/** Throws Fatal `identity_key_mismatch` when the log belongs to another identity key. */
-export function ensureLogIdentity(directory: string, identityCheck: Uint8Array): LogIdentity {
+export interface NewLog {
+  identityCheck: Uint8Array;
+  isSuccessor?: boolean | undefined;
+}
+
+/**
+ * Makes it where there is none. Throws Fatal `identity_key_mismatch` when the log belongs to another identity
+ * key.
+ */
+export function ensureLogIdentity(
+  directory: string,
+  { identityCheck, isSuccessor = false }: NewLog,
+): LogIdentity {
   const known = readLogIdentity(directory);
-  if (!known) return makeLogIdentity(directory, Buffer.from(identityCheck));
+  if (!known) {
+    return makeLogIdentity(directory, { identityCheck: Buffer.from(identityCheck), isSuccessor });
+  }
   if (!known.identityCheck.equals(identityCheck)) {
     throw new Fatal(
       'identity_key_mismatch',
@@ -46,16 +65,17 @@ export function ensureLogIdentity(directory: string, identityCheck: Uint8Array):
   return known;
 }
 
-function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity {
+function makeLogIdentity(directory: string, made: Omit<LogIdentity, 'logId'>): LogIdentity {
   // A new id over old segments would let positions mean two things.
   if (listSegments(directory).length > 0) {
     throw new Fatal('log_identity_damaged', `${directory} holds segments and no log.json: restore it.`);
   }
-  const identity = { logId: randomBytes(16), identityCheck };
+  const identity = { logId: randomBytes(16), ...made };
   const fields = {
     version: LOG_VERSION,
     logId: identity.logId.toString('hex'),
-    identityCheck: identityCheck.toString('hex'),
+    identityCheck: identity.identityCheck.toString('hex'),
+    ...(identity.isSuccessor ? { isSuccessor: true } : {}),
   };
   writeDurably(join(directory, 'log.json'), `${JSON.stringify(fields)}\n`);
   return identity;

@@ -18,8 +18,8 @@ export const CHANGES_BREAKS: readonly Break[] = [
     why: 'a change whose answer was lost is made a second time when it is asked for again',
     module: 'control-plane/idempotent',
     find: 'await keepAnswer(client, place, { requestHash, status: answer.status, body });',
-    replace: `const kept = { requestHash, status: answer.status, body };
-      setTimeout(() => keepAnswer(client, place, kept).catch(() => 0), 50);`,
+    replace: `const late = { requestHash, status: answer.status, body };
+      setTimeout(() => keepAnswer(client, place, late).catch(() => 0), 50);`,
     provedBy: [],
     shownBy: { promise: 20, rounds: 3 },
   },
