@@ -8,7 +8,7 @@ import { type ControlServer, createControlServer } from './control-server.ts';
 import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { createDiskGuard } from './disk-guard.ts';
 import { writeEndpoints } from './endpoints-file.ts';
-import { type KafkaLog, openKafkaLog } from './kafka/kafka-log.ts';
+import type { KafkaLog } from './kafka/kafka-log.ts';
 import { createMetrics } from './metrics.ts';
 import { openWarehouse } from './open-warehouse.ts';
 import { systemClock } from './ports/clock.ts';
@@ -106,6 +106,7 @@ async function openLog(side: ControlSide): Promise<OpenedLog> {
 }
 
 async function openSharedLog({ relational, closer, log }: ControlSide, { kafka }: SharedStores) {
+  const { openKafkaLog } = await import('./kafka/kafka-log.ts');
   const open = () => openKafkaLog({ settings: kafka, pool: relational.pool, log });
   const opened = await whenThere('Kafka', open, log);
   closer.add('log', { close: () => opened.close() });

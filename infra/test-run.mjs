@@ -32,9 +32,9 @@ const GATES = [
 ];
 
 /**
- * What judges how long something takes runs one file at a time, and waits half of that: what needs nothing
- * but the processor takes the other half, and is served after it. Left out: what `npm run test:shared` and
- * `npm run breaks` run.
+ * What judges how long something takes runs one file at a time, and waits half of that; tests of whole
+ * processes wait for starts, stops and locks. What needs nothing but the processor takes the rest of it, and
+ * is served after them. Left out: what `npm run test:shared` and `npm run breaks` run.
  */
 const TIMED = ['timed'];
 const BESIDE = ['unit', 'store', 'store-apart'];
@@ -87,9 +87,13 @@ async function runAll(vitestArguments) {
   const beside = runBehind('tests within a process', 'npx', vitest('beside', projects(BESIDE)));
   const gates = runGates();
   const timed = await runShown('timed tests; those within a process beside them', 'timed', TIMED);
-  const failedGates = await gates;
+  const processes = await runShown(
+    'tests of whole processes; the rest of the others',
+    'processes',
+    PROCESSES,
+  );
   const within = countsOf('beside', await beside);
-  const processes = await runShown('tests of whole processes', 'processes', PROCESSES);
+  const failedGates = await gates;
   const all = [within, timed, processes];
   const sum = (name) => all.reduce((total, counts) => total + counts[name], 0);
   const skipped = all.flatMap((counts) => counts.skipped);

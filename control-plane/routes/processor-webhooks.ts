@@ -18,7 +18,7 @@ export function createProcessorWebhookHandlers({
       // Where there is none one is made up: whoever asks learns nothing from how long the answer takes.
       const secret = known ?? randomBytes(32).toString('base64');
       const header = String(headers['stripe-signature'] ?? '');
-      if (!isSignedBy({ body, header, secret, nowMs })) throw badSignature();
+      if (!(await isSignedBy({ body, header, secret, nowMs }))) throw badSignature();
       const event = readSubscriptionEvent(body, nowMs);
       if (event) await followProcessor(context, event);
       return { received: true };
