@@ -26,8 +26,7 @@ const POLL_EVERY_MS = 25;
  */
 export async function acquireLock(file: string, keeper?: ProcessIdentity): Promise<() => void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Never removed: who had opened a file that lost its name, and who made the next, would both hold one.
-  const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  const fd = openFile(file);
   try {
     await waitForLock(file, fd);
     writeOwner(fd, { ...identityOf(process.pid), ...(keeper ? { keeper } : {}) });
@@ -41,12 +40,25 @@ export async function acquireLock(file: string, keeper?: ProcessIdentity): Promi
   };
 }
 
+/** Never removed: who had opened a file that lost its name, and who made the next, would both hold one. */
+function openFile(file: string): number {
+  try {
+    return openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') throw cause;
+    const message = `${file} is of another account (${code}): run Metergate under the one that has DATA_DIR.`;
+    throw new Fatal('data_dir_closed', message, { cause });
+  }
+}
+
 async function waitForLock(file: string, fd: number): Promise<void> {
-  const attempt = () => isGranted(file, fd) || undefined;
-  if (attempt()) return;
+  const isGrantedIn = (timeoutMs: number) =>
+    poll(() => isGranted(file, fd) || undefined, { timeoutMs, everyMs: POLL_EVERY_MS });
+  if (await isGrantedIn(DYING_WAIT_MS)) return;
+  // Looked at only now: a keeper that was killed a moment ago is gone by then.
   const keeper = readOwner(file)?.keeper;
-  const timeoutMs = keeper && !isLiving(keeper) ? ORPHAN_WAIT_MS : DYING_WAIT_MS;
-  if (await poll(attempt, { timeoutMs, everyMs: POLL_EVERY_MS })) return;
+  if (keeper && !isLiving(keeper) && (await isGrantedIn(ORPHAN_WAIT_MS))) return;
   const holder = readOwner(file);
   const who = holder ? `Process ${holder.pid}` : 'Another process';
   throw new Fatal(
@@ -61,6 +73,8 @@ function isGranted(file: string, fd: number): boolean {
     return tryLock(fd);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
+    // POSIX leaves a file system the choice between this and EAGAIN, which the package knows.
+    if (code === 'EACCES') return false;
     throw new Fatal(
       'data_dir_closed',
       `${file} cannot be locked (${code}): set DATA_DIR to a folder whose file system has locks.`,

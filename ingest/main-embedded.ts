@@ -19,8 +19,8 @@ import { createFastEngine } from './engine/fast-engine.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createIdentity } from './identity.ts';
 import { countLog, createUsageMetrics } from './metrics.ts';
-import { forgetConsent, isLogLost } from './store/lost-log.ts';
 import { raiseKeptFrom } from './store/raise-kept-from.ts';
+import { refuseLostLog } from './store/refuse-lost-log.ts';
 import { startTrimming } from './trim-log.ts';
 
 export interface EmbeddedDataPlane extends DataPlane {
@@ -34,13 +34,11 @@ const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, facto
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
-  const isSuccessor = !readLogIdentity(paths.log) && (await isLogLost(pool, paths));
+  if (!readLogIdentity(paths.log)) await refuseLostLog(pool, paths.log);
   const { segmentBytesMax } = config.log;
-  const opening = { directory: paths.log, identityCheck: identity.check, isSuccessor, segmentBytesMax, log };
+  const opening = { directory: paths.log, identityCheck: identity.check, segmentBytesMax, log };
   const writer = await openSegmentLogWriter(opening);
   closer.add('log', { close: () => writer.close() });
-  if (isSuccessor) log.warn('a new log stands where one was lost: its keys come from the warehouse');
-  forgetConsent(paths.log);
   const store = await openKeys(dataPlane, identity.check);
   closer.add('keys', { close: () => store.close() });
   keepLogShort(dataPlane, writer, store);
@@ -104,7 +102,6 @@ function openKeys(dataPlane: EmbeddedDataPlane, identityCheck: Uint8Array): Prom
       identityCheck,
       logReader,
       earlierRecords,
-      isSuccessor: readLogIdentity(paths.log)?.isSuccessor ?? false,
       log,
     }).finally(() => logReader.close());
   };

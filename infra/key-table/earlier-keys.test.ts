@@ -3,7 +3,6 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
-import { openKeyTable } from './open-key-table.ts';
 import { RECORD_WORDS } from './recent-records.ts';
 import { type TestKeys, testKeys } from './test-keys.ts';
 
@@ -116,32 +115,6 @@ describe('keys that the log no longer holds', () => {
     await keys.open();
     expect(keys.store().keyCount).toBe(KEYS);
     expectAllKnown(keys, records);
-  });
-
-  // Red when a log that begins at 0 is taken for all that there ever was, or when it is asked at each start.
-  it('come from elsewhere, once, where the log stands in the place of one that was lost', async () => {
-    const keys = await openKeys();
-    const options = await keys.openingOf();
-    const earlier = randomFillSync(new Uint32Array(BATCH * RECORD_WORDS));
-    const asked: number[] = [];
-    const open = async () => {
-      const store = await openKeyTable({
-        ...options,
-        isSuccessor: true,
-        earlierRecords: async function* (before) {
-          asked.push(before);
-          yield new Uint8Array(earlier.buffer);
-        },
-      });
-      expect(store.keyCount).toBe(BATCH);
-      await store.close();
-    };
-    await open();
-    await open();
-    expect(asked).toEqual([0]);
-    rmSync(join(keys.folder(), 'keys'), { recursive: true });
-    await open();
-    expect(asked).toEqual([0, 0]);
   });
 });
 

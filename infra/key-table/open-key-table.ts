@@ -38,8 +38,6 @@ export interface KeyTableOptions {
    * missing. Left out: then such keys are refused.
    */
   earlierRecords?: (before: number) => AsyncIterable<Uint8Array>;
-  /** The log stands where one was lost, whose keys it does not hold. */
-  isSuccessor?: boolean;
   log: Logger;
 }
 
@@ -145,12 +143,11 @@ async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Pro
  */
 async function closeGap(
   known: Checkpoint,
-  { logReader, earlierRecords, isSuccessor = false, log }: KeyTableOptions,
+  { logReader, earlierRecords, log }: KeyTableOptions,
   keys: KnownKeys & { end: RecordFileEnd },
 ): Promise<number> {
   const start = await logReader.start(0);
-  const isFirst = isSuccessor && known.recordCount === 0;
-  if (known.logPosition >= start && !isFirst) return known.logPosition;
+  if (known.logPosition >= start) return known.logPosition;
   if (!earlierRecords) {
     throw new Fatal('keys_missing', `The log begins at ${start}, behind what the keys were made from.`);
   }

@@ -9,8 +9,6 @@ import { listSegments } from './segment-file.ts';
 export interface LogIdentity {
   logId: Buffer;
   identityCheck: Buffer;
-  /** It stands where one was lost, whose events are stored and whose keys it does not hold. */
-  isSuccessor: boolean;
 }
 
 const LOG_VERSION = 1;
@@ -21,7 +19,7 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
   const path = join(directory, 'log.json');
   const text = readIfThere(path);
   if (text === undefined) return undefined;
-  const { version, logId, identityCheck, isSuccessor } = parseFields(text);
+  const { version, logId, identityCheck } = parseFields(text);
   if (typeof version === 'number' && version > LOG_VERSION) {
     throw new Fatal(
       'log_version_newer',
@@ -31,30 +29,13 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
   if (version !== LOG_VERSION || !isId(logId) || !isId(identityCheck)) {
     throw new Fatal('log_identity_damaged', `${path} cannot be read: restore it from a backup of this log.`);
   }
-  return {
-    logId: Buffer.from(logId, 'hex'),
-    identityCheck: Buffer.from(identityCheck, 'hex'),
-    isSuccessor: isSuccessor === true,
-  };
+  return { logId: Buffer.from(logId, 'hex'), identityCheck: Buffer.from(identityCheck, 'hex') };
 }
 
-export interface NewLog {
-  identityCheck: Uint8Array;
-  isSuccessor?: boolean | undefined;
-}
-
-/**
- * Makes it where there is none. Throws Fatal `identity_key_mismatch` when the log belongs to another identity
- * key.
- */
-export function ensureLogIdentity(
-  directory: string,
-  { identityCheck, isSuccessor = false }: NewLog,
-): LogIdentity {
+/** Throws Fatal `identity_key_mismatch` when the log belongs to another identity key. */
+export function ensureLogIdentity(directory: string, identityCheck: Uint8Array): LogIdentity {
   const known = readLogIdentity(directory);
-  if (!known) {
-    return makeLogIdentity(directory, { identityCheck: Buffer.from(identityCheck), isSuccessor });
-  }
+  if (!known) return makeLogIdentity(directory, Buffer.from(identityCheck));
   if (!known.identityCheck.equals(identityCheck)) {
     throw new Fatal(
       'identity_key_mismatch',
@@ -65,17 +46,16 @@ export function ensureLogIdentity(
   return known;
 }
 
-function makeLogIdentity(directory: string, made: Omit<LogIdentity, 'logId'>): LogIdentity {
+function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity {
   // A new id over old segments would let positions mean two things.
   if (listSegments(directory).length > 0) {
     throw new Fatal('log_identity_damaged', `${directory} holds segments and no log.json: restore it.`);
   }
-  const identity = { logId: randomBytes(16), ...made };
+  const identity = { logId: randomBytes(16), identityCheck };
   const fields = {
     version: LOG_VERSION,
     logId: identity.logId.toString('hex'),
-    identityCheck: identity.identityCheck.toString('hex'),
-    ...(identity.isSuccessor ? { isSuccessor: true } : {}),
+    identityCheck: identityCheck.toString('hex'),
   };
   writeDurably(join(directory, 'log.json'), `${JSON.stringify(fields)}\n`);
   return identity;

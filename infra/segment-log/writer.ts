@@ -15,8 +15,6 @@ export interface SegmentLogOptions {
   directory: string;
   /** 16 bytes that tell one identity key from another. */
   identityCheck: Uint8Array;
-  /** Of a log that is made here: it stands where one was lost. */
-  isSuccessor?: boolean;
   segmentBytesMax?: number;
   log: Logger;
   /** For tests that fill the disk. */
@@ -34,10 +32,10 @@ const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
  * `log_identity_damaged`, `frame_damaged`: then nothing was changed.
  */
 export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<SegmentLogWriter> {
-  const { directory, log } = options;
+  const { directory, identityCheck, log } = options;
   const { segmentBytesMax = SEGMENT_BYTES_MAX, openFile = openForWriting } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { logId } = ensureLogIdentity(directory, options);
+  const { logId } = ensureLogIdentity(directory, identityCheck);
   const durableEnd = openDurableEnd(directory, logId, 'write');
   try {
     const publishedEnd = durableEnd.look() ?? 0;

@@ -94,7 +94,6 @@ const RUNS: Record<string, readonly number[]> = {
   'bench/torture/limits.sys.test.ts': [9, 11],
   'bench/torture/power/disk.sys.test.ts': [10],
   'bench/torture/power/power-cut.sys.test.ts': [6],
-  'bench/torture/retention/lost-log.sys.test.ts': [2],
   'bench/torture/upgrade/refused-data.sys.test.ts': [17, 19],
   'bench/torture/upgrade/upgrade.sys.test.ts': [19],
   'bench/torture/webhooks/webhooks.sys.test.ts': [5, 12, 13],

@@ -1,6 +1,5 @@
 import type { Break } from './break.ts';
 
-const LOST_LOG_TEST = 'bench/torture/retention/lost-log.sys.test.ts';
 const EXPORT_TEST = 'aggregator/key-export/key-export.store.test.ts';
 
 /** What may be given up, and what has to be put together again from the rest. */
@@ -53,30 +52,12 @@ export const RETENTION_BREAKS: readonly Break[] = [
     promises: [2],
     why: 'a start without keys takes those of the trimmed log for all: older replays are counted again',
     module: 'infra/key-table/open-key-table',
-    find: 'if (known.logPosition >= start && !isFirst) return known.logPosition;',
+    find: 'if (known.logPosition >= start) return known.logPosition;',
     replace: 'return Math.max(known.logPosition, start);',
     provedBy: [
       {
         test: 'infra/key-table/earlier-keys.test.ts',
         title: 'come from elsewhere when the files are gone, and those behind from the log',
-      },
-    ],
-  },
-  {
-    name: 'keys-of-a-lost-log-forgotten',
-    promises: [2],
-    why: 'a log that stands where one was lost begins with no key: whatever is sent again is counted again',
-    module: 'infra/key-table/open-key-table',
-    find: 'if (known.logPosition >= start && !isFirst) return known.logPosition;',
-    replace: 'if (known.logPosition >= start) return known.logPosition;',
-    provedBy: [
-      {
-        test: 'infra/key-table/earlier-keys.test.ts',
-        title: 'come from elsewhere, once, where the log stands in the place of one that was lost',
-      },
-      {
-        test: LOST_LOG_TEST,
-        title: 'a new log takes the place of one that is lost for good, its keys known',
       },
     ],
   },

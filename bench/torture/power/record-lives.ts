@@ -8,13 +8,15 @@ import { type Recording, readRecording, traceIsComplete } from './recording.ts';
 import { traceTo } from './system-calls.ts';
 
 const FRAMES = 120;
+/** After an orderly end the keys are in their file: the next life gives up segments. */
+const LIVES = ['kill', 'orderly', 'kill', 'orderly', 'kill'];
 
-/** A log of many segments and its keys, through a kill, an orderly stop and a kill. `folder` is a new one. */
+/** A log of many segments and its keys, through kills and orderly stops. `folder` is a new one. */
 export async function recordSegments(folder: string): Promise<Recording> {
   const { dataDir, before } = placesIn(folder);
   const program = join('dist', 'bench', 'torture', 'power', 'keep-writing.js');
   const traces: string[] = [];
-  for (const [life, how] of ['kill', 'orderly', 'kill'].entries()) {
+  for (const [life, how] of LIVES.entries()) {
     const trace = join(folder, `${life}.trace`);
     const [command = '', ...args] = [...traceTo(trace), process.execPath, program, dataDir];
     const rest = [String(life), String(FRAMES), how];
