@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { brokenModules, brokenProcesses } from './bench/torture/breaks/break-plugin.ts';
 import { testsNotRunHere } from './bench/torture/machine-means.ts';
+import { memoryTmpdir } from './infra/memory-tmpdir.ts';
 
 /** One more than cores: many tests wait for a clock. */
 const WORKERS = availableParallelism() + 1;
@@ -92,6 +93,7 @@ function stores(name: string, { include, exclude, groupOrder, isolate, globalSet
       exclude: [...NOWHERE, ...exclude, ...notRunHere()],
       pool: 'forks' as const,
       isolate,
+      env: { TMPDIR: memoryTmpdir() },
       maxWorkers: WORKERS,
       globalSetup,
       testTimeout: 180_000,

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { memoryTmpdir } from '../memory-tmpdir.ts';
 import { isAlive } from '../process-identity.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 import { createTemplate, dropTemplate } from './test-database.ts';
@@ -57,7 +57,7 @@ interface TestServer {
 }
 
 async function startServer(): Promise<TestServer> {
-  const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const directory = mkdtempSync(join(memoryTmpdir(), `${PREFIX}${process.pid}-`));
   // The server's account has to pass through.
   chmodSync(directory, 0o711);
   const server = await startEmbeddedPostgres({
@@ -77,11 +77,12 @@ async function startServer(): Promise<TestServer> {
 
 /** A run that was killed leaves its server behind; the next one ends it. */
 async function clearDeadRuns(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
+  const folder = memoryTmpdir();
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
     const runner = Number(name.slice(PREFIX.length).split('-')[0]);
     if (isAlive(runner)) continue;
-    const cluster = join(tmpdir(), name, 'postgres');
+    const cluster = join(folder, name, 'postgres');
     if (existsSync(cluster)) await stopEmbeddedPostgres(cluster);
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
