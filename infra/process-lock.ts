@@ -83,9 +83,9 @@ function isGranted(file: string, fd: number): boolean {
   }
 }
 
+/** Over what stands there: a full disk may have no room for what was given back to it. */
 function writeOwner(fd: number, owner: Owner): void {
-  ftruncateSync(fd);
-  writeSync(fd, JSON.stringify(owner));
+  ftruncateSync(fd, writeSync(fd, JSON.stringify(owner), 0));
 }
 
 /** Undefined when it names none, and for what a power cut left of it. */

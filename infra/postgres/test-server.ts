@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { memoryTmpdir } from '../memory-tmpdir.ts';
@@ -77,12 +78,13 @@ async function startServer(): Promise<TestServer> {
 
 /** A run that was killed leaves its server behind; the next one ends it. */
 async function clearDeadRuns(): Promise<void> {
-  const folder = memoryTmpdir();
-  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
-    const runner = Number(name.slice(PREFIX.length).split('-')[0]);
-    if (isAlive(runner)) continue;
-    const cluster = join(folder, name, 'postgres');
-    if (existsSync(cluster)) await stopEmbeddedPostgres(cluster);
-    rmSync(join(folder, name), { recursive: true, force: true });
+  for (const folder of new Set([memoryTmpdir(), tmpdir()])) {
+    for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
+      const runner = Number(name.slice(PREFIX.length).split('-')[0]);
+      if (isAlive(runner)) continue;
+      const cluster = join(folder, name, 'postgres');
+      if (existsSync(cluster)) await stopEmbeddedPostgres(cluster);
+      rmSync(join(folder, name), { recursive: true, force: true });
+    }
   }
 }
