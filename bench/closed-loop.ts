@@ -18,6 +18,9 @@ export interface ClosedLoopResult {
   seconds: number;
 }
 
+/** An answer takes milliseconds: without one for so long there is none to come. */
+const SILENT_MS_MAX = 30_000;
+
 /** The same again and again on the same connections. */
 export interface ClosedLoop {
   run(durationMs: number): Promise<ClosedLoopResult>;
@@ -51,8 +54,15 @@ export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> 
       const startedMs = performance.now();
       const turn = { requests: load.requests, untilMs: startedMs + durationMs };
       const sleep = load.staysAwake ? stayAwake() : () => undefined;
+      const giveUp = setTimeout(() => {
+        const silent = new Error(`no answer within ${SILENT_MS_MAX} ms`);
+        for (const socket of sockets) socket.destroy(silent);
+      }, durationMs + SILENT_MS_MAX);
       const asked = sockets.map((socket, at) => askInTurn(socket, { ...turn, first: firsts[at] ?? 0 }));
-      const counts = await Promise.all(asked).finally(sleep);
+      const counts = await Promise.all(asked).finally(() => {
+        clearTimeout(giveUp);
+        sleep();
+      });
       const answered = counts.reduce((sum, count) => sum + count, 0);
       return { answered, seconds: (performance.now() - startedMs) / 1000 };
     },

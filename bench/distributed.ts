@@ -5,11 +5,11 @@
  * asserts nothing. `-- --seconds N` of each run, `-- --rounds N`.
  */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Redis } from 'iovalkey';
 import { runLoad } from './load-run.ts';
 import { processCost } from './process-cost.ts';
 import { childrenOf } from './processes.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { median, paired, rounded } from './suite/paired.ts';
 import { type DistributedInstallation, startInstallation } from './torture/distributed/installation.ts';
@@ -34,9 +34,9 @@ interface Run {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
-  const durationMs = 1_000 * Number(values.seconds ?? 3);
-  const rounds = Number(values.rounds ?? 4);
+  const values = readOptions(OPTIONS);
+  const durationMs = 1_000 * numberOption('seconds', values.seconds ?? '3', OF_A_SCRIPT.seconds);
+  const rounds = numberOption('rounds', values.rounds ?? '4', OF_A_SCRIPT.rounds);
   const environment = { NODE_OPTIONS };
   const installation = await startInstallation({ processes: PROCESSES, connections: 4, environment });
   const redis = new Redis(installation.environment.REDIS_URL ?? '');
@@ -185,6 +185,6 @@ async function keysOf(redis: Redis): Promise<{ keys: number; bytes: number }> {
   return { keys: Number(await redis.eval(COUNT_KEYS, 0, 'metergate:*')), bytes };
 }
 
-await main();
+await runScript('bench:distributed', main);
 // At once: with a socket that does not end Node 20 spins in its own clean-up for ever, after all was said.
 process.exit();

@@ -3,8 +3,9 @@
  * on an otherwise idle instance. Prints and stores figures; asserts nothing. `-- --rounds N`,
  * `-- --seconds N` of either in a round, in short turns.
  */
-import { parseArgs } from 'node:util';
+
 import { startInstance } from './instance.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { compareChecks } from './suite/check-ratio.ts';
 
@@ -14,15 +15,16 @@ const OPTIONS = {
 } as const;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
+  const values = readOptions(OPTIONS);
+  const rounds = numberOption('rounds', values.rounds, OF_A_SCRIPT.rounds);
+  const runMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   try {
-    const runMs = Number(values.seconds) * 1_000;
-    const figures = await compareChecks(instance, { rounds: Number(values.rounds), runMs });
+    const figures = await compareChecks(instance, { rounds, runMs });
     process.stdout.write(`${JSON.stringify(figures, null, 2)}\n${keepResult('check', figures)}\n`);
   } finally {
     await instance.remove();
   }
 }
 
-await main();
+await runScript('bench:check', main);

@@ -3,13 +3,14 @@
  * instance, one request after the other. Prints and stores figures; asserts nothing. `-- --customers N` takes
  * another length.
  */
-import { parseArgs } from 'node:util';
+
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
 import { type Api, createApi } from './api.ts';
 import { percentile } from './freshness-probe.ts';
 import { type Instance, startInstance } from './instance.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 
 const OPTIONS = { customers: { type: 'string', default: '100000' } } as const;
@@ -17,8 +18,8 @@ const PAGE_SIZE = 20;
 const SAMPLES = 200;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
-  const customers = Number(values.customers);
+  const values = readOptions(OPTIONS);
+  const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
   try {
@@ -82,4 +83,4 @@ async function timed(api: Api, query: string): Promise<object> {
   return { total: Number(String(total).slice(1)), p50: rounded(50), p99: rounded(99) };
 }
 
-await main();
+await runScript('bench:lists', main);

@@ -5,7 +5,7 @@
  * occurred in the last ten minutes, as metering SDKs stream them; `-- --spread-days N` spreads them like a
  * backfill.
  */
-import { parseArgs } from 'node:util';
+
 import { type Api, createApi, getPatiently } from './api.ts';
 import { numberText } from './exact.ts';
 import { percentile, startFreshnessProbe } from './freshness-probe.ts';
@@ -13,6 +13,7 @@ import { type Instance, startInstance } from './instance.ts';
 import { type LoadRunResult, runLoad } from './load-run.ts';
 import { makeWorld } from './make-world.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { waitUntilCounted } from './wait-until-counted.ts';
 import type { World } from './world.ts';
@@ -35,11 +36,14 @@ const OPTIONS = {
 } as const;
 const DAY_MS = 86_400_000;
 const LIVE_SPREAD_MS = 600_000;
+const SPREAD_DAYS = { from: 0, to: 365 };
 const CONNECTIONS = 6;
 const DRAIN_PATIENCE_MS = 120_000;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
+  const values = readOptions(OPTIONS);
+  const rate = numberOption('rate', values.rate ?? '80000', OF_A_SCRIPT.rate);
+  const spreadDays = numberOption('spread-days', values['spread-days'] ?? '0', SPREAD_DAYS);
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
   try {
@@ -49,8 +53,8 @@ async function main(): Promise<void> {
       world: await makeWorld(api),
       phaseMs: values.quick ? 4_000 : 15_000,
       sustainedMs: values.quick ? 8_000 : 60_000,
-      rate: Number(values.rate ?? 80_000),
-      spreadMs: Number(values['spread-days'] ?? 0) * DAY_MS || LIVE_SPREAD_MS,
+      rate,
+      spreadMs: spreadDays * DAY_MS || LIVE_SPREAD_MS,
     };
     const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
     const phases = all.filter(({ name }) => values.phase?.includes(name) ?? true);
@@ -221,4 +225,4 @@ function store(figures: Record<string, unknown>, { rate, spreadMs, phaseMs, sust
   keepResult('load', { rate, spreadMs, phaseMs, sustainedMs, ...figures });
 }
 
-await main();
+await runScript('bench:phases', main);

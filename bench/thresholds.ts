@@ -6,7 +6,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pass } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
@@ -15,6 +14,7 @@ import { percentile } from './freshness-probe.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { runLoad } from './load-run.ts';
 import { familyCost, processCost } from './process-cost.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import type { World } from './world.ts';
 
@@ -31,17 +31,23 @@ const LAST_PATIENCE_MS = 30_000;
 const SPREAD_MS = 60_000;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
+  const values = readOptions(OPTIONS);
+  const scenes = Object.keys(SCENES);
+  if (!scenes.includes(values.scene)) {
+    throw new Unusable(`--scene ${values.scene} is none of ${scenes.join(', ')}`);
+  }
+  const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
+  const durationMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
+  const rate = numberOption('rate', values.rate, OF_A_SCRIPT.rate);
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 8 });
   try {
-    const world = await makeScene(api, Number(values.customers), values.scene);
-    const durationMs = Number(values.seconds) * 1_000;
+    const world = await makeScene(api, customers, values.scene);
     const probes = await makeProbes(api, Math.floor(durationMs / PROBE_EVERY_MS));
     const before = costs(instance);
     const watching = watchOutbox(instance, probes.length);
     const [{ acknowledged, latencyMs }, sent] = await Promise.all([
-      background(instance, world, { rate: Number(values.rate), durationMs }),
+      background(instance, world, { rate, durationMs }),
       sendProbes(api, probes),
     ]);
     const seen = await watching;
@@ -71,14 +77,17 @@ async function main(): Promise<void> {
   }
 }
 
-const RATES: Record<string, object> = {
+/** What their meter is priced by. */
+const SCENES: Record<string, object> = {
+  budgets: {},
+  none: {},
   rates: { creditRate: 2 },
   'property-rates': { creditRates: { property: 'cached', rates: { true: 1, false: 3 } } },
 };
 
 async function makeScene(api: Api, count: number, scene: string): Promise<World> {
   const key = 'background';
-  await call(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...RATES[scene] });
+  await call(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...SCENES[scene] });
   const customers: World['customers'] = [];
   await each(count, async (number) => {
     const id = await makeCustomer(api, number);
@@ -190,4 +199,4 @@ function spread(times: number[]): object {
   return { p50: at(50), p99: at(99), max: at(100) };
 }
 
-await main();
+await runScript('bench:thresholds', main);

@@ -5,13 +5,13 @@
  * N` takes another backlog.
  */
 import { setTimeout as pass } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
 import { createApi } from './api.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
@@ -22,8 +22,8 @@ const MEBIBYTE = 1024 ** 2;
 const PATIENCE_MS = 600_000;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS });
-  const deliveries = Number(values.deliveries);
+  const values = readOptions(OPTIONS);
+  const deliveries = numberOption('deliveries', values.deliveries, OF_A_SCRIPT.things);
   const runs: Record<string, object> = {};
   for (const endpoints of [1, 10]) {
     const run = await drain({ deliveries, endpoints });
@@ -153,4 +153,4 @@ function mebibytes({ rssBytes }: ProcessCost): number {
   return Math.round(rssBytes / MEBIBYTE);
 }
 
-await main();
+await runScript('bench:webhooks', main);

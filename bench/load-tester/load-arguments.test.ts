@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readLoadArguments, Unusable } from './load-arguments.ts';
+import { Unusable } from '../read-options.ts';
+import { readLoadArguments } from './load-arguments.ts';
 
 const KEY = ['--key', 'sk_test_x'];
 

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { numberOption, readOptions, Unusable } from '../read-options.ts';
 
 /** What `npm run bench:load` was asked to do. */
 export interface LoadArguments {
@@ -20,9 +20,6 @@ export interface LoadArguments {
   out: string;
 }
 
-/** Something about the run's input cannot be used: one line for whoever asked, and exit code 2. */
-export class Unusable extends Error {}
-
 export const USAGE = `npm run bench:load -- --key KEY [--url http://127.0.0.1:8080] [--rate 10000]
   [--batch 500] [--replays 0.2] [--properties 3] [--connections 8] [--gzip]
   [--duration 30s] [--seed 1] [--out FOLDER]`;
@@ -43,31 +40,23 @@ const OPTIONS = {
 
 /** Throws Unusable with what to do. The key may stand in METERGATE_KEY, which no list of processes shows. */
 export function readLoadArguments(args: string[], env: Record<string, string | undefined>): LoadArguments {
-  const values = parsed(args);
+  const values = readOptions(OPTIONS, args);
   const key = values.key ?? env.METERGATE_KEY;
   if (key === undefined || key === '') throw new Unusable('no key: give --key sk_… or set METERGATE_KEY');
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Unusable('--key holds what no key holds');
   return {
     url: urlOf(values.url),
     key,
-    rate: numberOf('rate', values.rate, { from: 1, to: 10_000_000 }),
-    batch: numberOf('batch', values.batch, { from: 1, to: 500, whole: true }),
-    replays: numberOf('replays', values.replays, { from: 0, to: 0.9 }),
-    properties: numberOf('properties', values.properties, { from: 0, to: 32, whole: true }),
-    connections: numberOf('connections', values.connections, { from: 1, to: 1_000, whole: true }),
+    rate: numberOption('rate', values.rate, { from: 1, to: 10_000_000 }),
+    batch: numberOption('batch', values.batch, { from: 1, to: 500, whole: true }),
+    replays: numberOption('replays', values.replays, { from: 0, to: 0.9 }),
+    properties: numberOption('properties', values.properties, { from: 0, to: 32, whole: true }),
+    connections: numberOption('connections', values.connections, { from: 1, to: 1_000, whole: true }),
     gzip: values.gzip,
     durationMs: durationOf(values.duration),
-    seed: numberOf('seed', values.seed, { from: 0, to: 2 ** 32 - 1, whole: true }),
+    seed: numberOption('seed', values.seed, { from: 0, to: 2 ** 32 - 1, whole: true }),
     out: values.out,
   };
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS }).values;
-  } catch (error) {
-    throw new Unusable((error as Error).message.split(/[.\n]/)[0]);
-  }
 }
 
 function urlOf(text: string): URL {
@@ -76,20 +65,6 @@ function urlOf(text: string): URL {
     throw new Unusable(`--url ${text} is no http(s)://host:port`);
   }
   return url;
-}
-
-interface Bounds {
-  from: number;
-  to: number;
-  whole?: boolean;
-}
-
-function numberOf(name: string, text: string, { from, to, whole = false }: Bounds): number {
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  const fits = number >= from && number <= to && (!whole || Number.isInteger(number));
-  if (!fits)
-    throw new Unusable(`--${name} ${text} is no ${whole ? 'whole ' : ''}number from ${from} to ${to}`);
-  return number;
 }
 
 const UNIT_MS: Record<string, number> = { '': 1_000, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };

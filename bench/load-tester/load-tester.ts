@@ -6,11 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
+import { Unusable } from '../read-options.ts';
 import { openResult } from '../result-file.ts';
 import { type AnswerLedger, createAnswerLedger } from './answer-ledger.ts';
 import { type Judgement, judgeRun, NOT_JUDGED } from './judge-run.ts';
 import { latencies } from './latencies.ts';
-import { type LoadArguments, readLoadArguments, Unusable, USAGE } from './load-arguments.ts';
+import { type LoadArguments, readLoadArguments, USAGE } from './load-arguments.ts';
 import { type Lane, type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
 import { startProgress } from './progress.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Unusable } from './load-arguments.ts';
+import { Unusable } from '../read-options.ts';
 import { lookAtInstance } from './tested-instance.ts';
 
 let server: Server | undefined;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, type ApiAnswer, createApi } from '../api.ts';
-import { Unusable } from './load-arguments.ts';
+import { Unusable } from '../read-options.ts';
 
 /** A running instance, looked at before anything is measured, with customers of the run's own. */
 export interface TestedInstance {

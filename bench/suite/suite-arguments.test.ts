@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Unusable } from '../load-tester/load-arguments.ts';
+import { Unusable } from '../read-options.ts';
 import { readSuiteArguments } from './suite-arguments.ts';
 
 const read = (...args: string[]) => readSuiteArguments(args, ['keys', 'soak']);

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { Unusable } from '../load-tester/load-arguments.ts';
+import { readOptions, Unusable } from '../read-options.ts';
 
 /** How much of everything a run of the suite does. */
 export interface Sizes {
@@ -68,7 +67,7 @@ const MINUTES_MAX = 24 * 60;
 
 /** Throws Unusable with one line of what is wrong. */
 export function readSuiteArguments(args: string[], parts: readonly string[]): SuiteArguments {
-  const { quick, scale, skip, millions, minutes } = parsed(args);
+  const { quick, scale, skip, millions, minutes } = readOptions(OPTIONS, args);
   const unknown = skip.find((name) => !parts.includes(name));
   if (unknown !== undefined) throw new Unusable(`--skip ${unknown} is no part: ${parts.join(', ')}`);
   if (quick && scale) throw new Unusable('--quick and --scale are two forms: give one');
@@ -80,14 +79,6 @@ export function readSuiteArguments(args: string[], parts: readonly string[]): Su
   const soakMs = numberOf('minutes', minutes ?? '10', MINUTES_MAX) * 60_000;
   const sizes = { ...WHOLE, keyMillions: '10,50', growth: growth.map((one) => one * 1_000_000), soakMs };
   return { form: 'scale', sizes, skip };
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS }).values;
-  } catch (error) {
-    throw new Unusable((error as Error).message.split(/[.\n]/)[0]);
-  }
 }
 
 function numberOf(name: string, text: string, most: number): number {
