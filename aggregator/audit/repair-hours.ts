@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
 import { holdLog } from '../store/log-trims.ts';
-import { markRepaired } from '../store/settlement-marks.ts';
 import type { AuditDeps, Standing } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';
@@ -21,8 +20,7 @@ const LEFT_MS_MIN = 2_000;
  * Makes wrong hours right, while the partition stands still: the stored events from the log, then the hourly
  * sums from the stored events. What a crash leaves half done is found again by the next audit, and the log
  * still has it: it is held until an audit finds every event of it. A log that gives up its records by itself
- * cannot be held: of what is stored nothing is deleted then, and what is too much stays and is told. Credits
- * and thresholds are settled anew when it has ended: they may have been by what was wrong.
+ * cannot be held: of what is stored nothing is deleted then, and what is too much stays and is told.
  *
  * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a
  * retry.
@@ -34,8 +32,6 @@ export async function repairHours(
   runId: string,
 ): Promise<void> {
   const leftMs = () => Math.min(...standings.map(({ lease }) => lease.remainingMs(LEFT_MS_MIN)));
-  // Before anything is changed: what a crash leaves right is no difference to the next audit.
-  await markRepaired(deps.pool, differences);
   const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
   if (wrongEvents.size > 0) {
     // Before it is known what the log still has: nothing of that may go until all of it was put back.

@@ -11,8 +11,7 @@ const TIMEOUT_MS = 60_000;
  * Makes a block whole that was sent before and again, under the same token: ClickHouse notes a token before
  * the part that carries it is in its place, so a kill between the two leaves a part that is gone for ever and
  * known all the same (met once in 33 kills). Events that are missing are put back beside the views; hours
- * that then differ from their events are made anew, unless events of theirs were lost with a part. Each step
- * may be cut off and done again.
+ * that then differ from their events are made anew. Each step may be cut off and done again.
  */
 export async function makeWhole(
   transport: Transport,
@@ -39,16 +38,6 @@ type WorkTables = Record<'sent' | 'missing' | 'wrong', string>;
 async function dropTables(transport: Transport, tables: WorkTables): Promise<void> {
   for (const table of Object.values(tables)) await transport.command(`DROP TABLE IF EXISTS ${table} SYNC`);
 }
-
-/**
- * A start has set parts aside whose files are damaged: events of any hour may be gone with them, which the
- * hour has counted rightly. Hours that lack something are made anew all the same, the others are left to the
- * audit that mends the damage: it has the log.
- */
-const MAY_BE_MADE_ANEW = `(sum(more) >= 0 OR NOT (
-    SELECT count() FROM system.detached_parts
-    WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'
-  ))`;
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
 async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
@@ -92,8 +81,7 @@ async function renewHours(transport: Transport, { sent, wrong }: WorkTables): Pr
        FROM metergate.usage_hourly AS h WHERE (environment, customer_id, meter_key, hour) IN ${touched}
        GROUP BY environment, customer_id, meter_key, begin
      )
-     GROUP BY environment, customer_id, meter_key, begin
-     HAVING (sum(more) != 0 OR sum(over) != 0) AND ${MAY_BE_MADE_ANEW}`,
+     GROUP BY environment, customer_id, meter_key, begin HAVING sum(more) != 0 OR sum(over) != 0`,
   );
   const [found] = await transport.rows<{ hours: string }>({
     sql: `SELECT toString(count()) AS hours FROM ${wrong}`,
