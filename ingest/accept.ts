@@ -21,6 +21,8 @@ export interface AcceptDeps {
   isDiskLow: () => boolean;
   metrics: UsageMetrics;
   log: pino.Logger;
+  /** Ends the process. */
+  fail: (error: Fatal) => void;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface AcceptDeps {
  * only after the events they speak of are durable; any other answer means that nothing was stored.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, begin, isDiskLow, metrics, log } = deps;
+  const { keys, admission, begin, isDiskLow, metrics } = deps;
   const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX) };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
@@ -78,7 +80,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
   }
 
   return (exchange, operation) =>
-    void accept(exchange, operation).catch((error) => refuse(exchange, refusalOf(error, exchange, log)));
+    void accept(exchange, operation).catch((error) => refuse(exchange, refusalOf(error, exchange, deps)));
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
@@ -99,8 +101,9 @@ const UNAVAILABLE: Refusal = {
 };
 const INTERNAL: Refusal = { code: 'internal', message: 'Something went wrong on our side.' };
 
-function refusalOf(error: unknown, { requestId }: Exchange, log: pino.Logger): Refusal {
-  // A log that cannot be believed ends the process (Fatal); the client's retry finds out what is stored.
+function refusalOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Refusal {
+  // A log or keys that cannot be believed: the client's retry finds out what is stored.
+  if (error instanceof Fatal) fail(error);
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
   log.error({ err: error, requestId }, 'a usage request failed');
   return INTERNAL;

@@ -74,6 +74,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
       isDiskLow: guard.isLow,
       metrics: usageMetrics,
       log,
+      fail: dataPlane.fail,
     }),
     obstacles: () => (guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
   };

@@ -59,6 +59,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
       isDiskLow: () => false,
       metrics: usageMetrics,
       log,
+      fail: dataPlane.fail,
     }),
     obstacles: () => obstaclesOf(kafka),
   };

@@ -12,6 +12,7 @@ export const TEST_LIMITS: FrontLimits = {
   headersTimeoutMs: 15_000,
   bodyTimeoutMs: 15_000,
   answerStallMs: 15_000,
+  unreadBytesMax: 64 * 1024 * 1024,
   connectionsMax: 200,
 };
 

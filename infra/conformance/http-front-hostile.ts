@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { poll } from '../poll.ts';
 import type { Exchange } from '../ports/http-front.ts';
 import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
+import { quantities } from './http-front-quantities.ts';
 import { openConnection, type RawConnection, requestHead, until } from './raw-connection.ts';
 
 /** Clients who send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
@@ -223,67 +223,6 @@ const AMBIGUOUS_FRAMINGS: Array<[what: string, headers: string[], body: string]>
   ['two codings', ['Transfer-Encoding: chunked, identity'], NO_CHUNK],
   ['chunks and then another coding', [CHUNKED, 'Transfer-Encoding: x'], NO_CHUNK],
 ];
-
-function quantities(createFront: CreateFront): void {
-  it('closes connections beyond the bound, and takes new ones when there is room', async () => {
-    const { port } = await startFront(createFront, describeRequest, { connectionsMax: 20 });
-    const first = await openMany(port, 20);
-    const tooMany = await openMany(port, 30);
-    for (const client of tooMany) await client.closed(2_000);
-    for (const client of first) client.socket.destroy();
-    const served = await poll(async () => (await isServed(port)) || undefined, {
-      timeoutMs: 2_000,
-      everyMs: 10,
-    });
-    expect(served).toBe(true);
-  });
-
-  // Red with res.end in place of res.tryEnd: every answer is taken into memory.
-  it('holds only so many answers for a client who sends requests and reads nothing', async () => {
-    let answers = 0;
-    const body = Buffer.alloc(10_000);
-    const { port } = await startFront(createFront, (exchange) => {
-      answers += 1;
-      exchange.respond(200, {}, body);
-    });
-    const client = await openConnection(port);
-    client.socket.pause();
-    let goesOn = true;
-    client.socket.on('close', () => {
-      goesOn = false;
-    });
-    for (let sends = 0; sends < 200 && goesOn; sends++) {
-      const before = answers;
-      client.send(requestHead('GET / HTTP/1.1').repeat(50));
-      const isTaken = await until('they are answered', () => answers > before, 300).then(
-        () => true,
-        () => false,
-      );
-      goesOn &&= isTaken;
-    }
-    // The kernels' buffers on a loopback connection take some megabytes; 10,000 answers are a hundred.
-    expect(answers * body.length).toBeLessThan(30_000_000);
-  });
-
-  it('serves others while a hundred clients say nothing', async () => {
-    const { port, url } = await startFront(createFront, (exchange) => answerJson(exchange, {}));
-    await openMany(port, 100);
-    expect((await fetch(url)).status).toBe(200);
-  });
-}
-
-async function openMany(port: number, count: number): Promise<RawConnection[]> {
-  return await Promise.all(Array.from({ length: count }, () => openConnection(port)));
-}
-
-async function isServed(port: number): Promise<boolean> {
-  const client = await openConnection(port);
-  client.send(requestHead('GET / HTTP/1.1'));
-  return await client.answer().then(
-    () => true,
-    () => false,
-  );
-}
 
 /** Sent in a packet of its own, as far as a socket lets us say. */
 function sent({ socket }: RawConnection, text: string): Promise<void> {

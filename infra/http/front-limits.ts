@@ -8,6 +8,8 @@ export interface FrontLimits {
   bodyTimeoutMs: number;
   /** How long a client may take nothing of an answer that waits for it. Beyond: closed. */
   answerStallMs: number;
+  /** Of answers that wait for their clients, together. Beyond: who has waited longest is closed. */
+  unreadBytesMax: number;
   /** Open connections; the next one is closed at once. */
   connectionsMax: number;
 }
@@ -21,5 +23,6 @@ export const FRONT_LIMITS: FrontLimits = {
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
   answerStallMs: 10_000,
+  unreadBytesMax: 64 * 1024 * 1024,
   connectionsMax: 10_000,
 };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Exchange } from '../ports/http-front.ts';
 import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './answer-head.ts';
 import type { RequestHead } from './request-head.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface NodeExchangeParts {
   req: IncomingMessage;
@@ -9,6 +10,7 @@ export interface NodeExchangeParts {
   head: RequestHead;
   /** How long a client may take nothing of an answer that waits for it. */
   answerStallMs: number;
+  unread: UnreadAnswers;
   /** True while the front closes: clients are told not to come back on this connection. */
   isClosing: () => boolean;
 }
@@ -25,6 +27,7 @@ export class NodeExchange implements Exchange {
   private readonly req: IncomingMessage;
   private readonly res: ServerResponse;
   private readonly answerStallMs: number;
+  private readonly unread: UnreadAnswers;
   private readonly isClosing: () => boolean;
   private readonly abortListeners: Array<() => void> = [];
   private drainListener: (() => void) | undefined;
@@ -38,10 +41,11 @@ export class NodeExchange implements Exchange {
   private announced: number | undefined;
   private bytes = 0;
 
-  constructor({ req, res, head, answerStallMs, isClosing }: NodeExchangeParts) {
+  constructor({ req, res, head, answerStallMs, unread, isClosing }: NodeExchangeParts) {
     this.req = req;
     this.res = res;
     this.answerStallMs = answerStallMs;
+    this.unread = unread;
     this.isClosing = isClosing;
     this.method = head.method;
     this.path = head.path;
@@ -117,6 +121,7 @@ export class NodeExchange implements Exchange {
     if (isBodiless(this.method, this.res.statusCode)) return true;
     const taken = this.res.write(chunk);
     if (!taken) this.res.socket?.setTimeout(this.answerStallMs);
+    this.holdUnread();
     return taken;
   }
 
@@ -142,6 +147,12 @@ export class NodeExchange implements Exchange {
     // The server sets its own time for the next request once the answer is out.
     this.res.socket?.setTimeout(this.answerStallMs);
     this.res.end(body);
+    this.holdUnread();
+  }
+
+  private holdUnread(): void {
+    const bytes = this.res.socket?.writableLength ?? 0;
+    if (bytes > 0) this.unread.hold(this, bytes);
   }
 
   private wantsBody(): boolean {
@@ -150,10 +161,12 @@ export class NodeExchange implements Exchange {
 
   private drained(): void {
     this.res.socket?.setTimeout(0);
+    this.unread.letGo(this);
     this.drainListener?.();
   }
 
   private connectionOrAnswerEnded(): void {
+    this.unread.letGo(this);
     if (this.complete || this.aborted) return;
     this.aborted = true;
     for (const listener of this.abortListeners) listener();

@@ -18,17 +18,20 @@ import {
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
+import { createUnreadAnswers } from './unread-answers.ts';
 
 /** The twin of the native front, over node:http, for machines where the native binary does not load. */
 export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const requestIds = createRequestIds();
   /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
   const used = new WeakSet<Duplex>();
+  const unread = createUnreadAnswers(limits.unreadBytesMax);
   const server = createServer(serverOptions(limits), (req, res) => {
     used.add(req.socket);
     const { head, headerBytes } = readHead(req, requestIds);
     const { answerStallMs } = limits;
-    const exchange = new NodeExchange({ req, res, head, answerStallMs, isClosing: () => !server.listening });
+    const isClosing = () => !server.listening;
+    const exchange = new NodeExchange({ req, res, head, answerStallMs, unread, isClosing });
     if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
     else handleSafely(handler, exchange, log);
   });

@@ -6,8 +6,8 @@ export interface AnswerOwner {
   readonly requestId: string;
   /** True while the front closes: clients are told not to come back on this connection. */
   isClosing(): boolean;
-  /** The client takes less than is given. */
-  blocked(): void;
+  /** The client takes less than is given: so much is held for it. */
+  blocked(heldBytes: number): void;
   /** It took something, and more may be written. */
   drained(): void;
   /** The native side has taken the whole answer; `res` must not be touched any more. */
@@ -92,7 +92,7 @@ export class UwsAnswer {
     const [, whole] = this.res.tryEnd(body, body.length);
     if (whole) this.bodyIsTaken();
     else {
-      this.owner.blocked();
+      this.owner.blocked(body.length);
       this.res.onWritable((offset) => this.sendRest(body, offset));
     }
   }
@@ -100,7 +100,7 @@ export class UwsAnswer {
   private sendRest(body: Buffer, offset: number): boolean {
     const [ok, whole] = this.res.tryEnd(body.subarray(offset), body.length);
     if (whole) this.bodyIsTaken();
-    else this.owner.blocked();
+    else this.owner.blocked(body.length);
     return ok;
   }
 
@@ -117,7 +117,7 @@ export class UwsAnswer {
       if (!this.res.write(piece)) this.isBlocked = true;
     });
     if (isFirst) this.res.onWritable(() => this.takesMore());
-    if (this.isBlocked) this.owner.blocked();
+    if (this.isBlocked) this.owner.blocked(piece.length);
   }
 
   private takesMore(): boolean {

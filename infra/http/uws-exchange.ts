@@ -4,6 +4,7 @@ import { isBodiless } from './answer-head.ts';
 import type { Deadlines } from './deadlines.ts';
 import { HeldBody } from './held-body.ts';
 import type { RequestHead } from './request-head.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 import { type AnswerOwner, UwsAnswer } from './uws-answer.ts';
 
 /** What the exchanges of a front share. */
@@ -13,6 +14,7 @@ export interface ExchangeOwner {
   readonly arriving: Deadlines;
   /** Answers that the client does not take. */
   readonly stalled: Deadlines;
+  readonly unread: UnreadAnswers;
   /** Called once for every exchange. */
   isOver(): void;
 }
@@ -138,13 +140,14 @@ export class UwsExchange implements Exchange, AnswerOwner {
     return this.owner.closing;
   }
 
-  blocked(): void {
+  blocked(heldBytes: number): void {
     this.isStalled = true;
     this.owner.stalled.start(this);
+    this.owner.unread.hold(this, heldBytes);
   }
 
   drained(): void {
-    this.owner.stalled.stop(this);
+    this.stallIsOver();
     if (this.endIsDue) this.endWhenPossible();
     else this.drainListener?.();
   }
@@ -152,8 +155,13 @@ export class UwsExchange implements Exchange, AnswerOwner {
   complete(): void {
     this.over = true;
     if (this.isArriving) this.owner.arriving.stop(this);
-    if (this.isStalled) this.owner.stalled.stop(this);
+    if (this.isStalled) this.stallIsOver();
     this.owner.isOver();
+  }
+
+  private stallIsOver(): void {
+    this.owner.stalled.stop(this);
+    this.owner.unread.letGo(this);
   }
 
   private received(chunk: ArrayBuffer, isLast: boolean): void {

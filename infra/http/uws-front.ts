@@ -15,6 +15,7 @@ import {
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
+import { createUnreadAnswers } from './unread-answers.ts';
 import { loadUws } from './uws-binary.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
@@ -114,7 +115,7 @@ function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {
 }
 
 /** The requests that are not answered yet, and what they may take. */
-function createUnderway({ bodyTimeoutMs, answerStallMs }: FrontLimits) {
+function createUnderway({ bodyTimeoutMs, answerStallMs, unreadBytesMax }: FrontLimits) {
   let count = 0;
   let whenNone: (() => void) | undefined;
 
@@ -122,6 +123,7 @@ function createUnderway({ bodyTimeoutMs, answerStallMs }: FrontLimits) {
     closing: false,
     arriving: createDeadlines(bodyTimeoutMs),
     stalled: createDeadlines(answerStallMs),
+    unread: createUnreadAnswers(unreadBytesMax),
     begins: () => {
       count += 1;
     },

@@ -6,7 +6,10 @@ import type { RecordWriter } from './record-writer.ts';
 import { NOT_FOUND, type SlotTable } from './slot-table.ts';
 
 export interface KeyTable extends IdempotencyStore {
-  /** Judges in this turn; throws Fatal `record_file_unreadable` when an old record cannot be read. */
+  /**
+   * Judges in this turn. Throws Fatal `record_file_unreadable` or `record_file_truncated` when an old record
+   * cannot be read, and has claimed nothing then.
+   */
   claim(batch: ClaimBatch): Claim;
   /** Without the log before this position the next start knows every key all the same. */
   coveredUpTo(): number;
@@ -28,7 +31,7 @@ interface HeldClaim extends Claim {
 }
 
 export function createKeyTable(parts: KeyTableParts): KeyTable {
-  const { slots, recent, finder, writer } = parts;
+  const { recent, writer } = parts;
   let confirmed = recent.next;
 
   return {
@@ -38,25 +41,7 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
 
     coveredUpTo: () => writer.coveredUpTo(),
 
-    claim(batch): HeldClaim {
-      const { records, readOnly, outcomes } = batch;
-      const firstRecord = recent.next;
-      let waits = false;
-      slots.warm(records, batch.count, RECORD_WORDS);
-      for (let item = 0, at = 0; item < batch.count; item++, at += RECORD_WORDS) {
-        const known = slots.find(records, at);
-        if (known !== NOT_FOUND) {
-          outcomes[item] = finder.recall(known, records, at);
-          waits ||= known >= confirmed;
-        } else if (readOnly[item] === 1) {
-          outcomes[item] = OUTCOME.absent;
-        } else {
-          slots.insert(records, at, recent.append(records, at));
-          outcomes[item] = OUTCOME.created;
-        }
-      }
-      return { created: recent.next - firstRecord, waits, firstRecord };
-    },
+    claim: (batch) => claimAll(parts, batch, confirmed),
 
     confirm(claims, logEnd) {
       for (const { created, firstRecord } of claims as HeldClaim[]) {
@@ -69,11 +54,7 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
     release(claims) {
       const first = (claims as HeldClaim[])[0]?.firstRecord ?? recent.next;
       if (first < confirmed) throw outOfOrder(first, confirmed);
-      // Newest first: a record's number is given again.
-      for (let record = recent.next - 1; record >= first; record--) {
-        slots.remove(recent.blockOf(record), wordOf(record), record);
-      }
-      recent.cutAt(first);
+      takeBack(parts, first, recent.next);
     },
 
     async close() {
@@ -81,6 +62,43 @@ export function createKeyTable(parts: KeyTableParts): KeyTable {
       await parts.closeFiles();
     },
   };
+}
+
+function claimAll(parts: KeyTableParts, batch: ClaimBatch, confirmed: number): HeldClaim {
+  const { slots, recent, finder } = parts;
+  const { count, records, readOnly, outcomes } = batch;
+  const firstRecord = recent.next;
+  let end = firstRecord;
+  let waits = false;
+  slots.warm(records, count, RECORD_WORDS);
+  try {
+    for (let item = 0, at = 0; item < count; item++, at += RECORD_WORDS) {
+      const known = slots.find(records, at);
+      if (known !== NOT_FOUND) {
+        outcomes[item] = finder.recall(known, records, at);
+        waits ||= known >= confirmed;
+      } else if (readOnly[item] === 1) {
+        outcomes[item] = OUTCOME.absent;
+      } else {
+        slots.insert(records, at, recent.append(records, at));
+        end = recent.next;
+        outcomes[item] = OUTCOME.created;
+      }
+    }
+  } catch (error) {
+    // Nobody commits them: a retry would be told duplicate of an event that is on no log.
+    takeBack(parts, firstRecord, end);
+    throw error;
+  }
+  return { created: end - firstRecord, waits, firstRecord };
+}
+
+/** Newest first: a record's number is given again. */
+function takeBack({ slots, recent }: KeyTableParts, first: number, end: number): void {
+  for (let record = end - 1; record >= first; record--) {
+    slots.remove(recent.blockOf(record), wordOf(record), record);
+  }
+  recent.cutAt(first);
 }
 
 function outOfOrder(record: number, confirmed: number): Fatal {

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { Fatal } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
 import type { Checkpoint, CheckpointFile } from './checkpoint-file.ts';
 import type { RecentRecords } from './recent-records.ts';
@@ -61,10 +62,20 @@ export function createRecordFileEnd({
     async checkpoint(logPosition) {
       const reached = { recordCount: written, logPosition, recordsCrc };
       // The records first: a checkpoint must never promise what a power cut can take.
-      await records.file.datasync();
+      await syncRecords(records);
       await checkpoints.write(reached);
       covered = reached;
       coveredAtMs = performance.now();
     },
   };
+}
+
+/**
+ * A sync that fails is never tried again, not even for a full disk: the system tells once that it lost what
+ * was written, and the next sync of the same file succeeds without it.
+ */
+async function syncRecords({ path, file }: RecordFile): Promise<void> {
+  await file.datasync().catch((cause: unknown) => {
+    throw new Fatal('record_file_write_failed', `${path} cannot be made durable.`, { cause });
+  });
 }

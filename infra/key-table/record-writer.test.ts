@@ -75,6 +75,23 @@ describe('the record writer', () => {
   });
 });
 
+// Red when it is tried again: the second one says that all is well, and the checkpoint promises what is gone.
+it('a sync that fails for want of room is no full disk to be waited out', async () => {
+  const { writer, recent, file, checkpoint } = await setUp();
+  let syncs = 0;
+  const sync = file.datasync.bind(file);
+  file.datasync = async () => {
+    syncs += 1;
+    if (syncs === 1) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    await sync();
+  };
+  add(recent, 10_000);
+  writer.advance(10_000, 1_000);
+  const broken = { name: 'Fatal', code: 'record_file_write_failed' };
+  await expect(writer.finish()).rejects.toMatchObject(broken);
+  expect(await checkpoint()).toBeUndefined();
+});
+
 /** A writer over real files, whose next writes of records fail as told. */
 async function setUp(disk = { code: '', failures: 0 }) {
   const folder = testFolder();
@@ -97,6 +114,7 @@ async function setUp(disk = { code: '', failures: 0 }) {
   const end = createRecordFileEnd({ records, checkpoints, recent, from: NO_RECORDS });
   return {
     path,
+    file,
     recent,
     writer: createRecordWriter({ end, path, log }),
     async checkpoint() {

@@ -20,6 +20,20 @@ export const DOOR_BREAKS: readonly Break[] = [
     ],
   },
   {
+    name: 'unread-answers-without-bound',
+    promises: [9],
+    why: 'clients who ask and do not read, each within its time, take more memory together than there is',
+    module: 'infra/http/unread-answers',
+    find: 'if (heldBytes <= bytesMax) return;',
+    replace: 'return;',
+    provedBy: [
+      {
+        test: 'infra/http/uws-front.test.ts',
+        title: 'holds only so many answers for all clients who read nothing, and serves who reads',
+      },
+    ],
+  },
+  {
     name: 'metadata-rounded',
     promises: [7],
     why: 'a double rounds 123456789.000000000001, and 1e400 is acknowledged as null',

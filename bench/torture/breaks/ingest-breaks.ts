@@ -81,6 +81,20 @@ export const INGEST_BREAKS: readonly Break[] = [
     shownBy: { promise: 2, rounds: 2 },
   },
   {
+    name: 'claims-kept-when-a-read-fails',
+    promises: [1],
+    why: 'new keys beside one that cannot be read stay claimed: their retry is told duplicate, and is lost',
+    module: 'infra/key-table/key-table',
+    find: 'takeBack(parts, firstRecord, end);',
+    replace: '',
+    provedBy: [
+      {
+        test: 'infra/key-table/unreadable-record.test.ts',
+        title: 'keys claimed beside one that cannot be read are free, and what follows is in order',
+      },
+    ],
+  },
+  {
     name: 'memory-given-back-before-the-write',
     promises: [1, 3],
     why: 'the next request writes over lines that are on their way to the disk',

@@ -7,13 +7,17 @@ import { dataDirAt } from '../../../infra/data-dir.ts';
 import { readEndpoints } from '../../../infra/endpoints-file.ts';
 import { poll } from '../../../infra/poll.ts';
 import { compareCounters, type Judged } from '../../compare.ts';
+import type { PlannedRequest } from '../../generator.ts';
 import type { Instance } from '../../instance.ts';
+import { createRandom } from '../../random.ts';
+import { sendAll } from '../../send.ts';
 import { auditOf } from '../audit-of.ts';
 import { during } from '../during.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
 import { lacking } from '../machine-means.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { startStorm } from '../storm.ts';
+import { replaysOf } from '../replays.ts';
+import { sendOptions, startStorm } from '../storm.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 interface DiskPlan {
@@ -95,22 +99,36 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const { done, summary } = await during(storm, async () => {
     await acknowledges(judged, `${run}-before`);
     const full = await whileFull(scene, `${run}-full`).finally(() => disk.clear());
-    return { ...full, recoveredMs: await acknowledges(judged, `${run}-after`) };
+    const edge = storm.recent();
+    return { ...full, edge, recoveredMs: await acknowledges(judged, `${run}-after`) };
   });
-  const { problems, recoveredMs, walRefused } = done;
+  const { problems, recoveredMs, walRefused, edge } = done;
   if (recoveredMs > RECOVERED_MS_MAX)
     problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
   if (!guarded) problems.push(...(await mended(instance)));
-  problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
+  const replaysOfAcknowledged = await replayAfterKill(scene, [...edge, ...storm.recent()], seed);
+  problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
   // It ends when its log cannot be written, or refuses while it begins anew: either shows a full disk.
   if (!guarded && endsOfPostgres + walRefused === 0) {
     problems.push('the full disk neither ended Postgres nor had it refuse a write');
   }
-  const counts = { fullDisks: 1, endsOfPostgres, walRefused, ...summary };
+  const counts = { fullDisks: 1, endsOfPostgres, walRefused, replaysOfAcknowledged, ...summary };
   return { counts, peaks: { recoveredMs }, problems };
+}
+
+/** What was acknowledged around the full disk is known to a process that begins with what is on it. */
+async function replayAfterKill(
+  { instance, judged }: DiskScene,
+  answered: PlannedRequest[],
+  seed: number,
+): Promise<number> {
+  await instance.kill('data plane');
+  const replays = replaysOf(answered, { world: judged.world, random: createRandom(seed) });
+  const { items } = await sendAll(replays, sendOptions(judged));
+  return items;
 }
 
 /** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */

@@ -35,6 +35,8 @@ export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): 
       connections: CONNECTIONS,
       patienceMs: PATIENCE_MS,
     });
+    // Rows are not counted: a cut may take the token of a part and leave the part, which is then stored twice
+    // until ClickHouse merges it. Whoever reads events reads them merged, and hours are made of such.
     return [
       ...ledger.problems(),
       ...(await compareCounters(judged)),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../compare.ts';
 import { seenInTime } from '../../in-time.ts';
+import type { MeantEvent } from '../../planned-event.ts';
 import { createRandom } from '../../random.ts';
 import { during } from '../during.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
@@ -13,17 +14,18 @@ import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts'
 import { compareLog } from '../stored-events.ts';
 import { startStorm } from '../storm.ts';
 
-/** Rounds of a disk that fails: a write of the log, or a sync of the keys, ends with EIO. */
+/** Rounds of a disk that fails: a write of the log, a write of the keys, or a read of them, ends with EIO. */
 export const writeErrors: TorturePromise = {
   promises: [6, 10],
   title: 'the disk fails under the log and the keys',
-  rounds: { short: 2, long: 60 },
+  rounds: { short: 3, long: 60 },
   lacks: () => lacking('attaching'),
   async open({ seed }) {
     const scene = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
     const { instance, judged, close } = scene;
+    const past: MeantEvent[] = [];
     return {
-      round: (number) => failOnce(scene, number, seed),
+      round: (number) => failOnce({ ...scene, past }, number, seed),
       judge: async () => ({
         counts: { eventsAcknowledged: judged.ledger.size() },
         problems: await compareLog(instance.dataDir, judged.ledger),
@@ -48,21 +50,30 @@ interface Failure {
 const WRITES = 'write,pwrite64,writev,pwritev';
 const FAILURES: readonly Failure[] = [
   { file: newestSegment, calls: WRITES, afterMax: 8 },
-  { file: (dataDir) => join(dataDir, 'keys', 'records'), calls: WRITES, afterMax: 1 },
+  { file: recordsOf, calls: WRITES, afterMax: 1 },
+  // After a start old keys are in the file alone; replays of the rounds before ask for them.
+  { file: recordsOf, calls: 'pread64,preadv', afterMax: 4 },
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
+/** What a round needs of those before it. */
+interface Scene extends JudgedInstance {
+  /** Of all rounds, a bounded window, to be replayed. */
+  past: MeantEvent[];
+}
+
 /** A process that dies sooner after its start is made to wait by its supervisor. */
 const WELL_AFTER_MS = 1_100;
 /** For the write that is to fail, and from there for the end of the process. */
 const FAILED = { timeoutMs: 30_000 };
 const ENDED = { timeoutMs: 30_000 };
 
-async function failOnce(scene: JudgedInstance, number: number, seed: number): Promise<RoundReport> {
+async function failOnce(scene: Scene, number: number, seed: number): Promise<RoundReport> {
   const { instance, judged } = scene;
   const random = createRandom(roundSeed(seed, number));
   const failure = FAILURES[number % FAILURES.length];
   if (!failure) throw new Error('no failure for this round');
-  const storm = startStorm(judged, { seed: roundSeed(seed, number), run: `r${seed}-${number}`, ...STORM });
+  const run = `r${seed}-${number}`;
+  const storm = startStorm(judged, { seed: roundSeed(seed, number), run, past: scene.past, ...STORM });
   const { done: before, summary } = await during(storm, async () => {
     await pass(WELL_AFTER_MS);
     const pid = instance.pid('data plane');
@@ -74,7 +85,7 @@ async function failOnce(scene: JudgedInstance, number: number, seed: number): Pr
   return { counts: { writeErrors: 1, ...summary }, problems };
 }
 
-const STORM = { lanes: 6, batchItems: 200, past: [] };
+const STORM = { lanes: 6, batchItems: 200 };
 
 /** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
 async function failUntilItEnds(
@@ -102,6 +113,10 @@ async function failUntilItEnds(
 /** '' before there is such a file. */
 function readText(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function recordsOf(dataDir: string): string {
+  return join(dataDir, 'keys', 'records');
 }
 
 function newestSegment(dataDir: string): string {

@@ -7,7 +7,7 @@ const SEED = Date.now() % 1_000_000;
 
 // Promises 6 and 10 in short. Where strace may not attach, `npm test` says so (machine-means.ts).
 it('a failing disk ends the data plane, and what was acknowledged is there', async () => {
-  const result = await runPromise(writeErrors, { seed: SEED, rounds: 2, form: 'short' });
+  const result = await runPromise(writeErrors, { seed: SEED, rounds: 3, form: 'short' });
   expectKept(result);
-  expect(result.counts.writeErrors).toBe(2);
+  expect(result.counts.writeErrors).toBe(3);
 });

@@ -1,0 +1,43 @@
+import { truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { type ClaimBatch, OUTCOME } from '../ports/idempotency-store.ts';
+import { RECORD_WORDS } from './recent-records.ts';
+import { RECORD_HEADER_BYTES } from './record-file.ts';
+import { testKeys } from './test-keys.ts';
+
+// Red when what was claimed before the failure stays claimed: a retry of it is told duplicate, and is lost.
+it('keys claimed beside one that cannot be read are free, and what follows is in order', async () => {
+  const keys = await testKeys();
+  onTestFinished(() => keys.close());
+  const old = batchOf(1);
+  const claim = await keys.store().claim(old);
+  await keys.store().confirm([claim], await keys.write(new Uint8Array(old.records.buffer)));
+  await keys.restart('clean');
+  truncateSync(join(keys.folder(), 'keys', 'records'), RECORD_HEADER_BYTES);
+
+  const unreadable = { name: 'Fatal', code: 'record_file_truncated' };
+  expect(() => keys.store().claim(batchOf(2, 3, 1))).toThrow(expect.objectContaining(unreadable));
+  const fresh = batchOf(2, 3);
+  const again = await keys.store().claim(fresh);
+  expect([again.created, again.waits, ...fresh.outcomes]).toEqual([2, false, CREATED, CREATED]);
+  await keys.store().confirm([again], await keys.write(new Uint8Array(fresh.records.buffer)));
+  const repeated = batchOf(3, 2);
+  expect(await keys.store().claim(repeated)).toMatchObject({ created: 0, waits: false });
+  expect([...repeated.outcomes]).toEqual([OUTCOME.duplicate, OUTCOME.duplicate]);
+});
+
+const CREATED = OUTCOME.created;
+
+/** Ids with nothing in common, so that only a repeat of the old one has to be compared with it. */
+function batchOf(...ids: number[]): ClaimBatch {
+  const records = new Uint32Array(ids.length * RECORD_WORDS);
+  for (const [item, id] of ids.entries())
+    records.set([id * 0x1000_0001, id, id, id, 7, 7], item * RECORD_WORDS);
+  return {
+    count: ids.length,
+    records,
+    readOnly: new Uint8Array(ids.length),
+    outcomes: new Uint8Array(ids.length),
+  };
+}
