@@ -41,11 +41,13 @@ interface Round {
   form: 'short' | 'long';
 }
 
+/** Long enough that copies of the request, on other connections, overtake its answer. */
+const LATE: Fault = { kind: 'delay', ms: 300 };
 /** What a hanging connection costs: the client's patience, or an insert's. */
 const RARE: Fault[] = [{ kind: 'hang' }];
 
 function kindsOf(form: Round['form']): Fault[] {
-  const often: Fault[] = [...SWALLOWED, { kind: 'lose' }];
+  const often: Fault[] = [...SWALLOWED, { kind: 'lose' }, LATE];
   return form === 'short' ? often : [...often, ...often, ...often, ...RARE];
 }
 
@@ -124,7 +126,7 @@ function createTokens() {
     seen(request: Buffer, fault: Fault | undefined): void {
       const [, token] = INSERT.exec(request.toString('latin1')) ?? [];
       if (token === undefined) return;
-      if (fault) unanswered.add(token);
+      if (fault && fault.kind !== 'delay') unanswered.add(token);
       else unanswered.delete(token);
     },
     problems: () => [...unanswered].map((token) => `the insert ${token} was not sent again`),

@@ -48,6 +48,7 @@ export function createLosses({ hop, name, count, onRequest, ...draw }: LossesPla
     counts: () => ({
       [`answersLostOf${name}`]: answersLost(),
       [`requestsLostOf${name}`]: hop.done().lose - before.lose,
+      [`answersDelayedOf${name}`]: hop.done().delay - before.delay,
     }),
   };
 }

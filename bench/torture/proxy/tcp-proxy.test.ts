@@ -98,6 +98,16 @@ it('never gives the whole of an answer that it cuts', async () => {
   expect(await ask(open(echo), 'abcd')).toBe('ABC');
 });
 
+it('gives an answer late, and whole', async () => {
+  const echo = await startEcho(first({ kind: 'delay', ms: 200 }));
+  const socket = open(echo);
+  const askedAt = performance.now();
+  expect(await ask(socket, 'abcd')).toBe('ABCD');
+  expect(performance.now() - askedAt).toBeGreaterThan(190);
+  expect(await ask(socket, 'b')).toBe('B');
+  expect(echo.proxy.done()).toMatchObject({ delay: 1, swallow: 0 });
+});
+
 it('leaves a connection open without its answer', async () => {
   const echo = await startEcho(first({ kind: 'hang' }));
   const hanging = open(echo);

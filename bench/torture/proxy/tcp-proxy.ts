@@ -30,16 +30,17 @@ export interface Address {
  * What happens to one exchange. `lose`: the request is not forwarded and the connection is reset. The others
  * forward the request and act when its answer begins, so the server has done what it was asked: `swallow`
  * resets the connection, `hang` leaves it open and silent, `cut` gives the first bytes, never all,
- * and closes.
+ * and closes, `delay` gives all of it later.
  */
 export type Fault =
   | { kind: 'lose' }
   | { kind: 'swallow' }
   | { kind: 'hang' }
-  | { kind: 'cut'; bytes: number };
+  | { kind: 'cut'; bytes: number }
+  | { kind: 'delay'; ms: number };
 
 export async function startTcpProxy({ target, fault }: TcpProxyOptions): Promise<TcpProxy> {
-  const done = { lose: 0, swallow: 0, hang: 0, cut: 0 };
+  const done = { lose: 0, swallow: 0, hang: 0, cut: 0, delay: 0 };
   const clients = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     clients.add(client);
@@ -93,6 +94,19 @@ function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: 
   let drawn: Fault | undefined;
   let clientSpeaks = false;
   let isSilent = false;
+
+  function pass(chunk: Buffer): void {
+    if (client.writable && !client.write(chunk)) server.pause();
+  }
+
+  function passLater(chunk: Buffer, delayMs: number): void {
+    server.pause();
+    setTimeout(() => {
+      server.resume();
+      pass(chunk);
+    }, delayMs);
+  }
+
   return {
     asked(chunk: Buffer): void {
       if (!clientSpeaks) drawn = fault?.(chunk);
@@ -110,7 +124,8 @@ function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: 
       if (due?.kind === 'swallow') reset();
       else if (due?.kind === 'cut') client.end(chunk.subarray(0, Math.min(due.bytes, chunk.length - 1)));
       else if (due?.kind === 'hang') isSilent = true;
-      else if (!client.write(chunk)) server.pause();
+      else if (due?.kind === 'delay') passLater(chunk, due.ms);
+      else pass(chunk);
     },
   };
 }
