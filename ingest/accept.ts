@@ -21,7 +21,7 @@ export interface AcceptDeps {
   isDiskLow: () => boolean;
   metrics: UsageMetrics;
   log: pino.Logger;
-  /** Ends the process. */
+  /** Told of a log or keys that cannot be believed. */
   fail: (error: Fatal) => void;
 }
 

@@ -59,7 +59,8 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
       isDiskLow: () => false,
       metrics: usageMetrics,
       log,
-      fail: dataPlane.fail,
+      // A store that refuses us may take us again: whoever asks is told 503 meanwhile.
+      fail: () => undefined,
     }),
     obstacles: () => obstaclesOf(kafka),
   };
