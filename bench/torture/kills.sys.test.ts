@@ -7,7 +7,7 @@ const SEED = Date.now() % 1_000_000;
 
 /*
  * The short form of promises 1 to 4, one installation for all. Seen red with each of these breaks: an answer
- * before its flush, a range marked loaded before its insert, a range frozen after its insert.
+ * before its flush, a range marked loaded before its insert.
  */
 it(`every acknowledged event is counted once, whoever is killed (seed ${SEED})`, async () => {
   const result = await runPromise(everybodyKilled, {
