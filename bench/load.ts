@@ -13,7 +13,7 @@ import { type Instance, startInstance } from './instance.ts';
 import { type LoadRunResult, runLoad } from './load-run.ts';
 import { makeWorld } from './make-world.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
-import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { waitUntilCounted } from './wait-until-counted.ts';
 import type { World } from './world.ts';
@@ -44,6 +44,11 @@ async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const rate = numberOption('rate', values.rate ?? '80000', OF_A_SCRIPT.rate);
   const spreadDays = numberOption('spread-days', values['spread-days'] ?? '0', SPREAD_DAYS);
+  const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
+  const unknown = values.phase?.find((wished) => !all.some(({ name }) => name === wished));
+  if (unknown !== undefined) {
+    throw new Unusable(`--phase ${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
+  }
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 4 });
   try {
@@ -56,7 +61,6 @@ async function main(): Promise<void> {
       rate,
       spreadMs: spreadDays * DAY_MS || LIVE_SPREAD_MS,
     };
-    const all = [ingestAlone, closedLoop, sustained, besideBreakdown];
     const phases = all.filter(({ name }) => values.phase?.includes(name) ?? true);
     const figures: Record<string, unknown> = {};
     for (const phase of phases) {

@@ -1,4 +1,4 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { inspect, type ParseArgsConfig, parseArgs } from 'node:util';
 
 /** Something about a run's input cannot be used: one line for whoever asked, and exit code 2. */
 export class Unusable extends Error {}
@@ -43,7 +43,8 @@ export async function runScript(name: string, main: () => Promise<void>): Promis
     await main();
   } catch (error) {
     const isTheirs = error instanceof Unusable;
-    process.stderr.write(`${name}: ${isTheirs ? error.message : (error as Error).stack}\n`);
-    process.exitCode = isTheirs ? 2 : 1;
+    process.stderr.write(`${name}: ${isTheirs ? error.message : inspect(error)}\n`);
+    // At once: what listens or waits beside it would keep it for minutes, or for ever.
+    process.exit(isTheirs ? 2 : 1);
   }
 }

@@ -11,11 +11,13 @@ import { readEndpoints } from '../infra/endpoints-file.ts';
 import { createApi } from './api.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
-import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
 const OPTIONS = { deliveries: { type: 'string', default: '100000' } } as const;
+/** Each of them is sent as many. */
+const ENDPOINTS_MOST = 10;
 const LOOK_EVERY_MS = 500;
 const LOOKS_PER_SAMPLE = 10;
 const MEBIBYTE = 1024 ** 2;
@@ -24,8 +26,10 @@ const PATIENCE_MS = 600_000;
 async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
   const deliveries = numberOption('deliveries', values.deliveries, OF_A_SCRIPT.things);
+  if (deliveries % ENDPOINTS_MOST !== 0)
+    throw new Unusable(`--deliveries is a multiple of ${ENDPOINTS_MOST}`);
   const runs: Record<string, object> = {};
-  for (const endpoints of [1, 10]) {
+  for (const endpoints of [1, ENDPOINTS_MOST]) {
     const run = await drain({ deliveries, endpoints });
     runs[`${endpoints} endpoints`] = run;
     process.stdout.write(`${endpoints} endpoints ${JSON.stringify(run, undefined, 2)}\n`);
