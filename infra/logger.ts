@@ -4,10 +4,21 @@ export interface LoggerOptions {
   /** Which process: `supervisor`, `ingest`, `control`. */
   role: string;
   level: string;
+  /** A file descriptor; stderr by default. */
+  dest?: number;
 }
 
-/** The process's logger: JSON lines on stderr. Stdout is for people: the ready line and the demo keys. */
-export function createLogger({ role, level }: LoggerOptions): Logger {
+/** Lines that cannot be written now wait up to this, then they are dropped. */
+const UNWRITTEN_BYTES_MAX = 1024 * 1024;
+
+/**
+ * The process's logger: JSON lines on stderr. Stdout is for people: the ready line and the demo keys. A line
+ * that cannot be written is lost, and nothing else: where the log lies on a full disk, work goes on.
+ */
+export function createLogger({ role, level, dest = 2 }: LoggerOptions): Logger {
+  // Synchronous: the last line before a crash is the one that is needed.
+  const lines = destination({ dest, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  lines.on('error', () => undefined);
   return pino(
     {
       level,
@@ -15,8 +26,7 @@ export function createLogger({ role, level }: LoggerOptions): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       serializers: { err: errorFields },
     },
-    // Synchronous: the last line before a crash is the one that is needed.
-    destination({ dest: 2, sync: true }),
+    lines,
   );
 }
 

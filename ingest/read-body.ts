@@ -86,7 +86,10 @@ export async function inflate(
     return { body, release: () => admission.give(body.length) };
   } catch (error) {
     admission.give(bytesMax);
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
+    // No fault of the body.
+    if (code === 'Z_MEM_ERROR' || code === 'ERR_MEMORY_ALLOCATION_FAILED') return OVERLOADED;
     return { code: 'invalid_json', message: 'The body is not valid gzip.' };
   } finally {
     read.release();

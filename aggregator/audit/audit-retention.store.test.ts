@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
 import { eventId } from '../../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
-import { Fatal } from '../../schemas/failures.ts';
+import { Fatal, Transient } from '../../schemas/failures.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
 import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
 import { findLogSpan } from './log-span.ts';
@@ -71,6 +71,33 @@ describe('a repair', () => {
     expect(await holder(stores)).toBeNull();
     expect(await stores.counted()).toEqual(exactly(100));
   });
+});
+
+// Red when what is put back again is taken for a retry of what was put back before, and deleted since.
+it('a repair that fails between two inserts and is tried again puts all of it back', async () => {
+  const stores = await openLoadStores();
+  let inserts = 0;
+  start(stores, {
+    warehouse: {
+      ...stores.warehouse,
+      insertEvents: (block) => {
+        if (block.token.startsWith('repair-')) inserts += 1;
+        if (inserts !== 2) return stores.warehouse.insertEvents(block);
+        inserts += 1;
+        return Promise.reject(new Transient('warehouse_unavailable', 'It is away just now.'));
+      },
+    },
+  });
+  // In one hour, and more than are put back at once.
+  const place = { customerId: 'cus_1', occurredAtMs: TEST_NOW_MS };
+  const some = events(0, 25_000).map((event) => ({ ...event, ...place }));
+  await settledUpTo(stores, await stores.append(some));
+  const id = eventId('event 7');
+  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+  await stores.rows(`ALTER TABLE metergate.usage_hourly DELETE WHERE true SETTINGS mutations_sync = 1`);
+  await audit(stores, { repair: true });
+  expect(await stores.counted()).toEqual(exactly(25_000));
+  expect(inserts).toBeGreaterThan(3);
 });
 
 describe('what is stored and no longer on the log', () => {

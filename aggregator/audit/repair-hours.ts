@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
 import { holdLog } from '../store/log-trims.ts';
@@ -22,8 +22,7 @@ const LEFT_MS_MIN = 2_000;
  * still has it: it is held until an audit finds every event of it. A log that gives up its records by itself
  * cannot be held: of what is stored nothing is deleted then, and what is too much stays and is told.
  *
- * @param runId of the audit: part of every token, so that a later repair of the same hour is not taken for a
- * retry.
+ * @param runId of the audit, which holds the log.
  */
 export async function repairHours(
   deps: AuditDeps,
@@ -43,7 +42,7 @@ export async function repairHours(
       leftMs();
       await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
     }
-    await insertFromLog(deps, leftMs, spans, { keys: wrongEvents, runId });
+    await insertFromLog(deps, leftMs, spans, wrongEvents);
   }
   for (const keys of together(hoursOf(differences))) {
     leftMs();
@@ -72,20 +71,16 @@ async function insertFromLog(
   { reader, warehouse }: AuditDeps,
   leftMs: () => number,
   spans: LogSpan[],
-  { keys, runId }: { keys: Map<string, HourKey>; runId: string },
+  keys: Map<string, HourKey>,
 ): Promise<void> {
   let lines: Buffer[] = [];
 
   async function insert(): Promise<void> {
     const bytes = Buffer.concat(lines);
-    const content = createHash('sha256').update(bytes).digest('hex');
     lines = [];
     const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
-    await warehouse.insertEvents({
-      token: `repair-${runId}-${content}`,
-      lines: bytes,
-      timeoutMs,
-    });
+    // Never the same: what was put back before may have been deleted since, and its token is known for good.
+    await warehouse.insertEvents({ token: `repair-${randomUUID()}`, lines: bytes, timeoutMs });
   }
 
   for (const span of spans) {

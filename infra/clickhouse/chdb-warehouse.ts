@@ -39,13 +39,18 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
     afterMs: STUCK_AFTER_MS,
     onStuck: stuck('ClickHouse takes nothing any more.'),
   });
+  /** Told once, and the next sync succeeds without what was lost: only a new process looks at what is there. */
+  const unnamed = (cause: unknown) => {
+    stuck('The names of parts cannot be made durable.')(cause);
+    throw cause;
+  };
   const { lookAt } = createDamageWatch({ onDamage: stuck('A part of the warehouse is damaged.') });
 
   const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
     watch(() =>
       lanes.load.run(timeoutMs, async (session) => {
         await work(session);
-        await syncPartNames(directory);
+        await syncPartNames(directory).catch(unnamed);
       }),
     );
 

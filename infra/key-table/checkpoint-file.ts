@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
-import { refusal, writeAllAt } from './record-file.ts';
+import { refusal, syncOnce, writeAllAt } from './record-file.ts';
 
 /** How far the record file is durable, and what it held then. */
 export interface Checkpoint {
@@ -51,7 +51,7 @@ export async function openCheckpointFile(path: string): Promise<CheckpointFile> 
     await file.close();
     throw error;
   }
-  return checkpointFile(file, newest);
+  return checkpointFile(path, file, newest);
 }
 
 interface Place extends Checkpoint {
@@ -59,14 +59,16 @@ interface Place extends Checkpoint {
   sequence: number;
 }
 
-function checkpointFile(file: FileHandle, newest: Place | undefined): CheckpointFile {
+function checkpointFile(path: string, file: FileHandle, newest: Place | undefined): CheckpointFile {
   let sequence = newest?.sequence ?? 0;
   return {
     latest: newest,
     async write(checkpoint) {
-      sequence++;
-      await writeAllAt(file, encodePlace(checkpoint, sequence), (sequence % 2) * PLACE_DISTANCE);
-      await file.sync();
+      // Again in the same place when it fails: the other one is the last that holds.
+      const next = sequence + 1;
+      await writeAllAt(file, encodePlace(checkpoint, next), (next % 2) * PLACE_DISTANCE);
+      await syncOnce(path, () => file.sync());
+      sequence = next;
     },
     close: () => file.close(),
   };

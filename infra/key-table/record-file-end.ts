@@ -1,9 +1,8 @@
 import { crc32 } from 'node:zlib';
-import { Fatal } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/frame.ts';
 import type { Checkpoint, CheckpointFile } from './checkpoint-file.ts';
 import type { RecentRecords } from './recent-records.ts';
-import { offsetOf, type RecordFile, writeAllAt } from './record-file.ts';
+import { offsetOf, type RecordFile, syncOnce, writeAllAt } from './record-file.ts';
 
 /** The growing end of the record file, and what of it is promised to be there after a power cut. */
 export interface RecordFileEnd {
@@ -62,20 +61,10 @@ export function createRecordFileEnd({
     async checkpoint(logPosition) {
       const reached = { recordCount: written, logPosition, recordsCrc };
       // The records first: a checkpoint must never promise what a power cut can take.
-      await syncRecords(records);
+      await syncOnce(records.path, () => records.file.datasync());
       await checkpoints.write(reached);
       covered = reached;
       coveredAtMs = performance.now();
     },
   };
-}
-
-/**
- * A sync that fails is never tried again, not even for a full disk: the system tells once that it lost what
- * was written, and the next sync of the same file succeeds without it.
- */
-async function syncRecords({ path, file }: RecordFile): Promise<void> {
-  await file.datasync().catch((cause: unknown) => {
-    throw new Fatal('record_file_write_failed', `${path} cannot be made durable.`, { cause });
-  });
 }

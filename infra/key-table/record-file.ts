@@ -134,6 +134,16 @@ export async function writeAllAt(file: FileHandle, bytes: Uint8Array, position: 
   }
 }
 
+/**
+ * A sync that fails is never tried again, not even for a full disk: the system tells once that it lost what
+ * was written, and the next sync of the same file succeeds without it. Throws Fatal.
+ */
+export async function syncOnce(path: string, sync: () => Promise<void>): Promise<void> {
+  await sync().catch((cause: unknown) => {
+    throw new Fatal('record_file_write_failed', `${path} cannot be made durable.`, { cause });
+  });
+}
+
 export function offsetOf(record: number): number {
   return RECORD_HEADER_BYTES + record * RECORD_BYTES;
 }

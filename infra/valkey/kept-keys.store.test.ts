@@ -71,6 +71,22 @@ test('what is known of a claim outlasts its key', async () => {
   expect(await leaseKeys(opened)).toEqual([]);
 });
 
+// Red when the lease is written last: what stands without one is durable, and a retry is told duplicate.
+test('a claim that fails midway leaves nothing that counts as durable', async () => {
+  const { keys, prefix, redis } = await openKeys();
+  const records = new Uint32Array(20).fill(7, 4, 6);
+  const bytes = new Uint8Array(records.buffer);
+  bytes[15] = 1;
+  bytes.fill(0x41, 40, 42);
+  new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
+  // Where the second one belongs stands something else.
+  await redis.set(`${prefix}:{s0}:AA`, 'no hash');
+  const [readOnly, outcomes, notes] = [new Uint8Array(2), new Uint8Array(2), new Uint8Array(2)];
+  const batch = { records, readOnly, count: 2, outcomes, notes };
+  await expect(Promise.resolve(keys.claim(batch))).rejects.toThrow();
+  expect(await claim(keys, {})).toMatchObject({ outcome: OUTCOME.duplicate, note: NOTE.pending });
+});
+
 // Red when keys go by the window alone: a replay that is not looked up yet would be a second event.
 test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
   const { keys, pool, prefix, redis } = await openKeys(2 * HOUR_MS);

@@ -32,6 +32,9 @@ local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local outcomes, times, leases = {}, {}, {}
 local isHolding = false
+-- First: a script that fails midway is not rolled back, and keys without their owner's lease are durable.
+local leaseEnd = string.format('%.0f', now + leaseMs)
+local isNewLease = call('SET', leaseKey, leaseEnd, 'PX', 2 * keepMs, 'NX')
 
 local function isForgotten(known)
   return struct.unpack('<d', known, 17) < now - keepMs
@@ -93,7 +96,8 @@ for item = 1, #records / 40 do
   isHolding = isHolding or outcome % 4 == 1
   outcomes[item] = string.char(outcome)
 end
-if isHolding then call('SET', leaseKey, string.format('%.0f', now + leaseMs), 'PX', 2 * keepMs) end
+if isHolding and not isNewLease then call('SET', leaseKey, leaseEnd, 'PX', 2 * keepMs) end
+if isNewLease and not isHolding then call('DEL', leaseKey) end
 return {table.concat(outcomes), table.concat(times)}
 `;
 

@@ -33,6 +33,15 @@ export const CLAIM_BREAKS: readonly Break[] = [
     ],
   },
   {
+    name: 'lease-written-last',
+    promises: [1],
+    why: 'a claim that fails midway leaves keys without a lease: durable to a retry, and on no log',
+    module: 'infra/valkey/key-scripts',
+    find: "local isNewLease = call('SET', leaseKey, leaseEnd, 'PX', 2 * keepMs, 'NX')",
+    replace: 'local isNewLease = false',
+    provedBy: [{ test: KEPT_TEST, title: 'a claim that fails midway leaves nothing that counts as durable' }],
+  },
+  {
     name: 'keys-kept-for-the-window-alone',
     promises: [2],
     why: 'a replay of an event that lay ahead comes when its key is gone and it is not yet looked up',

@@ -41,7 +41,7 @@ export const POWER_BREAKS: readonly Break[] = [
     promises: [6],
     why: 'after a power cut the checkpoint promises records that are not there, and no start is possible',
     module: 'infra/key-table/record-file-end',
-    find: 'await syncRecords(records);',
+    find: 'await syncOnce(records.path, () => records.file.datasync());',
     replace: '',
     provedBy: [OPENS],
   },
@@ -56,10 +56,24 @@ export const POWER_BREAKS: readonly Break[] = [
     shownBy: { promise: 10, rounds: 3 },
   },
   {
+    name: 'log-errors-thrown',
+    promises: [10],
+    why: 'where the log of a process lies on the full disk, whoever logs ends with it, the supervisor too',
+    module: 'infra/logger',
+    find: "lines.on('error', () => undefined);",
+    replace: '',
+    provedBy: [
+      {
+        test: 'infra/logger.test.ts',
+        title: 'a log on a full disk costs its lines and nothing else',
+      },
+    ],
+  },
+  {
     name: 'failed-sync-tried-again',
     promises: [6],
     why: 'what a sync has lost is not written by the next one, which succeeds: the checkpoint promises it',
-    module: 'infra/key-table/record-file-end',
+    module: 'infra/key-table/record-file',
     find: "throw new Fatal('record_file_write_failed',",
     replace: "throw cause; new Fatal('record_file_write_failed',",
     provedBy: [

@@ -29,6 +29,20 @@ export const REPAIR_BREAKS: readonly Break[] = [
     provedBy: [{ test: AUDIT_TEST, title: 'of more than one comparison gives puts all of it right' }],
   },
   {
+    name: 'repair-known-by-its-bytes',
+    promises: [1, 4],
+    why: 'a repair that is tried again puts back what it deleted under a known token: nothing is stored',
+    module: 'aggregator/audit/repair-hours',
+    find: 'randomUUID()',
+    replace: 'bytes.length',
+    provedBy: [
+      {
+        test: RETENTION_TEST,
+        title: 'a repair that fails between two inserts and is tried again puts all of it back',
+      },
+    ],
+  },
+  {
     name: 'other-logs-not-thought-of',
     promises: [1, 4],
     why: 'what came by a log before this one is expected on it: a repair deletes it all',
