@@ -39,18 +39,13 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
     afterMs: STUCK_AFTER_MS,
     onStuck: stuck('ClickHouse takes nothing any more.'),
   });
-  /** Told once, and the next sync succeeds without what was lost: only a new process looks at what is there. */
-  const unnamed = (cause: unknown) => {
-    stuck('The names of parts cannot be made durable.')(cause);
-    throw cause;
-  };
   const { lookAt } = createDamageWatch({ onDamage: stuck('A part of the warehouse is damaged.') });
 
   const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
     watch(() =>
       lanes.load.run(timeoutMs, async (session) => {
         await work(session);
-        await syncPartNames(directory).catch(unnamed);
+        await syncPartNames(directory, stuck('The names of parts cannot be made durable.'));
       }),
     );
 
@@ -113,9 +108,10 @@ const TABLES = ['events', 'usage_hourly'];
 /**
  * ClickHouse syncs a part's files and the part's own folder, by fdatasync, and then moves the part to its
  * name, which stands in the table's folder. Nobody syncs that one: a power cut within seconds took parts of
- * ranges that were marked loaded.
+ * ranges that were marked loaded. A sync that fails says so once, and the next one succeeds without what was
+ * lost: only a new process sees what is there.
  */
-async function syncPartNames(directory: string): Promise<void> {
+async function syncPartNames(directory: string, onFailure: (cause: unknown) => void): Promise<void> {
   for (const table of TABLES) {
     const path = join(directory, 'data', 'metergate', table);
     // Not there before the first migration.
@@ -123,6 +119,9 @@ async function syncPartNames(directory: string): Promise<void> {
     const folder = await open(path, 'r');
     try {
       await folder.sync();
+    } catch (error) {
+      onFailure(error);
+      throw error;
     } finally {
       await folder.close();
     }
