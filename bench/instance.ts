@@ -62,6 +62,8 @@ const ERROR_LINES = /^.*"level":(?:50|60).*$/gm;
 export interface InstanceOptions {
   /** Where its data are to stand; else in the folder that it has anyway. */
   dataDir?: string;
+  /** Where its processes write what they have to say; else in that folder as well. */
+  logFile?: string;
   /** Puts data there before the first start; by default an empty cluster, where the run has prepared one. */
   prepare?: (dataDir: string) => Promise<void>;
   /** What to put before its command at each start: a tracer perhaps, that becomes the process itself. */
@@ -71,18 +73,20 @@ export interface InstanceOptions {
 /** `environment` is added to our own. A start that fails leaves nothing but a data folder that was given. */
 export async function startInstance(
   environment: Record<string, string> = {},
-  { dataDir: given, prepare = async (folder) => putCluster(folder), under = () => [] }: InstanceOptions = {},
+  options: InstanceOptions = {},
 ): Promise<Instance> {
+  const { prepare = async (dataDir) => putCluster(dataDir), under = () => [] } = options;
   const folder = mkdtempSync(join(tmpdir(), 'metergate-'));
   try {
     // The database server may run under another account, which has to get through here.
     chmodSync(folder, 0o755);
-    const dataDir = given ?? join(folder, 'data');
+    const { dataDir = join(folder, 'data'), logFile = join(folder, 'stderr.log') } = options;
+    const outputFile = join(folder, 'stdout.log');
     const port = await quietPort();
     const settings = { ...environment, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
     await prepare(dataDir);
-    const start = () => spawnReady({ under: under(), settings, dataDir, logFile: logFileIn(folder) });
-    return reached({ folder, dataDir, port, start }, await start());
+    const start = () => spawnReady({ under: under(), settings, dataDir, logFile, outputFile });
+    return reached({ folder, dataDir, logFile, outputFile, port, start }, await start());
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -92,14 +96,19 @@ export async function startInstance(
 interface Place {
   folder: string;
   dataDir: string;
+  logFile: string;
+  outputFile: string;
   port: number;
   start(): Promise<ChildProcess>;
 }
 
-function reached({ folder, dataDir, port, start }: Place, started: ChildProcess): Instance {
+function reached(
+  { folder, dataDir, logFile, outputFile, port, start }: Place,
+  started: ChildProcess,
+): Instance {
   let child = started;
   const find = (role: Role): number | undefined => pidOf(role, child, dataDir);
-  const logged = () => readFileSync(logFileIn(folder), 'utf8');
+  const logged = () => readFileSync(logFile, 'utf8');
   return {
     origin: `http://127.0.0.1:${port}`,
     dataDir,
@@ -123,7 +132,7 @@ function reached({ folder, dataDir, port, start }: Place, started: ChildProcess)
     keys: () => JSON.parse(readFileSync(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys,
     log: () => logged().slice(-LOG_CHARS_KEPT),
     errors: () => logged().match(ERROR_LINES) ?? [],
-    written: () => `${logged()}\n${readFileSync(outputOf(logFileIn(folder)), 'utf8')}`,
+    written: () => `${logged()}\n${readFileSync(outputFile, 'utf8')}`,
     async remove() {
       await endAll(child, dataDir);
       rmSync(folder, { recursive: true, force: true });
@@ -141,9 +150,11 @@ interface Spawned {
   settings: Record<string, string>;
   dataDir: string;
   logFile: string;
+  outputFile: string;
 }
 
-async function spawnReady({ under, settings, dataDir, logFile }: Spawned): Promise<ChildProcess> {
+async function spawnReady(spawned: Spawned): Promise<ChildProcess> {
+  const { under, settings, dataDir, logFile, outputFile } = spawned;
   const [command = '', ...args] = [...under, process.execPath, 'infra/start.mjs'];
   const log = openSync(logFile, 'a');
   const child = spawn(command, args, {
@@ -153,7 +164,7 @@ async function spawnReady({ under, settings, dataDir, logFile }: Spawned): Promi
   closeSync(log);
   // Rejects where the command cannot be run.
   await once(child, 'spawn');
-  child.stdout?.pipe(createWriteStream(outputOf(logFile), { flags: 'a' }));
+  child.stdout?.pipe(createWriteStream(outputFile, { flags: 'a' }));
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
@@ -166,14 +177,6 @@ async function spawnReady({ under, settings, dataDir, logFile }: Spawned): Promi
     await endAll(child, dataDir);
     throw error;
   }
-}
-
-function logFileIn(folder: string): string {
-  return join(folder, 'stderr.log');
-}
-
-function outputOf(logFile: string): string {
-  return logFile.replace('stderr', 'stdout');
 }
 
 function hasEnded(child: ChildProcess): boolean {

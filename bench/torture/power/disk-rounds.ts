@@ -42,7 +42,9 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
       const disk = mountSmallDisk(3 * GIB);
       const settings = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '20', ...environment };
       try {
-        const opened = await startJudged(settings, { connections: 12, dataDir: join(disk.path, 'data') });
+        // What they have to say has no room either.
+        const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
+        const opened = await startJudged(settings, { connections: 12, ...on });
         const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
         return {
           round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
