@@ -51,10 +51,12 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     inFlightBytes: () => admission.inFlightBytes,
     keys: () => store.keyCount,
   });
+  const createdAtMs = createCreatedAt(systemClock);
   const groupCommit = createGroupCommit({
     log: writer,
     store,
-    clock: systemClock,
+    // No frame was committed before its events were created, whatever the clock does: audits cut the log so.
+    clock: { ...systemClock, nowMs: createdAtMs },
     onFrame: usageMetrics.frame,
   });
   closer.add('commits', { drain: () => groupCommit.drain() });
@@ -62,7 +64,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   const engine = createFastEngine({
     registry,
     store,
-    createdAtMs: createCreatedAt(systemClock),
+    createdAtMs,
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
 import { eventId } from '../../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { raiseKeptFrom } from '../../ingest/store/raise-kept-from.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
 import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
@@ -88,16 +89,52 @@ it('a repair that fails between two inserts and is tried again puts all of it ba
       },
     },
   });
-  // In one hour, and more than are put back at once.
+  // In one hour, and more than are put back at once; the log no longer holds all of what was before.
   const place = { customerId: 'cus_1', occurredAtMs: TEST_NOW_MS };
   const some = events(0, 25_000).map((event) => ({ ...event, ...place }));
-  await settledUpTo(stores, await stores.append(some));
-  const id = eventId('event 7');
+  const before = (from: number, createdAtMs: number) =>
+    stores.append(
+      some.slice(from, from + 10).map((event) => ({ ...event, createdAtMs })),
+      createdAtMs + 500,
+    );
+  const gone = await before(0, TEST_NOW_MS - 10_000);
+  await settledUpTo(stores, gone);
+  await settledUpTo(stores, await before(10, TEST_NOW_MS - 5_000));
+  await settledUpTo(stores, await stores.append(some.slice(20)));
+  await stores.pool.query('INSERT INTO log_trims (log_id, partition) VALUES ($1, 0)', [
+    placeOf(stores).logId,
+  ]);
+  await keepFrom(stores, gone, TEST_NOW_MS - 9_000);
+  const id = eventId('event 77');
   await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
-  await stores.rows(`ALTER TABLE metergate.usage_hourly DELETE WHERE true SETTINGS mutations_sync = 1`);
   await audit(stores, { repair: true });
   expect(await stores.counted()).toEqual(exactly(25_000));
   expect(inserts).toBeGreaterThan(3);
+});
+
+// Red when the log is held only for what is put back: a segment goes while it is compared.
+it('gives up nothing of the log that a repair has looked at', async () => {
+  const raised: unknown[] = [];
+  const { stores } = await loaded(({ pool, reader }) => ({
+    reader: {
+      ...reader,
+      read: async (...asked) => {
+        const repairing = "SELECT FROM audit_runs WHERE repair AND state = 'running'";
+        const given = { logId: Buffer.from(reader.logId).toString('hex'), before: 1e12 };
+        // The load is beyond the beginning: this is who compares.
+        const isRepair = asked[1] === 0 && (await pool.query(repairing)).rows.length > 0;
+        if (isRepair) raised.push(await raiseKeptFrom(pool, given));
+        return await reader.read(...asked);
+      },
+    },
+  }));
+  const id = eventId('event 7');
+  await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
+  expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
+  expect(raised.length).toBeGreaterThan(0);
+  expect(new Set(raised)).toEqual(new Set([undefined]));
+  expect(await holder(stores)).toBeNull();
+  expect(await stores.counted()).toEqual(exactly(100));
 });
 
 describe('what is stored and no longer on the log', () => {

@@ -13,8 +13,15 @@ import {
   isAuditOpen,
   renewAuditRuns,
 } from '../store/audit-runs.ts';
-import { releaseLog } from '../store/log-trims.ts';
-import { type AuditDeps, type Comparison, comparePlaces, type Hold } from './compare-places.ts';
+import { holdLog, releaseLog } from '../store/log-trims.ts';
+import { untilNoInsertRuns } from '../store/running-inserts.ts';
+import {
+  type AuditDeps,
+  type Comparison,
+  comparePlaces,
+  type Hold,
+  type Standing,
+} from './compare-places.ts';
 import { repairHours } from './repair-hours.ts';
 
 /** Answers the audits that are asked for in `audit_runs`, one after the other. */
@@ -136,10 +143,12 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
   if (!run.repair) return comparePlaces(deps, betweenLoads);
   return betweenLoads(async (standings) => {
     const hold: Hold = (work) => work(standings);
-    let left = await comparePlaces(deps, hold);
+    // What an attempt before has sent and given up would be added to what this one makes.
+    await untilNoInsertRuns(deps.warehouse);
+    let left = await whileLogIsHeld(deps, standings, run.id, () => comparePlaces(deps, hold));
     for (let before = Number.POSITIVE_INFINITY; left.wrong.all > 0 && left.wrong.all < before; ) {
       before = left.wrong.all;
-      await repairHours(deps, standings, left.differences, run.id);
+      await repairHours(deps, standings, left.differences);
       left = await comparePlaces(deps, hold);
     }
     // Where events are still missing the log is what has them.
@@ -147,6 +156,28 @@ async function audit(deps: AuditDeps, betweenLoads: Hold, run: AuditRun): Promis
     for (const { lease } of standings) await releaseLog(deps.pool, lease);
     return left;
   });
+}
+
+/**
+ * From before it is read: what a comparison found on the log has to be there when it is put back. Held on
+ * afterwards; but when it fails, and nobody held it before, nothing was deleted and it may go.
+ */
+async function whileLogIsHeld<T>(
+  { pool, isShared }: AuditDeps,
+  standings: Standing[],
+  runId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const fresh: Standing[] = [];
+  for (const standing of isShared ? [] : standings) {
+    if (await holdLog(pool, standing.lease, runId)) fresh.push(standing);
+  }
+  try {
+    return await work();
+  } catch (error) {
+    for (const { lease } of fresh) await releaseLog(pool, lease);
+    throw error;
+  }
 }
 
 /** The log may be trimmed under an audit: then it begins anew with what is left. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
-import { holdLog } from '../store/log-trims.ts';
 import type { AuditDeps, Standing } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';
@@ -21,32 +20,30 @@ const LEFT_MS_MIN = 2_000;
  * sums from the stored events. What a crash leaves half done is found again by the next audit, and the log
  * still has it: it is held until an audit finds every event of it. A log that gives up its records by itself
  * cannot be held: of what is stored nothing is deleted then, and what is too much stays and is told.
- *
- * @param runId of the audit, which holds the log.
  */
 export async function repairHours(
   deps: AuditDeps,
   standings: Standing[],
   differences: Difference[],
-  runId: string,
 ): Promise<void> {
   const leftMs = () => Math.min(...standings.map(({ lease }) => lease.remainingMs(LEFT_MS_MIN)));
   const wrongEvents = hoursOf(differences.filter(({ kind }) => kind === 'log'));
   if (wrongEvents.size > 0) {
-    // Before it is known what the log still has: nothing of that may go until all of it was put back.
-    for (const { lease } of deps.isShared ? [] : standings) {
-      await holdLog(deps.pool, lease, runId);
-    }
     const spans = await findLogSpans(deps, standings);
-    for (const keys of deps.isShared ? [] : together(wrongEvents)) {
+    for (const keys of together(wrongEvents)) {
       leftMs();
-      await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
+      // The sums first: what is put back is added to them. Half done they say too little, which the next
+      // attempt mends; too much would be settled for good, and be taken for events that were lost.
+      await deleteHours(deps.warehouse, keys);
+      leftMs();
+      if (!deps.isShared) await deleteEvents(deps.warehouse, keys, spans[0]?.sinceMs ?? 0);
     }
     await insertFromLog(deps, leftMs, spans, wrongEvents);
   }
   for (const keys of together(hoursOf(differences))) {
     leftMs();
     await deleteHours(deps.warehouse, keys);
+    leftMs();
     await insertHours(deps.warehouse, keys);
   }
 }

@@ -18,13 +18,19 @@ export async function readLogTrim(db: Queryable, { logId, partition }: Place): P
   return rows[0] ?? { keptFrom: 0, throughMs: 0 };
 }
 
-/** From now on nothing more of the log is given up: what `holder` deletes elsewhere it may need again. */
-export async function holdLog(db: Queryable, { logId, partition }: Place, holder: string): Promise<void> {
-  await db.query(
-    `INSERT INTO log_trims AS trims (log_id, partition, held_by) VALUES ($1, $2, $3)
-     ON CONFLICT (log_id, partition) DO UPDATE SET held_by = excluded.held_by`,
+/**
+ * From now on nothing more of the log is given up: what `holder` deletes elsewhere it may need again. False
+ * where it was held already.
+ */
+export async function holdLog(db: Queryable, { logId, partition }: Place, holder: string): Promise<boolean> {
+  const { rows } = await db.query<{ wasFree: boolean }>(
+    `WITH before AS (SELECT held_by FROM log_trims WHERE log_id = $1 AND partition = $2)
+     INSERT INTO log_trims AS trims (log_id, partition, held_by) VALUES ($1, $2, $3)
+     ON CONFLICT (log_id, partition) DO UPDATE SET held_by = excluded.held_by
+     RETURNING (SELECT held_by FROM before) IS NULL AS "wasFree"`,
     [logId, partition, holder],
   );
+  return rows[0]?.wasFree ?? true;
 }
 
 /** Whoever holds it. */

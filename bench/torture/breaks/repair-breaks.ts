@@ -29,6 +29,30 @@ export const REPAIR_BREAKS: readonly Break[] = [
     provedBy: [{ test: AUDIT_TEST, title: 'of more than one comparison gives puts all of it right' }],
   },
   {
+    name: 'repaired-on-top-of-the-sums',
+    promises: [4],
+    why: 'what is put back is added to sums that have it: half done, the hour passes for one that lost events',
+    module: 'aggregator/audit/repair-hours',
+    find: 'await deleteHours(deps.warehouse, keys); leftMs(); if (!deps.isShared)',
+    replace: 'if (!deps.isShared)',
+    provedBy: [
+      {
+        test: RETENTION_TEST,
+        title: 'a repair that fails between two inserts and is tried again puts all of it back',
+      },
+    ],
+  },
+  {
+    name: 'log-held-once-it-was-compared',
+    promises: [1, 4],
+    why: 'what the comparison found on the log is given up before it is put back, and nobody sees it missing',
+    module: 'aggregator/audit/auditor',
+    find: 'whileLogIsHeld(deps, standings, run.id, () => comparePlaces(deps, hold));',
+    replace:
+      'comparePlaces(deps, hold); await whileLogIsHeld(deps, standings, run.id, async () => undefined);',
+    provedBy: [{ test: RETENTION_TEST, title: 'gives up nothing of the log that a repair has looked at' }],
+  },
+  {
     name: 'repair-known-by-its-bytes',
     promises: [1, 4],
     why: 'a repair that is tried again puts back what it deleted under a known token: nothing is stored',

@@ -111,9 +111,9 @@ export const RETENTION_BREAKS: readonly Break[] = [
     name: 'log-not-held-for-a-repair',
     promises: [1],
     why: 'a repair that is cut off has deleted events, and the segments that still have them go',
-    module: 'aggregator/audit/repair-hours',
-    find: 'await holdLog(deps.pool, lease, runId);',
-    replace: '',
+    module: 'aggregator/audit/auditor',
+    find: 'if (await holdLog(pool, standing.lease, runId)) fresh.push(standing);',
+    replace: 'void [holdLog, runId, standing];',
     provedBy: [
       {
         test: 'aggregator/audit/audit-retention.store.test.ts',
