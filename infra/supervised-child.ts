@@ -58,12 +58,17 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
       wasEverReady = true;
       onReady(message);
     });
-    child.on('error', (err) => log.error({ child: spec.name, err }, 'a process cannot be reached'));
-    child.once('exit', (exitCode, signal) => {
+    const ended = (exitCode: number | null, signal: NodeJS.Signals | null) => {
       running = undefined;
       const wasWell = performance.now() - readyAt > WELL_AFTER_MS;
       failures = wasWell ? 0 : failures + 1;
       if (!stopping) startAgain(exitCode, signal);
+    };
+    child.once('exit', ended);
+    child.on('error', (err) => {
+      log.error({ child: spec.name, err }, 'a process cannot be reached');
+      // Of one that could not be made, for want of processes or files perhaps, no exit is told.
+      if (child.pid === undefined) ended(null, null);
     });
   }
 
@@ -81,7 +86,7 @@ export function superviseChild(spec: ChildSpec, { log, onReady, onGivenUp }: Chi
     stopping = true;
     clearTimeout(restart);
     const child = running;
-    if (!child) return;
+    if (child?.pid === undefined) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     const late = setTimeout(() => child.kill('SIGKILL'), spec.stopTimeoutMs);

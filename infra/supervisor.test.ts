@@ -137,3 +137,16 @@ test('force ends a stop that takes its time, with 1', async () => {
   supervisor.force();
   expect(await supervisor.done).toBe(1);
 });
+
+/** Red when only an exit starts it again: none is told of a process that could not be made. */
+test('a child that could not be made is made again, and a stop does not wait for it', async () => {
+  const { child, said } = programs();
+  const { execPath } = process;
+  process.execPath = '/nowhere/node';
+  const { supervisor, onReady } = supervise([child('a', READY)]);
+  process.execPath = execPath;
+  await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce(), WITHIN);
+  expect(said('a started')).toHaveLength(1);
+  supervisor.stop();
+  await supervisor.done;
+});

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
 import { eventId } from '../../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
-import { raiseKeptFrom } from '../../ingest/store/raise-kept-from.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
 import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
@@ -112,18 +111,23 @@ it('a repair that fails between two inserts and is tried again puts all of it ba
   expect(inserts).toBeGreaterThan(3);
 });
 
+/** As the data plane does it with every whole segment. */
+const GIVE_UP_ALL = `UPDATE log_trims SET kept_from = (SELECT max(hi) FROM log_ranges)
+  WHERE held_by IS NULL RETURNING kept_from`;
+
 // Red when the log is held only for what is put back: a segment goes while it is compared.
 it('gives up nothing of the log that a repair has looked at', async () => {
   const raised: unknown[] = [];
+  let looks = 0;
   const { stores } = await loaded(({ pool, reader }) => ({
     reader: {
       ...reader,
       read: async (...asked) => {
         const repairing = "SELECT FROM audit_runs WHERE repair AND state = 'running'";
-        const given = { logId: Buffer.from(reader.logId).toString('hex'), before: 1e12 };
         // The load is beyond the beginning: this is who compares.
         const isRepair = asked[1] === 0 && (await pool.query(repairing)).rows.length > 0;
-        if (isRepair) raised.push(await raiseKeptFrom(pool, given));
+        if (isRepair) raised.push(...(await pool.query(GIVE_UP_ALL)).rows);
+        if (isRepair) looks += 1;
         return await reader.read(...asked);
       },
     },
@@ -131,8 +135,8 @@ it('gives up nothing of the log that a repair has looked at', async () => {
   const id = eventId('event 7');
   await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
   expect(await audit(stores, { repair: true })).toBe(AUDIT_EXIT.same);
-  expect(raised.length).toBeGreaterThan(0);
-  expect(new Set(raised)).toEqual(new Set([undefined]));
+  expect(looks).toBeGreaterThan(0);
+  expect(raised).toEqual([]);
   expect(await holder(stores)).toBeNull();
   expect(await stores.counted()).toEqual(exactly(100));
 });

@@ -31,7 +31,7 @@ export const REPAIR_BREAKS: readonly Break[] = [
   {
     name: 'repaired-on-top-of-the-sums',
     promises: [4],
-    why: 'what is put back is added to sums that have it: half done, the hour passes for one that lost events',
+    why: 'what is put back is added to sums that have it: half done, the hour looks as if it had lost events',
     module: 'aggregator/audit/repair-hours',
     find: 'await deleteHours(deps.warehouse, keys); leftMs(); if (!deps.isShared)',
     replace: 'if (!deps.isShared)',
@@ -45,7 +45,7 @@ export const REPAIR_BREAKS: readonly Break[] = [
   {
     name: 'log-held-once-it-was-compared',
     promises: [1, 4],
-    why: 'what the comparison found on the log is given up before it is put back, and nobody sees it missing',
+    why: 'what the comparison found on the log is given up before it is put back, and nobody misses it',
     module: 'aggregator/audit/auditor',
     find: 'whileLogIsHeld(deps, standings, run.id, () => comparePlaces(deps, hold));',
     replace:
