@@ -16,24 +16,35 @@ export interface AfterVerdicts {
   log: Logger;
 }
 
+export interface Consequences {
+  /** Endpoints that are not to be sent to for now. */
+  putOff: string[];
+  /** As they are to be recorded. */
+  verdicts: Verdict[];
+}
+
 /**
  * What attempts say of their endpoints: circuits open and close, and endpoints that want nothing any more,
- * or have failed for days, are disabled. Within the transaction that records the attempts. Gives the
- * endpoints that are not to be sent to for now.
+ * or have failed for days, are disabled. Within the transaction that records the attempts. An endpoint that
+ * was changed meanwhile is another: what came of the one before says nothing of it, and what that one wanted
+ * no more is sent to it.
  */
 export async function afterVerdicts(
   db: PoolClient,
   verdicts: readonly Verdict[],
   { random, log }: AfterVerdicts,
-): Promise<string[]> {
+): Promise<Consequences> {
   const isSuccess = ({ state }: Verdict) => state === 'succeeded';
   const circuits = await lockCircuits(db, {
     failed: endpointsOf(verdicts.filter((one) => !isSuccess(one))),
     succeeded: endpointsOf(verdicts.filter(isSuccess)),
   });
   const putOff: string[] = [];
+  const outlived = new Set<Verdict>();
   for (const before of circuits) {
-    const own = verdicts.filter(({ delivery }) => delivery.endpointId === before.id);
+    const ofIt = verdicts.filter(({ delivery }) => delivery.endpointId === before.id);
+    const own = ofIt.filter((one) => one.endpointUpdatedAt.getTime() === before.updatedAt.getTime());
+    for (const one of ofIt) if (one.state === 'held' && !own.includes(one)) outlived.add(one);
     let after = before;
     let reason: DisabledReason | undefined;
     for (const verdict of own) {
@@ -50,7 +61,8 @@ export async function afterVerdicts(
     }
     if (reason !== undefined || after.untilMs !== undefined) putOff.push(after.id);
   }
-  return putOff;
+  const again = (one: Verdict): Verdict => ({ ...one, state: 'pending', dueAtMs: one.endedAtMs });
+  return { putOff, verdicts: verdicts.map((one) => (outlived.has(one) ? again(one) : one)) };
 }
 
 function endpointsOf(verdicts: readonly Verdict[]): string[] {

@@ -34,7 +34,8 @@ export async function attemptJob(deps: AttemptDeps, { delivery, target }: Job): 
   const attempt =
     target.secrets.length > 0 ? await sendTo(deps, { delivery, target }) : unsigned(deps, delivery);
   metrics.attempted(attempt.outcome);
-  return verdictOf(delivery, attempt, { startedAtMs, endedAtMs: clock.nowMs(), random });
+  const { updatedAt: endpointUpdatedAt } = target;
+  return verdictOf(delivery, attempt, { endpointUpdatedAt, startedAtMs, endedAtMs: clock.nowMs(), random });
 }
 
 function sendTo({ send, allowPrivate }: AttemptDeps, { delivery, target }: Job): Promise<Attempt> {

@@ -43,6 +43,23 @@ describe('what was taken for an endpoint and not begun', () => {
     expect(sentTo('old')).toHaveLength(5);
   });
 
+  // Red when what came of an attempt is told of the endpoint as it is now.
+  it('goes to its new url, whatever the old one says at last', async () => {
+    const { pool, id, hang, taken, sentTo, deliveries } = await fiveWait();
+    await pool.query('UPDATE webhook_endpoints SET url = $2, updated_at = now() WHERE id = $1', [
+      id,
+      'https://receiver.example/new',
+    ]);
+    hang.open({ outcome: 'gone', status: 410 });
+    await soon(async () => expect(await taken()).toBe(0));
+    await soon(async () => {
+      expect((await deliveries()).filter((one) => one.state === 'succeeded')).toHaveLength(12);
+    });
+    const { rows } = await pool.query('SELECT status FROM webhook_endpoints WHERE id = $1', [id]);
+    expect(rows).toEqual([{ status: 'enabled' }]);
+    expect(sentTo('new')).toHaveLength(12);
+  });
+
   it('is held when it is disabled, and has failed when it is deleted', async () => {
     for (const [change, state] of [
       [`UPDATE webhook_endpoints SET status = 'disabled', updated_at = now() WHERE id = $1`, 'held'],

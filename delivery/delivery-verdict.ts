@@ -6,6 +6,8 @@ import type { DueDelivery } from './store/take-due.ts';
 export interface Verdict {
   delivery: DueDelivery;
   attempt: Attempt;
+  /** Of its endpoint as it was sent to. */
+  endpointUpdatedAt: Date;
   /** 1 for the first. */
   number: number;
   startedAtMs: number;
@@ -17,15 +19,17 @@ export interface Verdict {
 }
 
 export interface AttemptTimes {
+  endpointUpdatedAt: Date;
   startedAtMs: number;
   endedAtMs: number;
   random: () => number;
 }
 
 export function verdictOf(delivery: DueDelivery, attempt: Attempt, times: AttemptTimes): Verdict {
-  const { startedAtMs, endedAtMs, random } = times;
+  const { endpointUpdatedAt, startedAtMs, endedAtMs, random } = times;
   const number = delivery.attempts + 1;
-  const ended = { delivery, attempt, number, startedAtMs, endedAtMs, dueAtMs: undefined };
+  const about = { delivery, attempt, endpointUpdatedAt, number };
+  const ended = { ...about, startedAtMs, endedAtMs, dueAtMs: undefined };
   if (attempt.outcome === 'succeeded') return { ...ended, state: 'succeeded' };
   if (attempt.outcome === 'gone') return { ...ended, state: 'held' };
   const { retryAfterMs } = attempt;

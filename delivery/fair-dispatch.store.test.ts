@@ -42,6 +42,20 @@ it('one event is sent at once beside a backlog of 100,000 of another endpoint', 
   hang.open({});
 });
 
+/** Red when those are looked at first that have waited longest, whether or not all they have is under way. */
+it('one event is sent at once beside more endpoints that hang than are looked at together', async () => {
+  const hang = latch<Partial<Attempt>>();
+  const world = await deliveryUnderTest(({ url }) => (url.includes('/hanging') ? hang.opened : {}));
+  for (let n = 0; n < 205; n += 1) await world.endpoint({ name: `hanging-${n}`, events: ['plan.created'] });
+  await world.endpoint({ name: 'quick', events: ['customer.created'] });
+  world.run();
+  await world.event({ type: 'plan.created', count: 1 });
+  await soon(() => expect(world.sent.length).toBeGreaterThanOrEqual(200));
+  await world.event({ type: 'customer.created' });
+  await soon(() => expect(world.sentTo('quick')).toHaveLength(1));
+  hang.open({});
+});
+
 /** Red when a row is taken without looking whether another has it. */
 it('several processes share the work and send everything once', async () => {
   const world = await deliveryUnderTest();

@@ -100,8 +100,8 @@ async function record(deps: RecorderDeps, batch: readonly Verdict[]): Promise<st
 }
 
 async function recordAll(db: PoolClient, deps: RecorderDeps, batch: readonly Verdict[]): Promise<string[]> {
-  const putOff = await afterVerdicts(db, batch, deps);
-  await recordAttempts(db, deps.owner, batch);
+  const { putOff, verdicts } = await afterVerdicts(db, batch, deps);
+  await recordAttempts(db, deps.owner, verdicts);
   return putOff;
 }
 

@@ -44,7 +44,10 @@ export async function findChanged(
   return rows.map(({ id }) => id);
 }
 
-export type CircuitRow = Circuit & { id: string; environment: string; url: string; events: string[] };
+export type CircuitRow = Circuit &
+  Pick<EndpointRow, 'id' | 'environment' | 'url' | 'updatedAt'> & {
+    events: string[];
+  };
 
 /**
  * Those whose circuit may change, locked, in one order for all processes: where an attempt has failed, and
@@ -56,6 +59,7 @@ export async function lockCircuits(
 ): Promise<CircuitRow[]> {
   const { rows } = await db.query<Record<keyof CircuitRow, never>>(
     `SELECT id, environment, url, events, failures, circuit_probes AS probes,
+            date_trunc('milliseconds', updated_at) AS "updatedAt",
             (extract(epoch FROM failing_since) * 1000)::bigint AS "failingSinceMs",
             (extract(epoch FROM circuit_until) * 1000)::bigint AS "untilMs"
        FROM webhook_endpoints

@@ -43,6 +43,11 @@ export async function takeDue(db: Pool, take: Take): Promise<DueDelivery[]> {
          LEFT JOIN unnest($5::text[], $6::integer[]) AS known (id, room) ON known.id = e.id
         WHERE w.due_at <= $1 AND e.status = 'enabled' AND coalesce(e.circuit_until, $1) <= $1
           AND coalesce(known.room, $4) > 0
+          AND EXISTS (
+            SELECT FROM webhook_queue q
+             WHERE q.endpoint_id = e.id AND q.due_at <= $1
+               AND (q.lease_until IS NULL OR q.lease_until <= $1)
+          )
         ORDER BY w.due_at LIMIT $7
      ), due AS (
        SELECT queued.delivery_id FROM lanes, LATERAL (

@@ -104,4 +104,32 @@ export const DELIVERY_BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: 'old-url-speaks-for-the-new',
+    promises: [12],
+    why: 'a receiver that was left says 410 at last, and the endpoint that took its place is disabled',
+    module: 'delivery/after-verdicts',
+    find: 'ofIt.filter((one) => one.endpointUpdatedAt.getTime() === before.updatedAt.getTime());',
+    replace: 'ofIt;',
+    provedBy: [
+      {
+        test: 'delivery/changed-endpoints.store.test.ts',
+        title: 'goes to its new url, whatever the old one says at last',
+      },
+    ],
+  },
+  {
+    name: 'lanes-with-nothing-to-give',
+    promises: [13],
+    why: 'endpoints all of whose deliveries are under way take the places of those that wait',
+    module: 'delivery/store/take-due',
+    find: 'WHERE q.endpoint_id = e.id AND q.due_at <= $1',
+    replace: 'WHERE q.endpoint_id = e.id OR true',
+    provedBy: [
+      {
+        test: 'delivery/fair-dispatch.store.test.ts',
+        title: 'one event is sent at once beside more endpoints that hang than are looked at together',
+      },
+    ],
+  },
 ];
