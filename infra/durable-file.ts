@@ -5,9 +5,12 @@ import { dirname } from 'node:path';
 export function writeDurably(path: string, content: string): void {
   const unfinished = `${path}.new`;
   const descriptor = openSync(unfinished, 'w', 0o600);
-  writeFileSync(descriptor, content);
-  fsyncSync(descriptor);
-  closeSync(descriptor);
+  try {
+    writeFileSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
   renameSync(unfinished, path);
   syncDirectory(dirname(path));
 }
@@ -15,6 +18,9 @@ export function writeDurably(path: string, content: string): void {
 /** Makes names in a folder durable: without it a new file may be gone after a power cut. */
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

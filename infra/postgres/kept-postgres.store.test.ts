@@ -26,6 +26,30 @@ test('a killed server is started again, and the same pool finds it on its new po
   expect(rows).toEqual([{ seven: 7 }]);
 });
 
+/** Red when each try to tell watches the server once more: at its next end as many start it beside each other. */
+test('where it is now is told until somebody hears it, and it is watched once', async () => {
+  const directory = join(testFolder(), 'postgres');
+  const lines: string[] = [];
+  const told: string[] = [];
+  let fails = 2;
+  const kept = await keepPostgres({
+    directory,
+    log: pino({}, { write: (line: string) => void lines.push(line) }),
+    onMoved(url) {
+      fails -= 1;
+      if (fails >= 0) throw new Error('ENOSPC');
+      told.push(url);
+    },
+  });
+  onTestFinished(() => kept.close());
+  for (let deaths = 1; deaths <= 2; deaths += 1) {
+    signal(findPostmaster(directory)?.pid ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(told).toHaveLength(deaths), 20_000);
+  }
+  expect(lines.filter((line) => line.includes('ended and is started again'))).toHaveLength(2);
+  expect(told.at(-1)).toBe(kept.url());
+});
+
 test('a server that is closed stays closed', async () => {
   const directory = join(testFolder(), 'postgres');
   const onMoved = vi.fn();

@@ -33,21 +33,32 @@ export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOpti
   }
 
   async function startAgain(): Promise<void> {
+    const again = () => startEmbeddedPostgres({ directory, log });
+    const started = await untilDone('Postgres does not start', again);
+    if (!started) return;
+    server = started;
+    watch(started);
+    // By itself, so that a server that is well is watched once: on a full disk nothing can be told for long.
+    await untilDone('where Postgres is now cannot be told', async () => {
+      if (server === started) onMoved(started.url);
+    });
+  }
+
+  /** Again and again; undefined when it is closed before. */
+  async function untilDone<T>(failure: string, act: () => Promise<T>): Promise<T | undefined> {
     for (
       let waitMs = BACKOFF_MS.first;
       !closing.signal.aborted;
       waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)
     ) {
       try {
-        server = await startEmbeddedPostgres({ directory, log });
-        watch(server);
-        onMoved(server.url);
-        return;
+        return await act();
       } catch (err) {
-        log.error({ err, waitMs }, 'Postgres does not start');
+        log.error({ err, waitMs }, failure);
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
+    return undefined;
   }
 
   return {
