@@ -102,3 +102,16 @@ test('a key is kept for as long as its event may lie ahead, and for the window b
   const { rows } = await pool.query(`${youngHours} WHERE name = $1`, [prefix]);
   expect(Number(rows[0].hours)).toBeGreaterThan(3.9);
 });
+
+// Red when it is opened all the same: what was swept under the shorter window is counted a second time.
+test('a window longer than the store was used with is refused, a shorter one is not', async () => {
+  const { open, url } = await openKeys();
+  const reopen = (hours: number) => open({ settings: { url, hotWindowMs: hours * HOUR_MS } });
+  await expect(reopen(2)).rejects.toMatchObject({
+    code: 'bad_configuration',
+    message: expect.stringMatching(/HOT_WINDOW_HOURS is 2, .* used with 1:/),
+  });
+  await reopen(1);
+  await reopen(0.5);
+  await expect(reopen(1)).rejects.toThrow('used with 0.5:');
+});

@@ -12,6 +12,7 @@ import {
   type SharedIdempotencyStore,
 } from '../ports/idempotency-store.ts';
 import { FLAG } from './key-scripts.ts';
+import { claimWindow } from './key-window.ts';
 import { createStoreBirth, type StoreBirth } from './store-birth.ts';
 import { createValkeyClient, type ScriptArgs, type ValkeyClient } from './valkey-client.ts';
 import type { ValkeySettings } from './valkey-settings.ts';
@@ -38,7 +39,7 @@ const CLOCKS_APART_MS = 3_600_000;
 
 /**
  * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
- * Transient `keys_unavailable` while it is away.
+ * or was used with a shorter window, Transient `keys_unavailable` while it is away.
  */
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<SharedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
@@ -51,6 +52,7 @@ export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<Shared
   try {
     await checkPolicy(client);
     await birth.mark();
+    await claimWindow(pool, prefix, settings.hotWindowMs);
   } catch (error) {
     await client.close();
     throw error;
