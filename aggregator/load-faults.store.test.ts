@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { eventLine } from '../infra/conformance/event-line.ts';
 import { frameOf } from '../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import { poll } from '../infra/poll.ts';
+import type { Statement, Warehouse } from '../infra/ports/warehouse.ts';
+import { Transient } from '../schemas/failures.ts';
 import {
   alarms,
   createEnd,
@@ -14,6 +17,7 @@ import {
   WAIT,
   withInsert,
 } from './aggregator-under-test.ts';
+import { ensureEventIds } from './store/event-ids.ts';
 
 describe('a line that the warehouse cannot read', () => {
   // Red when its number is not written down with the range: the retry would send other bytes.
@@ -72,6 +76,31 @@ describe('a partition', () => {
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['range_changed']), WAIT);
     end.release();
     await closed;
+  });
+
+  // Red when it is healthy once what it found unsettled is settled: each try begins so.
+  it('that fails before each load is told of until it loads, and then not any more', async () => {
+    const stores = await openLoadStores();
+    await ensureEventIds(stores.warehouse, 96);
+    let tries = 0;
+    let isAway = true;
+    const query = async <Row>(statement: Statement): Promise<Row[]> => {
+      if (!isAway || !statement.sql.includes('event_ids'))
+        return await stores.warehouse.query<Row>(statement);
+      tries += 1;
+      await delay(700);
+      throw new Transient('warehouse_unavailable', 'broken by the test');
+    };
+    const shared = { deadLetters: { put: async () => undefined } };
+    start(stores, { warehouse: { ...stores.warehouse, query } as Warehouse, shared });
+    await stores.writer.append(frameOf(stores.writer.logId, events(0, 10), 0, [0]));
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['warehouse_unavailable']), WAIT);
+    for (const first = tries; tries < first + 3; ) {
+      expect(await alarms(stores)).toEqual(['warehouse_unavailable']);
+    }
+    isAway = false;
+    await settledUpTo(stores, await stores.reader.durableEnd(0));
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
 
   it('is given up by an owner whose epoch is over: he neither marks nor freezes', async () => {

@@ -79,14 +79,16 @@ async function loadOn(
   const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
   await gatherer.extend();
   state.standing = { lease, position: from };
-  // Not before: a settlement that fails each time would look healthy between two of its failures.
-  settler.onceSettled(onHealthy);
+  // Not before: what fails each time would look healthy between two of its failures.
+  if (gatherer.isEmpty()) settler.onceSettled(onHealthy);
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
   while (await isDue(deps, options, { gatherer, state, loadedAtMs, settler })) {
+    const isFirst = loadedAtMs === Number.NEGATIVE_INFINITY;
     loadedAtMs = deps.clock.monotonicMs();
     state.readerWaits = false;
     await turns(() => loadNext(deps, { lease, state, gatherer, recentIds, settler }));
+    if (isFirst) settler.onceSettled(onHealthy);
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
     await prune(deps, lease);
     prunedAtMs = loadedAtMs;

@@ -37,8 +37,7 @@ export function createPartitionLoader(
   const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createTurns() };
   const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
   const state: LoopState = { closing: false, readerWaits: false, standing: undefined, isStill: false };
-  // What an earlier process raised is cleared as well.
-  const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first, alarmed: true });
+  const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first });
   return {
     place,
     // Never resolves: an orderly end is no failure.
@@ -73,8 +72,6 @@ interface Loading {
   place: Place;
   state: LoopState;
   backoffMs: number;
-  /** Alarms may stand in the table. */
-  alarmed: boolean;
 }
 
 async function keepLoading(loading: Loading): Promise<void> {
@@ -96,8 +93,9 @@ async function loadOnce(loading: Loading): Promise<boolean> {
   if (!deps.share.mayHold(place.partition)) return false;
   const lease = await takeLease(deps, place, options);
   if (!lease) return false;
+  const startedAtMs = deps.clock.monotonicMs();
   try {
-    await runLoadLoop(deps, options, { lease, state, onHealthy: () => clearAlarm(loading) });
+    await runLoadLoop(deps, options, { lease, state, onHealthy: () => isHealthy(loading, startedAtMs) });
     return true;
   } finally {
     state.standing = undefined;
@@ -105,10 +103,11 @@ async function loadOnce(loading: Loading): Promise<boolean> {
   }
 }
 
-async function clearAlarm(loading: Loading): Promise<void> {
+/** What other processes raised is cleared as well, and what this run has raised itself is not. */
+async function isHealthy(loading: Loading, startedAtMs: number): Promise<void> {
+  const { pool, clock } = loading.deps;
   loading.backoffMs = BACKOFF_MS.first;
-  if (loading.alarmed) await clearAlarms(loading.deps.pool, loading.place);
-  loading.alarmed = false;
+  await clearAlarms(pool, loading.place, clock.monotonicMs() - startedAtMs);
 }
 
 async function tell(loading: Loading, failure: Failure): Promise<void> {
@@ -116,7 +115,6 @@ async function tell(loading: Loading, failure: Failure): Promise<void> {
   deps.metrics.failed(failure.code);
   deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
   if (failure.code === 'lease_lost') return;
-  loading.alarmed = true;
   await raiseAlarm(deps.pool, place, failure.code, failure.message).catch((err: unknown) => {
     deps.log.debug({ err }, 'an alarm cannot be written');
   });
