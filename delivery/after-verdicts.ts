@@ -10,6 +10,7 @@ import {
   lockCircuits,
   writeCircuit,
 } from './store/endpoints.ts';
+import { findRecorded } from './store/record-attempts.ts';
 
 export interface AfterVerdicts {
   random: () => number;
@@ -27,7 +28,7 @@ export interface Consequences {
  * What attempts say of their endpoints: circuits open and close, and endpoints that want nothing any more,
  * or have failed for days, are disabled. Within the transaction that records the attempts. An endpoint that
  * was changed meanwhile is another: what came of the one before says nothing of it, and what that one wanted
- * no more is sent to it.
+ * no more is sent to it. What was recorded before, and is only recorded again, has said it already.
  */
 export async function afterVerdicts(
   db: PoolClient,
@@ -39,10 +40,13 @@ export async function afterVerdicts(
     failed: endpointsOf(verdicts.filter((one) => !isSuccess(one))),
     succeeded: endpointsOf(verdicts.filter(isSuccess)),
   });
+  // Behind the locks: a COMMIT that is still under way holds them, and is waited for.
+  const recorded = circuits.length > 0 ? await findRecorded(db, verdicts) : new Set<Verdict>();
+  const fresh = verdicts.filter((one) => !recorded.has(one));
   const putOff: string[] = [];
   const outlived = new Set<Verdict>();
   for (const before of circuits) {
-    const ofIt = verdicts.filter(({ delivery }) => delivery.endpointId === before.id);
+    const ofIt = fresh.filter(({ delivery }) => delivery.endpointId === before.id);
     const own = ofIt.filter((one) => one.endpointUpdatedAt.getTime() === before.updatedAt.getTime());
     for (const one of ofIt) if (one.state === 'held' && !own.includes(one)) outlived.add(one);
     let after = before;

@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished, vi } from 'vitest';
@@ -47,7 +48,7 @@ export async function deliveryUnderTest(script: Script = () => ({})) {
     sent,
     /** In the order of their being sent, what an endpoint was asked for. */
     sentTo: (name: string) => sent.filter(({ url }) => url.endsWith(`/${name}`)),
-    run: (options: { owner?: string; pollMs?: number } = {}) => runDelivery(world, options),
+    run: (options: RunOptions = {}) => runDelivery(world, options),
     endpoint: (fields: Partial<NewEndpoint> = {}) => addEndpoint(world, { environment, ...fields }),
     event: (fields: Partial<NewEvent> = {}) => addEvents(world, { environment, ...fields }),
     deliveries: () => readDeliveries(pool),
@@ -65,7 +66,7 @@ export async function deliveryUnderTest(script: Script = () => ({})) {
 export type DeliveryUnderTest = Awaited<ReturnType<typeof deliveryUnderTest>>;
 
 interface World {
-  pool: ReturnType<typeof createPool>;
+  pool: Pool;
   clock: Clock;
   sent: SentRequest[];
   script: Script;
@@ -73,9 +74,16 @@ interface World {
   registry: Registry;
 }
 
+interface RunOptions {
+  owner?: string;
+  pollMs?: number;
+  /** In place of the world's. */
+  pool?: Pool;
+}
+
 /** One more process. */
-function runDelivery(world: World, { owner, pollMs = 20 }: { owner?: string; pollMs?: number }): Delivery {
-  const { pool, clock, sent, script, running } = world;
+function runDelivery(world: World, { owner, pollMs = 20, pool = world.pool }: RunOptions): Delivery {
+  const { clock, sent, script, running } = world;
   const first = running.length === 0;
   const delivery = startDelivery(
     {
@@ -149,7 +157,7 @@ export interface StoredDelivery {
   owner: string | null;
 }
 
-async function readDeliveries(pool: World['pool']): Promise<StoredDelivery[]> {
+async function readDeliveries(pool: Pool): Promise<StoredDelivery[]> {
   const { rows } = await pool.query<StoredDelivery>(
     `SELECT d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.state, d.attempts, q.owner,
             (extract(epoch FROM q.due_at) * 1000)::bigint AS "dueAtMs"

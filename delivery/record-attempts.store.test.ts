@@ -1,3 +1,4 @@
+import type { Pool, PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { deliveryUnderTest, latch, soon } from './delivery-under-test.ts';
 import type { Attempt } from './send.ts';
@@ -84,4 +85,50 @@ describe('what came of attempts', () => {
     await slow.close();
     expect(await world.deliveries()).toMatchObject([{ state: 'succeeded', attempts: 2, dueAtMs: null }]);
   });
+
+  /** Red when what was written is written again, and tells of its endpoint a second time. */
+  it('counts once where the answer to its COMMIT is lost', async () => {
+    const hang = latch<Partial<Attempt>>();
+    const world = await deliveryUnderTest(() => hang.opened);
+    const id = await world.endpoint();
+    await world.event({ count: 5 });
+    const { pool, lost } = losingOneCommit(world.pool);
+    const delivery = world.run({ pool, pollMs: 60_000 });
+    await soon(() => expect(world.sent).toHaveLength(5));
+    hang.open(FAILED);
+    await soon(() => expect(lost()).toBe(1));
+    await delivery.close();
+    expect(await world.row(id)).toMatchObject({ failures: 5, circuit_until: null });
+    const made = (await world.deliveries()).map(({ state, attempts }) => [state, attempts]);
+    expect(made).toEqual(Array(5).fill(['pending', 1]));
+    const { rows } = await world.pool.query('SELECT number FROM webhook_attempts');
+    expect(rows).toEqual(Array(5).fill({ number: 1 }));
+  });
 });
+
+/** The first transaction that writes down attempts is committed, and who asked for it never hears so. */
+function losingOneCommit(pool: Pool) {
+  let lost = 0;
+  const deafTo = (client: PoolClient) => {
+    let isRecording = false;
+    return new Proxy(client, {
+      get(target, name) {
+        if (name !== 'query') return Reflect.get(target, name);
+        return async (text: string, values?: unknown[]) => {
+          isRecording ||= text.includes('INSERT INTO webhook_attempts');
+          const result = await target.query(text, values);
+          if (text !== 'COMMIT' || !isRecording || lost > 0) return result;
+          lost += 1;
+          throw new Error('Connection terminated unexpectedly');
+        };
+      },
+    });
+  };
+  const deaf = new Proxy(pool, {
+    get(target, name) {
+      if (name !== 'connect') return Reflect.get(target, name).bind(target);
+      return async () => deafTo(await target.connect());
+    },
+  });
+  return { pool: deaf, lost: () => lost };
+}

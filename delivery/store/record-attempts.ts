@@ -2,6 +2,24 @@ import type { Pool, PoolClient } from 'pg';
 import type { Verdict } from '../delivery-verdict.ts';
 
 /**
+ * Those that are written down already: the answer to their COMMIT was lost, or that of one behind them. Told
+ * by when they began, too: who has lost the lease and who took it next make attempts of the same number.
+ */
+export async function findRecorded(
+  db: Pool | PoolClient,
+  verdicts: readonly Verdict[],
+): Promise<ReadonlySet<Verdict>> {
+  const { rows } = await db.query<{ id: string; number: number; startedAt: Date }>(
+    `SELECT delivery_id AS id, number, started_at AS "startedAt" FROM webhook_attempts
+      WHERE delivery_id = ANY ($1) AND created_at BETWEEN $2 AND $3`,
+    [verdicts.map(({ delivery }) => delivery.id), ...createdSpan(verdicts)],
+  );
+  const nameOf = (id: string, number: number, startedAtMs: number) => `${id} ${number} ${startedAtMs}`;
+  const names = new Set(rows.map((row) => nameOf(row.id, row.number, row.startedAt.getTime())));
+  return new Set(verdicts.filter((one) => names.has(nameOf(one.delivery.id, one.number, one.startedAtMs))));
+}
+
+/**
  * What came of attempts: into the log of attempts, the deliveries, and the queue, all or nothing. Whoever was
  * too slow and has lost the lease has no say in what follows, but that it succeeded. Twice is as once.
  */
@@ -10,7 +28,6 @@ export async function recordAttempts(
   owner: string,
   verdicts: readonly Verdict[],
 ): Promise<void> {
-  const createdMs = verdicts.map(({ delivery }) => delivery.createdAt.getTime());
   await db.query(
     `WITH result AS (
        SELECT * FROM json_to_recordset($1::json) AS result (
@@ -47,10 +64,15 @@ export async function recordAttempts(
       JSON.stringify(verdicts.map(rowOf)),
       owner,
       verdicts.map(({ delivery }) => delivery.id),
-      new Date(Math.min(...createdMs)),
-      new Date(Math.max(...createdMs)),
+      ...createdSpan(verdicts),
     ],
   );
+}
+
+/** Of their deliveries: only its partitions are looked into. */
+function createdSpan(verdicts: readonly Verdict[]): [first: Date, last: Date] {
+  const createdMs = verdicts.map(({ delivery }) => delivery.createdAt.getTime());
+  return [new Date(Math.min(...createdMs)), new Date(Math.max(...createdMs))];
 }
 
 function rowOf({ delivery, attempt, number, startedAtMs, state, dueAtMs }: Verdict): object {

@@ -132,4 +132,18 @@ export const DELIVERY_BREAKS: readonly Break[] = [
       },
     ],
   },
+  {
+    name: 'failures-counted-again',
+    promises: [5],
+    why: 'five failures whose COMMIT has no answer are ten, and the endpoint is left alone for nothing',
+    module: 'delivery/after-verdicts',
+    find: 'verdicts.filter((one) => !recorded.has(one));',
+    replace: 'verdicts;',
+    provedBy: [
+      {
+        test: 'delivery/record-attempts.store.test.ts',
+        title: 'counts once where the answer to its COMMIT is lost',
+      },
+    ],
+  },
 ];
