@@ -1,7 +1,11 @@
 import { Redis } from 'iovalkey';
+import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startStopwatch } from '../conformance/stopwatch.ts';
 import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { createPool } from '../postgres/pool.ts';
+import { createTestDatabase } from '../postgres/test-database.ts';
+import { startFaultyWay } from '../testing-servers/faulty-way.ts';
 import { startRedis } from '../testing-servers/start-redis.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
@@ -75,4 +79,31 @@ test('while it stands still nothing is claimed, and afterwards it is the same st
   await server.resume();
   expect(await usedSoon(keys, 1)).toBe(OUTCOME.duplicate);
   expect(keys.isYoung()).toBe(false);
+});
+
+/** To a database of one's own; closed, it is Postgres that is away. */
+async function ownWay() {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const url = new URL(database.url);
+  const port = Number(url.port);
+  const way = await startFaultyWay(() => port);
+  onTestFinished(() => way.close());
+  url.host = `127.0.0.1:${way.port}`;
+  const pool = createPool({ url: url.href, name: 'test', log: pino({ level: 'silent' }) });
+  onTestFinished(() => pool.end());
+  return { pool, way };
+}
+
+// Red when an error of Postgres is passed on as it is: whoever sends an event is answered 500, not 503.
+test('a store that was restarted is away for as long as Postgres, which knows it', async () => {
+  const server = await ownServer();
+  const installation = await openKeysUnderTest(server);
+  const { pool, way } = await ownWay();
+  const keys = await installation.open({ pool });
+  await use(keys, 1);
+  way.close();
+  await server.restart({ wiped: true });
+  const failure = () => use(keys, 1).catch(({ name, code }) => ({ name, code }));
+  await expect.poll(failure, PATIENCE).toEqual({ name: 'Transient', code: 'database_unavailable' });
 });

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { Transient } from '../../schemas/failures.ts';
 import type { Clock } from '../ports/clock.ts';
+import { throwTransient } from '../postgres/unavailable.ts';
 import type { ValkeyClient } from './valkey-client.ts';
 
 /**
@@ -11,7 +12,10 @@ import type { ValkeyClient } from './valkey-client.ts';
  * claimed is looked up before it is counted.
  */
 export interface StoreBirth {
-  /** The mark without which a script does nothing. Asks first, unless that was done on this connection. */
+  /**
+   * The mark without which a script does nothing. Asks first, unless that was done on this connection. Throws
+   * Transient while the store or Postgres is away.
+   */
   mark(): Promise<string>;
   isYoung(): boolean;
   /** The connection was lost, or a script has found another mark. */
@@ -47,7 +51,7 @@ export function createStoreBirth(deps: BirthDeps): StoreBirth {
 
   async function ask(): Promise<string> {
     const before = doubts;
-    const { birth, youngMs } = await look(deps);
+    const { birth, youngMs } = await look(deps).catch(throwTransient);
     // Asked on a connection that is gone meanwhile, the answer is worth nothing.
     if (before !== doubts) throw new Transient('keys_unavailable', 'The key store went away.');
     known = { birth, youngUntilMs: clock.monotonicMs() + youngMs };
