@@ -10,9 +10,10 @@ import type { CounterPlace } from './counter-shelf.ts';
  * Time stands still but for `vi.advanceTimersByTimeAsync`; the warehouse says what it is told to and counts.
  *
  * Breaks that turn it red: every counter read at every turn; none read again when something was loaded;
- * `asOf` that moves on while ClickHouse is away, or that is taken after the read; a counter that nobody asks
- * for read on and on; two first questions that read twice; one statement for each counter,
- * be it asked for first or read again; a first question that waits for that of another meter; no bound.
+ * `asOf` that moves on while ClickHouse is away, that stays ahead of the clock, or that is taken after the
+ * read; a counter that nobody asks for read on and on; two first questions that read twice; one statement for
+ * each counter, be it asked for first or read again; a first question that waits for that of another meter;
+ * no bound.
  */
 const START_MS = Date.UTC(2026, 10, 22);
 const DAY_MS = 86_400_000;
@@ -178,6 +179,15 @@ describe('the memory of counters', () => {
     const stood = asOf();
     await pass(5_000);
     expect(asOf()).toBe(stood);
+  });
+
+  it('goes back with the clock also while ClickHouse is away', async () => {
+    await memory.read([placeOf()]);
+    [isAway, loadedTo] = [true, 20];
+    await pass(1_000);
+    vi.setSystemTime(START_MS - DAY_MS);
+    await pass(1_000);
+    expect([current(), asOf()]).toEqual(['7', 500 - DAY_MS]);
   });
 
   it('is bounded: what came first has to be read again', async () => {

@@ -99,6 +99,7 @@ export function createCounterShelf(): CounterShelf {
       const due: KeptCounter[] = [];
       for (const [name, one] of kept) {
         if (one.askedTurn <= now.turn - KEPT_TURNS) forget(name, one);
+        notAhead(one, asOfMs);
         if (one.askedTurn <= now.turn - WATCHED_TURNS || !one.reading || one.underWay) continue;
         const isSame = one.loadedTo === loadedTo && one.readTurn > now.turn - REREAD_TURNS;
         if (isSame && !now.isAway) one.reading = { current: one.reading.current, asOfMs };
@@ -107,6 +108,11 @@ export function createCounterShelf(): CounterShelf {
       return due.sort((a, b) => a.readTurn - b.readTurn);
     },
   };
+}
+
+/** A reading from before the clock was set back holds nothing of what is acknowledged since. */
+function notAhead(one: KeptCounter, asOfMs: number): void {
+  if (one.reading && one.reading.asOfMs > asOfMs) one.reading = { current: one.reading.current, asOfMs };
 }
 
 function keptCounter(place: CounterPlace, shelf: { turn: number; isAway: boolean }): KeptCounter {

@@ -9,6 +9,8 @@ export interface DurableSamples {
   add(sample: DurableSample): void;
   /** Everything before this position is counted. */
   loaded(position: number): void;
+  /** The clock was, and nothing that is known is of a later moment than this. */
+  setBack(toMs: number): void;
   /** Time of the latest sample whose end is loaded; undefined when there is none. */
   latestLoadedMs(): number | undefined;
 }
@@ -45,6 +47,10 @@ export function createDurableSamples(): DurableSamples {
       const done = still < 0 ? waiting : waiting.slice(0, still);
       waiting = still < 0 ? [] : waiting.slice(still);
       latestMs = done.at(-1)?.atMs ?? latestMs;
+    },
+    setBack(toMs) {
+      waiting = waiting.map(({ atMs, end }) => ({ atMs: Math.min(atMs, toMs), end }));
+      if (latestMs !== undefined) latestMs = Math.min(latestMs, toMs);
     },
     latestLoadedMs: () => latestMs,
   };

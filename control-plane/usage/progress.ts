@@ -1,5 +1,6 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 import { createDurableSamples } from './durable-samples.ts';
+import { watchClock } from './watched-clock.ts';
 
 /** A range of the log that is in the warehouse: everything before `hi`, and what was acknowledged before. */
 export interface Loaded {
@@ -14,7 +15,10 @@ export interface Lag {
   seconds: number;
 }
 
-/** What is known of the log's durable end and of the position up to which it is loaded. Neither goes back. */
+/**
+ * What is known of the log's durable end and of the position up to which it is loaded. Neither goes back;
+ * `asOfMs` goes back with the clock alone: what is acknowledged then is not counted yet.
+ */
 export interface Progress {
   /** Looks at the durable end. */
   look(): Promise<number>;
@@ -36,25 +40,37 @@ export function createProgress({ durableEnd, clock, recordsLeft }: ProgressDeps)
   const samples = createDurableSamples();
   let loaded: Loaded | undefined;
   let durable = 0;
+  /** Until then the clock has stood later than it did afterwards: moments of frames may be of that time. */
+  let aheadMs = 0;
+  let setBacks = 0;
+
+  const nowMs = watchClock(clock, ({ fromMs, toMs }) => {
+    setBacks++;
+    aheadMs = Math.max(aheadMs, fromMs);
+    samples.setBack(toMs);
+    if (loaded) loaded.throughMs = Math.min(loaded.throughMs, toMs);
+  });
 
   function asOfMs(): number {
-    // Never later than now: a frame may have been written while the clock stood ahead.
-    return Math.min(clock.nowMs(), Math.max(samples.latestLoadedMs() ?? 0, loaded?.throughMs ?? 0));
+    nowMs(); // it may have been set back since the last look
+    return Math.max(samples.latestLoadedMs() ?? 0, loaded?.throughMs ?? 0);
   }
 
   return {
     async look() {
       // Before the look: an acknowledgement earlier than this cannot be beyond the end that is then seen.
-      const atMs = clock.nowMs();
+      const atMs = nowMs();
+      const before = setBacks;
       const end = await durableEnd();
-      samples.add({ atMs, end });
+      if (before === setBacks) samples.add({ atMs, end });
       durable = Math.max(durable, end);
       return end;
     },
-    advance(to) {
+    advance({ hi, throughMs }) {
+      if (throughMs > nowMs()) aheadMs = Math.max(aheadMs, throughMs);
       loaded = {
-        hi: Math.max(loaded?.hi ?? 0, to.hi),
-        throughMs: Math.max(loaded?.throughMs ?? 0, to.throughMs),
+        hi: Math.max(loaded?.hi ?? 0, hi),
+        throughMs: Math.max(loaded?.throughMs ?? 0, throughMs > aheadMs ? throughMs : 0),
       };
       samples.loaded(loaded.hi);
     },
