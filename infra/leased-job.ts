@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Logger } from 'pino';
 import { Transient } from '../schemas/failures.ts';
 import { inTransaction } from './postgres/pool.ts';
+import { asTransient, isTimeout } from './postgres/unavailable.ts';
 import { endJob, holdJob, shareEpoch } from './store/job-leases.ts';
 
 /** Work that one process of an installation does at a time. */
@@ -99,4 +100,12 @@ export function inJobTransaction<T>(
     if (await shareEpoch(db, job, epoch)) return work(db);
     throw new Transient('lease_lost', `Another process does the job ${job} now.`);
   });
+}
+
+/**
+ * True when no other piece of the job would be done now either: Postgres is away, or another owner has begun.
+ * Not of one that took too long: tried first in each look, it would hold up the others for ever.
+ */
+export function endsLook(error: unknown): boolean {
+  return !isTimeout(error) && asTransient(error) instanceof Transient;
 }

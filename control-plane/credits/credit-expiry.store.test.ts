@@ -3,20 +3,27 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { START_MS, walletsUnderTest } from '../../infra/credits/wallets-under-test.ts';
 import { endJob, holdJob } from '../../infra/store/job-leases.ts';
 import { creditUnits } from '../../schemas/rules/credit-units.ts';
+import { refuseRows } from '../refusal-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 
 /*
  * The job that takes out what has expired, over a real Postgres, by a clock that stands still.
  *
  * Breaks that turn it red: who does not get the lease goes on; a look that ends with the wallet that fails;
- * grants that expired at once taken out one process each; the next moment not looked at.
+ * grants that expired at once taken out one process each; the next moment not looked at; a look that ends
+ * with the wallet that takes too long, or tries it first; one that goes on without its connection.
  */
 const WAIT = { timeout: 10_000, interval: 20 };
 const log = pino({ level: 'silent' });
 
 async function expiryUnderTest() {
   const under = await walletsUnderTest();
-  const clock = { ms: START_MS, nowMs: () => clock.ms, monotonicMs: () => performance.now() };
+  const clock = {
+    ms: START_MS,
+    aheadMs: 0,
+    nowMs: () => clock.ms,
+    monotonicMs: () => performance.now() + clock.aheadMs,
+  };
   return {
     ...under,
     clock,
@@ -26,6 +33,9 @@ async function expiryUnderTest() {
       onTestFinished(() => job.close());
       return job;
     },
+    /** From now on the wallet of this customer is not written. */
+    refuse: (id: string | undefined, how: string) =>
+      refuseRows(under.pool, { write: 'UPDATE ON credit_wallets', when: `new.customer_id = '${id}'`, how }),
     async expiries(): Promise<number> {
       const { rows } = await under.pool.query(`SELECT count(*) FROM credit_ledger WHERE type = 'expiry'`);
       return rows[0].count;
@@ -84,17 +94,45 @@ it('does nothing while another process holds the lease, and begins when that end
 });
 
 it('a wallet that fails holds up no other', async () => {
-  const { customers, fill, run, clock, expiries, pool } = await expiryUnderTest();
+  const { customers, fill, run, clock, expiries, refuse } = await expiryUnderTest();
   const ids = await customers(12);
   await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
-  await pool.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`,
-  );
-  await pool.query(
-    `CREATE TRIGGER refuse BEFORE UPDATE ON credit_wallets FOR EACH ROW
-     WHEN (new.customer_id = '${ids[0]}') EXECUTE FUNCTION refuse()`,
-  );
+  await refuse(ids[0], `RAISE 'no'`);
   clock.ms = START_MS + 2_000;
   run('one');
   await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
+});
+
+it.each(['57014', '25P03', '55P03'])(
+  'a wallet that takes too long (%s) holds up no other, and is tried again behind them',
+  async (code) => {
+    const { customers, fill, run, clock, expiries, refuse } = await expiryUnderTest();
+    const ids = await customers(12);
+    await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
+    const { tries, allow } = await refuse(ids[0], `RAISE 'slow' USING ERRCODE = '${code}'`);
+    clock.ms = START_MS + 2_000;
+    run('one');
+    await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
+    // With all the others, and alone.
+    await vi.waitFor(async () => expect(await tries()).toBe(2), WAIT);
+    await fill(await customers(2), { amount: '1', expiresAtMs: START_MS + 2_000 });
+    await vi.waitFor(async () => expect(await expiries()).toBe(13), WAIT);
+    expect(await tries()).toBe(2);
+    await allow();
+    clock.aheadMs = 30_000;
+    await vi.waitFor(async () => expect(await expiries()).toBe(14), WAIT);
+  },
+);
+
+it('a look ends with its connection, and the next one tries all again', async () => {
+  const { customers, fill, run, clock, expiries, refuse } = await expiryUnderTest();
+  const ids = await customers(12);
+  await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
+  const { tries, allow } = await refuse(ids[0], 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  clock.ms = START_MS + 2_000;
+  run('one');
+  await vi.waitFor(async () => expect(await tries()).toBeGreaterThan(2), WAIT);
+  expect(await expiries()).toBe(0);
+  await allow();
+  await vi.waitFor(async () => expect(await expiries()).toBe(12), WAIT);
 });

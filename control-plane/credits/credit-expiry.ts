@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { expireCredits } from '../../infra/credits/move-credits.ts';
 import {
+  endsLook,
   inJobTransaction,
   type JobEpoch,
   type JobTurn,
@@ -9,10 +10,10 @@ import {
   startLeasedJob,
 } from '../../infra/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
 import { findExpiredWallets, nextExpiryAt } from '../../infra/store/credit-grants.ts';
 import type { WalletPlace } from '../../infra/store/credit-wallets.ts';
-import { Transient } from '../../schemas/failures.ts';
+import { createPutOffs, type PutOffs } from '../put-offs.ts';
 
 export interface CreditExpiryDeps {
   pool: Pool;
@@ -39,10 +40,11 @@ const FAILURES_MAX = 100;
  */
 export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryOptions = {}): LeasedJob {
   const { pool, clock } = deps;
+  const slow = createPutOffs<WalletPlace>(clock, ({ customerId }) => customerId);
 
   /** Then how long there is nothing to do, at most. */
   async function look(turn: JobTurn): Promise<number | undefined> {
-    if (!(await expireDue(deps, turn))) return undefined;
+    if (!(await expireDue({ ...deps, ...turn, slow }))) return undefined;
     const nextAt = await nextExpiryAt(pool);
     return nextAt && nextAt.getTime() - clock.nowMs();
   }
@@ -50,39 +52,54 @@ export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryO
   return startLeasedJob(deps, { ...options, job: CREDIT_EXPIRY, look });
 }
 
+interface ExpiryLook extends CreditExpiryDeps, JobTurn {
+  /** Wallets that took too long. */
+  slow: PutOffs<WalletPlace>;
+}
+
 /** False when some is left: another process has the lease, or a wallet failed, which holds up no other. */
-async function expireDue({ pool, clock, log }: CreditExpiryDeps, turn: JobTurn): Promise<boolean> {
-  const failed: string[] = [];
-  while (!turn.signal.aborted && failed.length < FAILURES_MAX) {
-    const epoch = await turn.hold();
+async function expireDue(look: ExpiryLook): Promise<boolean> {
+  const { pool, clock, signal, slow } = look;
+  const failed: WalletPlace[] = [];
+  while (!signal.aborted && failed.length < FAILURES_MAX) {
+    const epoch = await look.hold();
     if (epoch === undefined) return false;
     const nowMs = clock.nowMs();
-    const question = { now: new Date(nowMs), except: failed, limit: CHUNK };
-    const places = await findExpiredWallets(pool, question);
+    const except = [...failed, ...slow.all()].map(({ customerId }) => customerId);
+    const due = await findExpiredWallets(pool, { now: new Date(nowMs), except, limit: CHUNK });
+    const late = due.length === 0 ? slow.take() : undefined;
+    const places = late ? [late] : due;
     if (places.length === 0) break;
-    failed.push(...(await expireChunk({ pool, job: turn.job, epoch, nowMs, log }, places)));
+    const failures = await expireChunk({ ...look, epoch, nowMs }, places);
+    failed.push(...failures);
+    if (late && failures.length > 0) break;
   }
-  return failed.length === 0;
+  return failed.length + slow.all().length === 0;
 }
 
 /** All at once; where that fails one after the other. Gives those that failed. */
 async function expireChunk(
-  turn: JobEpoch & { nowMs: number; log: Logger },
+  turn: ExpiryLook & JobEpoch & { nowMs: number },
   places: readonly WalletPlace[],
-): Promise<string[]> {
+): Promise<WalletPlace[]> {
   try {
     await inJobTransaction(turn, (db) => expireCredits(db, { nowMs: turn.nowMs, places }));
     return [];
   } catch (err) {
-    const cause = asTransient(err);
-    if (cause instanceof Transient) throw cause;
+    if (endsLook(err)) throw asTransient(err);
     const [place, ...others] = places;
     if (place && others.length === 0) {
       turn.log.error({ err, customer: place.customerId }, 'credits could not be taken out');
-      return [place.customerId];
+      if (isTimeout(err)) turn.slow.add(place);
+      return [place];
     }
   }
-  const failed: string[] = [];
-  for (const place of places) failed.push(...(await expireChunk(turn, [place])));
+  const failed: WalletPlace[] = [];
+  for (const place of places) {
+    if (turn.signal.aborted) break;
+    // What timed out took longer than the lease.
+    await turn.hold();
+    failed.push(...(await expireChunk(turn, [place])));
+  }
   return failed;
 }

@@ -75,27 +75,25 @@ export async function writeTold(db: Database, environment: string, rows: readonl
 export interface TurnedCustomer {
   environment: string;
   customerId: string;
+  /** Its moment, as Postgres writes it: to the microsecond. */
+  turn: string;
 }
 
-/** Of all environments, whose values time may have changed: the longest due first. */
-export async function findTurned(db: Database, now: Date, limit: number): Promise<TurnedCustomer[]> {
+/**
+ * Of all environments, whose values time may have changed: the longest due first. But for some, each as long
+ * as its moment is the one it had.
+ */
+export async function findTurned(
+  db: Database,
+  now: Date,
+  { except, limit }: { except: readonly TurnedCustomer[]; limit: number },
+): Promise<TurnedCustomer[]> {
   const { rows } = await db.query<TurnedCustomer>(
-    `SELECT environment, customer_id AS "customerId" FROM entitlements_told
-      WHERE next_turn <= $1 ORDER BY next_turn LIMIT $2`,
-    [now, limit],
+    `SELECT environment, customer_id AS "customerId", next_turn::text AS turn FROM entitlements_told
+      WHERE next_turn <= $1
+        AND (customer_id, next_turn) NOT IN (SELECT * FROM unnest($2::text[], $3::timestamptz[]))
+      ORDER BY next_turn LIMIT $4`,
+    [now, except.map(({ customerId }) => customerId), except.map(({ turn }) => turn), limit],
   );
   return rows;
-}
-
-/** Of one whose turn has come and could not be told. */
-export async function putTurnOff(
-  db: Database,
-  { environment, customerId }: TurnedCustomer,
-  until: Date,
-): Promise<void> {
-  await db.query(
-    `UPDATE entitlements_told SET next_turn = $3
-      WHERE environment = $1 AND customer_id = $2 AND next_turn < $3`,
-    [environment, customerId, until],
-  );
 }

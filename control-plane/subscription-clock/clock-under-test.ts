@@ -95,15 +95,17 @@ async function addSubscription(place: Place, fields: Partial<SubscriptionFields>
   return id;
 }
 
-function standingClock(): Clock & { now: Date; asked: number } {
+function standingClock(): Clock & { now: Date; asked: number; aheadMs: number } {
   const clock = {
     now: START,
     asked: 0,
+    /** Of the time that never goes back, which does not stand still. */
+    aheadMs: 0,
     nowMs: () => {
       clock.asked += 1;
       return clock.now.getTime();
     },
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => performance.now() + clock.aheadMs,
   };
   return clock;
 }

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { ClockMetrics } from '../metrics.ts';
-import { nextDueAt } from '../store/due-subscriptions.ts';
+import { createPutOffs } from '../put-offs.ts';
+import { type DueSubscription, nextDueAt } from '../store/due-subscriptions.ts';
 import { moveDue } from './move-due.ts';
 
 export interface SubscriptionClockDeps {
@@ -31,9 +32,11 @@ export function startSubscriptionClock(
   { pool, clock, log, metrics }: SubscriptionClockDeps,
   options: SubscriptionClockOptions = {},
 ): LeasedJob {
+  const slow = createPutOffs<DueSubscription>(clock, ({ id }) => id);
+
   /** Then how long there is nothing to do, at most; undefined where something is left. */
   async function look(turn: JobTurn): Promise<number | undefined> {
-    const isAllDone = await moveDue({ ...turn, pool, log, metrics, nowMs: clock.nowMs });
+    const isAllDone = await moveDue({ ...turn, pool, log, metrics, slow, nowMs: clock.nowMs });
     const nextAt = await nextDueAt(pool);
     metrics.nextDueAt(nextAt);
     return isAllDone && nextAt ? nextAt.getTime() - clock.nowMs() : undefined;

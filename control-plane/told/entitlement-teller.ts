@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import {
+  endsLook,
   inJobTransaction,
   type JobEpoch,
   type JobTurn,
@@ -9,8 +10,9 @@ import {
 } from '../../infra/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { TellerMetrics } from '../metrics.ts';
+import { createPutOffs, type PutOffs } from '../put-offs.ts';
 import type { Database } from '../request-context.ts';
-import { findTurned, putTurnOff, type TurnedCustomer } from '../store/entitlements-told.ts';
+import { findTurned, type TurnedCustomer } from '../store/entitlements-told.ts';
 import { countFanouts, nextFanout, putFanoutLast } from '../store/fanout-jobs.ts';
 import { createChunkSize } from './chunk-size.ts';
 import { fanOut, type Told } from './fan-out.ts';
@@ -38,8 +40,6 @@ const ENTITLEMENT_TELLER = 'entitlement-teller';
 /** The net under the notification of a job, and how late a moment in time is noticed. */
 const EVERY_MS = 1_000;
 const CHUNK_MAX = 500;
-/** Then one that could not be told of a moment is tried again. */
-const PUT_OFF_MS = 60_000;
 
 /**
  * Tells `entitlement.changed` where a change touches many customers, or where time has changed a value. Of
@@ -50,6 +50,7 @@ export function startEntitlementTeller(
   { everyMs = EVERY_MS, chunkMax = CHUNK_MAX, ...options }: EntitlementTellerOptions = {},
 ): LeasedJob {
   const chunk = createChunkSize(chunkMax);
+  const putOffs = createPutOffs<TurnedCustomer>(clock, ({ customerId }) => customerId);
 
   async function look(turn: JobTurn): Promise<undefined> {
     await countWaiting();
@@ -67,10 +68,10 @@ export function startEntitlementTeller(
 
   /** Of moments and of changes in turns, so that neither waits for the other. False: of none. */
   async function tellChunks(place: JobEpoch): Promise<boolean> {
-    const turned = await findTurned(pool, new Date(clock.nowMs()), chunk.size());
+    const turned = await nextTurned({ pool, clock, putOffs }, chunk.size());
     if (turned.length > 0) {
       const tell = (db: Database) => tellTurned(db, turned, clock.nowMs());
-      await tellOne(place, tell, () => putOff({ pool, clock, log }, turned));
+      await tellOne(place, tell, async (err) => putOff({ log, putOffs }, turned, err));
     }
     const job = await nextFanout(pool);
     if (!job) return turned.length > 0;
@@ -84,7 +85,7 @@ export function startEntitlementTeller(
   async function tellOne(
     place: JobEpoch,
     tell: (db: Database) => Promise<Told>,
-    stepAside: () => Promise<void>,
+    stepAside: (err: unknown) => Promise<void>,
   ): Promise<void> {
     const startedAt = clock.monotonicMs();
     try {
@@ -94,7 +95,7 @@ export function startEntitlementTeller(
     } catch (err) {
       chunk.failed();
       metrics.failed();
-      await stepAside();
+      await stepAside(err);
       throw err;
     }
   }
@@ -102,13 +103,28 @@ export function startEntitlementTeller(
   return startLeasedJob({ pool, log }, { ...options, job: ENTITLEMENT_TELLER, everyMs, look });
 }
 
+interface PuttingOff extends EntitlementTellerDeps {
+  putOffs: PutOffs<TurnedCustomer>;
+}
+
+/** Where there is nobody else, the one that was put off longest ago. */
+async function nextTurned(
+  { pool, clock, putOffs }: Pick<PuttingOff, 'pool' | 'clock' | 'putOffs'>,
+  limit: number,
+): Promise<TurnedCustomer[]> {
+  const turned = await findTurned(pool, new Date(clock.nowMs()), { except: putOffs.all(), limit });
+  const late = turned.length === 0 ? putOffs.take() : undefined;
+  return late ? [late] : turned;
+}
+
 /** Of several one may be in the way of the others: they are tried in smaller chunks first. */
-async function putOff(
-  { pool, clock, log }: Omit<EntitlementTellerDeps, 'metrics'>,
+function putOff(
+  { log, putOffs }: Pick<PuttingOff, 'log' | 'putOffs'>,
   turned: readonly TurnedCustomer[],
-): Promise<void> {
+  err: unknown,
+): void {
   const [only] = turned;
-  if (!only || turned.length > 1) return;
+  if (!only || turned.length > 1 || endsLook(err)) return;
   log.error(only, 'a customer could not be told what time has changed');
-  await putTurnOff(pool, only, new Date(clock.nowMs() + PUT_OFF_MS));
+  putOffs.add(only);
 }

@@ -17,7 +17,8 @@ export async function recordExpired(
   const spans = rows.flatMap(({ customerId, nextTurn, resolvedAt }) => {
     const upTo = now > resolvedAt ? now : resolvedAt;
     if (nextTurn === null || nextTurn > upTo) return [];
-    // Of one that was touched `resolvedAt` is now already; of one that was put off `nextTurn` is late.
+    // Of one that was touched `resolvedAt` is now already; of one that an earlier release put off
+    // `nextTurn` is late.
     const after = new Date(Math.min(resolvedAt.getTime(), nextTurn.getTime() - 1));
     return [{ customerId, after, upTo }];
   });

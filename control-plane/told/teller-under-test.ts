@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../infra/ports/clock.ts';
+import { type Clock, systemClock } from '../../infra/ports/clock.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../infra/postgres/test-database.ts';
 import { createTellerMetrics } from '../metrics.ts';
@@ -14,15 +14,22 @@ const log = pino({ level: 'silent' });
 export interface TellerOptions {
   leaseMs?: number;
   chunkMax?: number;
+  statementTimeoutMs?: number;
+  clock?: Clock;
 }
 
 /** As in a process of its own, with connections of its own. */
-export function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200 }: TellerOptions) {
+export function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200, ...more }: TellerOptions) {
+  const { clock = systemClock, ...timeouts } = more;
   const name = randomUUID();
-  const pool = createPool({ url: String(URLS.get(main)), name, log });
+  const pool = createPool({ url: String(URLS.get(main)), name, log, ...timeouts });
+  let failures = 0;
   const metrics = createTellerMetrics(new Registry(), systemClock.nowMs);
+  metrics.failed = () => {
+    failures += 1;
+  };
   const options = { owner: name, leaseMs, chunkMax, everyMs: 20 };
-  const teller = startEntitlementTeller({ pool, clock: systemClock, log, metrics }, options);
+  const teller = startEntitlementTeller({ pool, clock, log, metrics }, options);
   let ended: Promise<unknown> | undefined;
   function end(): Promise<unknown> {
     ended ??= Promise.all([pool.end(), teller.close()]);
@@ -30,6 +37,9 @@ export function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200 }:
   }
   onTestFinished(async () => void (await end()));
   return {
+    /** Of chunks. */
+    failures: () => failures,
+    close: teller.close,
     /** In the midst of what it does, and without a word: its lease runs out. */
     async cutOff(): Promise<void> {
       // It gets no other connections; how long it takes to see that is not waited for.

@@ -15,6 +15,13 @@ const AWAY_STATES = new Set([
 ]);
 const CONNECTION_CLASS = '08';
 
+/** SQLSTATEs of what took too long: that may be the server's fault, or that of what it was asked for. */
+const TIMEOUT_STATES = new Set([
+  '57014', // query_canceled: the statement timeout
+  '25P03', // idle_in_transaction_session_timeout
+  '55P03', // lock_not_available: the lock timeout
+]);
+
 const AWAY_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -38,6 +45,11 @@ export function isUnavailable(error: unknown): boolean {
   // pg tells of lost connections and of its own timeouts by bare Errors without any code, and of nothing else
   // that a running program meets. Ours all carry a code; mistakes in code are TypeErrors and the like.
   return error.constructor === Error;
+}
+
+/** True when a store call took too long by its own limits; of another row it may not. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof DatabaseError && TIMEOUT_STATES.has(error.code ?? '');
 }
 
 /** What to throw for an error of a store call: Transient `database_unavailable`, or the error itself. */

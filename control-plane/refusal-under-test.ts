@@ -1,0 +1,27 @@
+import type { Pool } from 'pg';
+
+interface RefusedRows {
+  /** `UPDATE ON customers`. */
+  write: string;
+  /** A condition on `new`. */
+  when: string;
+  /** A statement of plpgsql. */
+  how: string;
+}
+
+/** From now on writes of these rows fail, in the middle of whatever writes them. */
+export async function refuseRows(pool: Pool, { write, when, how }: RefusedRows) {
+  await pool.query('CREATE SEQUENCE tries');
+  await pool.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN PERFORM nextval('tries'); ${how}; RETURN new; END $$`,
+  );
+  await pool.query(
+    `CREATE TRIGGER refuse BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`,
+  );
+  return {
+    allow: () => pool.query('DROP FUNCTION refuse CASCADE'),
+    /** How often; no transaction that is undone takes a number back. */
+    tries: async () => (await pool.query('SELECT last_value FROM tries')).rows[0].last_value,
+  };
+}
