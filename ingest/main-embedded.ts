@@ -14,11 +14,12 @@ import { createAdmission } from './admission.ts';
 import { createBeginUsage } from './begin-usage.ts';
 import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { earlierKeys } from './earlier-keys.ts';
-import { createCreatedAt } from './engine/created-at.ts';
+import { createStamps } from './engine/created-at.ts';
 import { createFastEngine } from './engine/fast-engine.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createIdentity } from './identity.ts';
 import { countLog, createUsageMetrics } from './metrics.ts';
+import { countedEnd } from './store/counted-end.ts';
 import { raiseKeptFrom } from './store/raise-kept-from.ts';
 import { refuseLostLog } from './store/refuse-lost-log.ts';
 import { startTrimming } from './trim-log.ts';
@@ -34,9 +35,13 @@ const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, facto
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
-  if (!readLogIdentity(paths.log)) await refuseLostLog(pool, paths.log);
-  const { segmentBytesMax } = config.log;
-  const opening = { directory: paths.log, identityCheck: identity.check, segmentBytesMax, log };
+  const known = readLogIdentity(paths.log);
+  if (!known) await refuseLostLog(pool, paths.log);
+  const opening = {
+    ...{ directory: paths.log, identityCheck: identity.check, log },
+    segmentBytesMax: config.log.segmentBytesMax,
+    countedEnd: known ? await countedEnd(pool, hex(known.logId)) : 0,
+  };
   const writer = await openSegmentLogWriter(opening);
   closer.add('log', { close: () => writer.close() });
   const store = await openKeys(dataPlane, identity.check);
@@ -51,12 +56,11 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     inFlightBytes: () => admission.inFlightBytes,
     keys: () => store.keyCount,
   });
-  const createdAtMs = createCreatedAt(systemClock);
+  const { createdAtMs, committedAtMs } = createStamps(systemClock);
   const groupCommit = createGroupCommit({
     log: writer,
     store,
-    // No frame was committed before its events were created, whatever the clock does: audits cut the log so.
-    clock: { ...systemClock, nowMs: createdAtMs },
+    clock: { ...systemClock, nowMs: committedAtMs },
     onFrame: usageMetrics.frame,
   });
   closer.add('commits', { drain: () => groupCommit.drain() });

@@ -12,7 +12,7 @@ import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
 import { createSharedUsage } from './begin-shared-usage.ts';
 import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
-import { createCreatedAt } from './engine/created-at.ts';
+import { createStamps } from './engine/created-at.ts';
 import { createSharedEngine } from './engine/shared-engine.ts';
 import { createIdentity } from './identity.ts';
 import { createUsageMetrics } from './metrics.ts';
@@ -35,7 +35,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
   const engine = createSharedEngine({
     registry,
     hotWindowMs,
-    createdAtMs: createCreatedAt(systemClock),
+    createdAtMs: createStamps(systemClock).createdAtMs,
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });

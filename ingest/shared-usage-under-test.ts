@@ -7,7 +7,7 @@ import type { SharedIdempotencyStore } from '../infra/ports/idempotency-store.ts
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { decodeFrame, type Frame } from '../schemas/frame.ts';
 import { createSharedUsage } from './begin-shared-usage.ts';
-import { createCreatedAt } from './engine/created-at.ts';
+import { createStamps } from './engine/created-at.ts';
 import { createEngineHarness } from './engine/engine-under-test.ts';
 import { createSharedEngine } from './engine/shared-engine.ts';
 
@@ -63,7 +63,7 @@ export async function openDataPlane(
   names.putMeter({ key: 'calls' });
   const engine = createSharedEngine({
     ...names.identifyDeps,
-    createdAtMs: createCreatedAt(systemClock),
+    createdAtMs: createStamps(systemClock).createdAtMs,
     hotWindowMs: 3 * 86_400_000,
   });
   const silent = pino({ level: 'silent' });

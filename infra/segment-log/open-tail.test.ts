@@ -121,6 +121,20 @@ describe('a log that is damaged', () => {
     }
   });
 
+  // Red when only its own folder is asked: what is acknowledged from then on is never counted.
+  it('is refused when it ends before what was counted, as one that is older than the database', async () => {
+    const log = testLog();
+    const end = await log.fill(100, 100);
+    await log.open({ countedEnd: end }).then((writer) => writer.close());
+    const before = readFileSync(log.segment());
+    appendFileSync(log.segment(), Buffer.alloc(50));
+    await expect(log.open({ countedEnd: end + 1 })).rejects.toMatchObject({
+      code: 'frame_damaged',
+      message: expect.stringContaining(`durable up to ${end + 1}. Restore it from a backup that is no older`),
+    });
+    expect(readFileSync(log.segment())).toEqual(Buffer.concat([before, Buffer.alloc(50)]));
+  });
+
   it('is refused when a segment is missing, shorter, of another place or of another log', async () => {
     const other = testLog(300);
     await other.fill(100);

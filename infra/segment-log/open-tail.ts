@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
+import { syncDirectory } from '../durable-file.ts';
 import { findTail } from './find-tail.ts';
 import { createSegment, cutOff, type OpenFile, WRITE_FLAGS, writeDurableAt } from './segment-appender.ts';
 import {
@@ -25,7 +26,7 @@ export interface OpenSegment {
 export interface TailOptions {
   directory: string;
   logId: Uint8Array;
-  /** What was published before: frames below it were answered, so nothing there may be dropped. */
+  /** What was published or counted before: frames below it were answered, so nothing there may be dropped. */
   publishedEnd: number;
   openFile: OpenFile;
   log: Logger;
@@ -38,6 +39,8 @@ export interface TailOptions {
  */
 export async function openTail(options: TailOptions): Promise<OpenSegment> {
   const { directory, logId, openFile } = options;
+  // A process that was killed may have made or removed one, and nobody knows for how long that will last.
+  syncDirectory(directory);
   const bases = listSegments(directory);
   checkWithoutGap(directory, bases);
   const base = bases.at(-1) ?? 0;
@@ -100,6 +103,7 @@ function soundFrameBytes(frames: Buffer, place: SegmentPlace, { publishedEnd, lo
 function damaged(path: string, frameOffset: number, why: string): Fatal {
   return new Fatal(
     'frame_damaged',
-    `${path} is damaged at byte ${SEGMENT_HEADER_BYTES + frameOffset}: ${why}. Restore it from a backup.`,
+    `${path} is damaged at byte ${SEGMENT_HEADER_BYTES + frameOffset}: ${why}. Restore it from a backup ` +
+      'that is no older than the database, or restore that with it.',
   );
 }

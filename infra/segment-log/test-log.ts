@@ -5,13 +5,12 @@ import { onTestFinished } from 'vitest';
 import { testFrame } from '../conformance/event-log.ts';
 import { testFolder } from '../test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
-import type { OpenFile } from './segment-appender.ts';
-import { openSegmentLogWriter, type SegmentLogWriter } from './writer.ts';
+import { openSegmentLogWriter, type SegmentLogOptions, type SegmentLogWriter } from './writer.ts';
 
 /** A log in a folder of its own, to be damaged, reopened and read by a test. */
 export interface TestLog {
   directory: string;
-  open(options?: { openFile?: OpenFile; identityCheck?: Uint8Array }): Promise<SegmentLogWriter>;
+  open(options?: Partial<SegmentLogOptions>): Promise<SegmentLogWriter>;
   /** Appends frames with lines of these lengths through a writer of its own; returns the log's end. */
   fill(...linesBytes: number[]): Promise<number>;
   /** [position, next) of every frame that a reader is given. */

@@ -16,6 +16,8 @@ export interface SegmentLogOptions {
   /** 16 bytes that tell one identity key from another. */
   identityCheck: Uint8Array;
   segmentBytesMax?: number;
+  /** So far it was counted: a log that ends before is refused. */
+  countedEnd?: number;
   log: Logger;
   /** For tests that fill the disk. */
   openFile?: OpenFile;
@@ -33,12 +35,12 @@ const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
  */
 export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<SegmentLogWriter> {
   const { directory, identityCheck, log } = options;
-  const { segmentBytesMax = SEGMENT_BYTES_MAX, openFile = openForWriting } = options;
+  const { segmentBytesMax = SEGMENT_BYTES_MAX, countedEnd = 0, openFile = openForWriting } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { logId } = ensureLogIdentity(directory, identityCheck);
   const durableEnd = openDurableEnd(directory, logId, 'write');
   try {
-    const publishedEnd = durableEnd.look() ?? 0;
+    const publishedEnd = Math.max(durableEnd.look() ?? 0, countedEnd);
     const tail = await openTail({ directory, logId, publishedEnd, openFile, log });
     durableEnd.publish(tail.base + tail.frameBytes);
     return createWriter({ directory, logId, tail, durableEnd, segmentBytesMax, openFile });

@@ -1,10 +1,31 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 
-/** Gives each request its createdAt, which never goes back with the clock: audits cut the log by it. */
-export function createCreatedAt(clock: Clock): () => number {
+/** The moments that are written down. Milliseconds since 1970. */
+export interface Stamps {
+  /**
+   * Of a request. Does not go back with the clock, unless that was set back by more than a minute: what it
+   * said before was wrong then, and true times would be judged by it until the next start.
+   */
+  createdAtMs(): number;
+  /** Of a frame: never goes back, and no event is created later than its frame. Audits cut the log by it. */
+  committedAtMs(): number;
+}
+
+const AHEAD_MS_MAX = 60_000;
+
+export function createStamps({ nowMs }: Pick<Clock, 'nowMs'>): Stamps {
   let lastMs = 0;
-  return () => {
-    lastMs = Math.max(lastMs, clock.nowMs());
+  let latestMs = 0;
+
+  function createdAtMs(): number {
+    const now = nowMs();
+    lastMs = lastMs > now + AHEAD_MS_MAX ? now : Math.max(lastMs, now);
+    latestMs = Math.max(latestMs, lastMs);
     return lastMs;
+  }
+
+  return {
+    createdAtMs,
+    committedAtMs: () => Math.max(latestMs, createdAtMs()),
   };
 }

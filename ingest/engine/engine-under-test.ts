@@ -11,7 +11,7 @@ import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/frame.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
-import { createCreatedAt } from './created-at.ts';
+import { createStamps } from './created-at.ts';
 import type { EngineDeps, IdentifyDeps } from './plain-engine.ts';
 
 /** An engine over a real log and key table in a folder of its own; the names of its world stand in memory. */
@@ -29,7 +29,7 @@ export async function createEngineHarness(
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const { registry } = tables;
-  const createdAtMs = createCreatedAt(clock);
+  const { createdAtMs } = createStamps(clock);
   const identifyDeps = { registry, createdAtMs, limits: LIMITS, identityOf: identity.keyOf };
   return {
     ...tables,

@@ -19,6 +19,15 @@ export const POWER_BREAKS: readonly Break[] = [
     provedBy: [TELLS, OPENS],
   },
   {
+    name: 'found-segment-without-a-name',
+    promises: [6],
+    why: 'a power cut takes a segment that a killed process has made, with all that the next one wrote to it',
+    module: 'infra/segment-log/open-tail',
+    find: 'syncDirectory(directory);',
+    replace: '',
+    provedBy: [TELLS],
+  },
+  {
     name: 'folders-without-a-name',
     promises: [6],
     why: 'a power cut takes the whole log: the name of its folder was never durable',

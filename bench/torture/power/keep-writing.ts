@@ -1,11 +1,11 @@
 /**
  * A process for the power cuts: keeps a log of many small segments and its keys as a data plane does, prints
  * the ids of each frame once it is durable, and gives up the oldest segments that its keys do not need. Ends
- * by SIGKILL, or in order where `how` is `orderly`.
+ * by SIGKILL, once in a while within the making of a segment, or in order where `how` is `orderly`.
  * Arguments: data folder, life, frames, how.
  */
 import { writeSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { pino } from 'pino';
 import { prepareDataDir } from '../../../infra/data-dir.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
@@ -21,6 +21,7 @@ import { createRandom } from '../../random.ts';
 const SEGMENT_BYTES_MAX = 20_000;
 const EVENTS_MAX = 30;
 const NO_ROOM_SHARE = 0.4;
+const KILL_SHARE = 0.5;
 const TRIM_SHARE = 0.3;
 const TRIM_BYTES_MAX = 4 * SEGMENT_BYTES_MAX;
 const HOUR_MS = 3_600_000;
@@ -32,14 +33,33 @@ const random = createRandom(Number(life) + 1);
 const log = pino({ level: 'silent' });
 const identityCheck = Buffer.alloc(16, 1);
 let isOpen = false;
+let framesLeft = Number(frames);
 
-/** Now and then there is no room for a new segment, and its file is taken back. */
+/**
+ * Now and then there is no room for a new segment, and its file is taken back; in the second half of its life
+ * it may end with the header of a new one, whose name is not durable yet.
+ */
 const openFile: OpenFile = async (path, flags, mode) => {
   const file = await open(path, flags, mode);
-  if (!isOpen || !random.chance(NO_ROOM_SHARE)) return file;
+  if (!isOpen) return file;
+  const isLate = framesLeft < Number(frames) / 2;
+  if (how !== 'orderly' && isLate && random.chance(KILL_SHARE))
+    return Object.assign(file, killingWrite(file));
+  if (!random.chance(NO_ROOM_SHARE)) return file;
   const writev = () => Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }));
   return Object.assign(file, { writev });
 };
+
+function killingWrite(file: FileHandle): Pick<FileHandle, 'writev'> {
+  const write = file.writev.bind(file);
+  return {
+    writev: async (pieces, at) => {
+      await write(pieces, at);
+      process.kill(process.pid, 'SIGKILL');
+      return await new Promise(() => undefined);
+    },
+  };
+}
 
 const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log, openFile };
 const writer = await openSegmentLogWriter(opening);
@@ -48,7 +68,7 @@ const logReader = await openSegmentLogReader({ directory: paths.log });
 const earlierRecords = async function* () {};
 const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, earlierRecords, log });
 
-for (let frame = 0; frame < Number(frames); frame++) {
+for (; framesLeft > 0; framesLeft--) {
   await writeFrame(1 + random.below(EVENTS_MAX));
   if (random.chance(TRIM_SHARE)) await giveUpSome();
 }

@@ -52,6 +52,8 @@ describe('the data plane refuses', () => {
     ],
     ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
     ['a log that lost answered frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+    // Red when only the folder itself is asked: what is acknowledged from then on would never be counted.
+    ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
     ['a log of a newer release', newerLog, /written by a newer Metergate/],
     ['a log of another identity key', foreignLog, /written under another identity key/],
     ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore DATA_DIR/],
@@ -94,11 +96,8 @@ describe('the data plane refuses', () => {
     const last = join(paths.log, segments(paths).at(-1) ?? '');
     const sound = readFileSync(last);
     appendFileSync(last, sound.subarray(40, 140));
-    const release = startRelease(DATA_PLANE, {
-      DATA_DIR: paths.root,
-      ...installation.env,
-      LOG_LEVEL: 'warn',
-    });
+    const env = { DATA_DIR: paths.root, ...installation.env, LOG_LEVEL: 'warn' };
+    const release = startRelease(DATA_PLANE, env);
     onTestFinished(() => release.end());
     await expect.poll(release.stderr, { timeout: 40_000 }).toContain('cut off an unfinished write');
     // It is said when it is found.
@@ -157,10 +156,7 @@ describe('npm start', () => {
     const paths = fixtureOfTest();
     await makeWarehouseNewer(paths);
     const before = await warehouseSums(paths);
-    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, {
-      DATA_DIR: paths.root,
-      LOG_LEVEL: 'fatal',
-    });
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
     expect(stderr).toMatch(/^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
     expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
     expect(await warehouseSums(paths)).toEqual(before);
@@ -256,6 +252,14 @@ function shortSegment(paths: DataDir): string {
   const path = segment(paths, -1);
   truncateSync(path, readFileSync(path).length - 1);
   return path;
+}
+
+/** Put back alone, as it was once, and without the keys that refused it. */
+function olderLog(paths: DataDir): string {
+  for (const name of segments(paths).slice(1)) rmSync(join(paths.log, name));
+  rmSync(join(paths.log, 'durable-end'));
+  rmSync(paths.keys, { recursive: true });
+  return segment(paths, 0);
 }
 
 function newerLog(paths: DataDir): string {

@@ -46,8 +46,12 @@ export async function makeInstallation(): Promise<Installation> {
     await migratePostgres(postgres.url);
     const secret = randomBytes(32);
     const dataDir = join(folder, 'data');
-    const logId = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
-    await query(postgres.url, `INSERT INTO log_trims (log_id, partition) VALUES ('${logId}', 0)`);
+    const { logId, end } = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
+    await query(
+      postgres.url,
+      `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
+       VALUES ('${logId}', 0, 0, ${end}, 1, 'settled', ${FRAMES * FRAME_EVENTS}, 0, 0)`,
+    );
     return {
       dataDir,
       env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
@@ -71,8 +75,11 @@ async function identityCheckOf(url: string, secret: Buffer, dataDir: string): Pr
   }
 }
 
-/** Gives the id of the log. */
-async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<string> {
+/** Gives the log's id and its end. */
+async function writeData(
+  dataDir: string,
+  identityCheck: Uint8Array,
+): Promise<{ logId: string; end: number }> {
   const paths = dataDirAt(dataDir);
   const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log };
   const writer = await openSegmentLogWriter(opening);
@@ -84,8 +91,9 @@ async function writeData(dataDir: string, identityCheck: Uint8Array): Promise<st
   const logReader = await openSegmentLogReader({ directory: paths.log });
   const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, log });
   await keys.close();
+  const end = await logReader.durableEnd(0);
   await logReader.close();
-  return Buffer.from(logReader.logId).toString('hex');
+  return { logId: Buffer.from(logReader.logId).toString('hex'), end };
 }
 
 async function makeNewer(url: string): Promise<string> {
