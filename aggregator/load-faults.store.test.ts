@@ -4,6 +4,7 @@ import { eventLine } from '../infra/conformance/event-line.ts';
 import { frameOf } from '../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import { poll } from '../infra/poll.ts';
+import { systemClock } from '../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import {
@@ -125,6 +126,31 @@ describe('a partition', () => {
     expect(await owners(stores)).toEqual([{ owner: 'second', epoch: 2 }]);
     expect(await stores.counted()).toEqual(exactly(30));
     await first.close();
+  });
+
+  // Red when it is not asked who holds the partition; and when it is cleared at the start of a run alone.
+  it('has no alarm of an owner who hears last that another goes on, or not for long', async () => {
+    const stores = await openLoadStores();
+    const away = new Transient('warehouse_unavailable', 'broken by the test');
+    const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => performance.now() + clock.aheadMs };
+    await stores.append(events(0, 10));
+    const end = createEnd();
+    const refused = withInsert(stores, () => end.here().then(() => Promise.reject(away)));
+    const first = start(stores, { warehouse: refused }, { owner: 'first' });
+    await end.reached;
+    await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
+    start(stores, { clock }, { owner: 'second' });
+    await settledUpTo(stores, await stores.append(events(10, 20)));
+    end.release();
+    await first.close();
+    expect(await alarms(stores)).toEqual([]);
+
+    await stores.pool.query(
+      `INSERT INTO partition_alarms SELECT log_id, 0, 'warehouse_unavailable', '' FROM partition_leases`,
+    );
+    clock.aheadMs += 60_000;
+    await stores.append(events(20, 30));
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
 
   it('is left alone while another owner holds it', async () => {

@@ -44,8 +44,8 @@ const PRUNE = { rowsMax: 1_000, batchesMax: 10 };
 
 /**
  * Loads the partition until `closing`. Whatever goes wrong is thrown, and everything known in memory is given
- * up with it: the next run begins with what is written in Postgres. `onHealthy` comes once the log can be
- * read on, and what the run has found unsettled is settled.
+ * up with it: the next run begins with what is written in Postgres. `onHealthy` comes once what stands on the
+ * log can be loaded, and what was loaded until then is settled; and now and then while more is.
  */
 export async function runLoadLoop(
   deps: LoadLoopDeps,
@@ -84,12 +84,12 @@ async function loadOn(
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
   while (await isDue(deps, options, { gatherer, state, loadedAtMs, settler })) {
-    const isFirst = loadedAtMs === Number.NEGATIVE_INFINITY;
     loadedAtMs = deps.clock.monotonicMs();
     state.readerWaits = false;
     await turns(() => loadNext(deps, { lease, state, gatherer, recentIds, settler }));
-    if (isFirst) settler.onceSettled(onHealthy);
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
+    // Also later: an owner before may have raised what is over by now.
+    settler.onceSettled(onHealthy);
     await prune(deps, lease);
     prunedAtMs = loadedAtMs;
   }
@@ -201,10 +201,6 @@ async function tellDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Pr
   // There a take-over writes an event again that may stand on the log, and the second one is left out here.
   if (deps.shared) return log.info({ events, partition: lease.partition }, 'events were left out as known');
   log.error({ events }, 'events stand on the log twice: the second ones are left out');
-  await raiseAlarm(
-    pool,
-    lease,
-    'event_twice',
-    `${events} events stood on the log twice and were counted once.`,
-  );
+  const message = `${events} events stood on the log twice and were counted once.`;
+  await raiseAlarm(pool, lease, { code: 'event_twice', message });
 }

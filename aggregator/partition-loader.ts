@@ -4,7 +4,7 @@ import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
-import { clearAlarms, raiseAlarm } from './store/alarms.ts';
+import { clearAlarms, isHeldByAnother, raiseAlarm } from './store/alarms.ts';
 import type { Place } from './store/leases.ts';
 import { createTurns } from './turns.ts';
 
@@ -103,7 +103,6 @@ async function loadOnce(loading: Loading): Promise<boolean> {
   }
 }
 
-/** What other processes raised is cleared as well, and what this run has raised itself is not. */
 async function isHealthy(loading: Loading, startedAtMs: number): Promise<void> {
   const { pool, clock } = loading.deps;
   loading.backoffMs = BACKOFF_MS.first;
@@ -111,13 +110,17 @@ async function isHealthy(loading: Loading, startedAtMs: number): Promise<void> {
 }
 
 async function tell(loading: Loading, failure: Failure): Promise<void> {
-  const { deps, place } = loading;
+  const { deps, place, options } = loading;
   deps.metrics.failed(failure.code);
   deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
   if (failure.code === 'lease_lost') return;
-  await raiseAlarm(deps.pool, place, failure.code, failure.message).catch((err: unknown) => {
+  try {
+    // Who was cut off hears last that another goes on, who would not clear it for a while.
+    if (await isHeldByAnother(deps.pool, place, options.owner)) return;
+    await raiseAlarm(deps.pool, place, failure);
+  } catch (err) {
     deps.log.debug({ err }, 'an alarm cannot be written');
-  });
+  }
 }
 
 type Failure = Transient | Poison | Fatal;
