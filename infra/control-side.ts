@@ -26,8 +26,8 @@ import { whenThere } from './when-there.ts';
 await runRole('control', async (context) => {
   const { config, closer, log } = context;
   const paths = prepareDataDir(config.dataDir);
-  const release = await acquireLock(paths.lock('control'), identityOf(process.ppid));
-  closer.add('lock', { close: release });
+  // For as long as this process is there: a step of the stop that takes too long may still write.
+  await acquireLock(paths.lock('control'), identityOf(process.ppid));
   const server = await createControlServer();
   const tellWhere = (postgresUrl: string) =>
     writeEndpoints(paths.endpoints, { postgresUrl, controlUrl: server.url });

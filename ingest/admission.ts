@@ -1,3 +1,5 @@
+import type { Refusal } from '../schemas/error-codes.ts';
+
 /**
  * Bounds the bytes of requests in flight, from the first body byte to the answer: memory is what runs out,
  * not the number of requests. Beyond the bound a request is refused at once, so that no queue can grow.
@@ -25,3 +27,8 @@ export function createAdmission(bytesMax: number): Admission {
     },
   };
 }
+
+export const OVERLOADED: Refusal = {
+  code: 'overloaded',
+  message: 'Too much is in flight; nothing of this request was stored. Send it again in a moment.',
+};

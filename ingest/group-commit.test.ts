@@ -7,7 +7,7 @@ import { Fatal } from '../schemas/failures.ts';
 import { decodeFrame, type Frame, RECORD_BYTES } from '../schemas/frame.ts';
 import { createGroupCommit } from './group-commit.ts';
 
-const clock = { nowMs: () => 1_000, monotonicMs: () => 0 };
+const clock = { nowMs: () => 1_000, passedMs: 0, monotonicMs: () => clock.passedMs };
 const DISK_DEAD = new Fatal('log_write_failed', 'the disk is dead');
 
 /** A log whose appends end when the test says so; and a store that notes what it is told. */
@@ -233,4 +233,16 @@ test('drain waits for what is in flight and for what gathers', async () => {
   await bench.ending(durable(2));
   await Promise.all([...all, drained]);
   expect(bench.notes.at(-1)).toBe('drained');
+});
+
+/** Red when a disk that hangs is told from one without work by nothing: readyz would go on to be green. */
+test('how long the frame under way has been written is told', async () => {
+  const bench = createBench();
+  expect(bench.commit.writingMs()).toBe(0);
+  void committing(bench, part('a'));
+  await turn();
+  clock.passedMs += 7_000;
+  expect(bench.commit.writingMs()).toBe(7_000);
+  await bench.ending(durable(1));
+  expect(bench.commit.writingMs()).toBe(0);
 });

@@ -14,6 +14,8 @@ export interface GroupCommit {
   commit(part: CommitPart): Promise<CommitOutcome>;
   /** Rejects when the log can no longer be believed: the process must end. Never resolves. */
   readonly failed: Promise<never>;
+  /** For how long the frame that is being written has been; 0 while none is. */
+  writingMs(): number;
   /** Waits for what is in flight. No part may come any more. */
   drain(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const gathering: Waiting[] = [];
   let running: Promise<void> | undefined;
   let broken: { error: unknown } | undefined;
+  let beganAtMs: number | undefined;
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
@@ -57,6 +60,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   }
 
   async function flush(frame: Waiting[]): Promise<void> {
+    beganAtMs = deps.clock.monotonicMs();
     try {
       settle(frame, await write(deps, frame, gathering));
       // Not after a failure: nobody knows what the system still writes of it.
@@ -64,6 +68,8 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     } catch (error) {
       for (const { reject } of frame) reject(error);
       throw error;
+    } finally {
+      beganAtMs = undefined;
     }
   }
 
@@ -83,6 +89,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
         running ??= run().catch(stop);
       });
     },
+    writingMs: () => (beganAtMs === undefined ? 0 : deps.clock.monotonicMs() - beganAtMs),
     async drain() {
       while (running) await running;
     },

@@ -31,6 +31,9 @@ export interface EmbeddedDataPlane extends DataPlane {
 /** Each try reads all keys again, and what is missing may stay away for long. */
 const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, factor: 2, maxTimeout: 60_000 };
 
+/** No disk that is in order takes so long to write a frame. */
+const HANGS_MS = 5_000;
+
 /** Opens what an acknowledgement stands on, oldest first. */
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
@@ -82,7 +85,10 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
       log,
       fail: dataPlane.fail,
     }),
-    obstacles: () => (guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
+    obstacles: () => ({
+      ...(guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
+      ...(groupCommit.writingMs() > HANGS_MS ? { log: 'a write to it hangs: no usage is answered' } : {}),
+    }),
   };
 }
 

@@ -15,7 +15,7 @@ import { createPool } from '../infra/postgres/pool.ts';
 import { identityOf } from '../infra/process-identity.ts';
 import { acquireLock } from '../infra/process-lock.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
-import { type RoleContext, runRole } from '../infra/role-process.ts';
+import { runRole } from '../infra/role-process.ts';
 import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../infra/secrets.ts';
 import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
@@ -38,7 +38,8 @@ await runRole('ingest', async (context) => {
   const { config } = context;
   if (!isSupervised) checkRoleNeeds('ingest', config);
   const paths = isSupervised ? prepareDataDir(config.dataDir) : dataDirAt(config.dataDir);
-  if (isSupervised) await lockFolder(context, paths);
+  // For as long as this process is there: a step of the stop that takes too long may still write.
+  if (isSupervised) await acquireLock(paths.lock('ingest'), identityOf(process.ppid));
   const whereabouts = isSupervised
     ? createWhereabouts(paths.endpoints, systemClock, config.databaseUrl)
     : ownWhereabouts(config);
@@ -57,11 +58,6 @@ async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   if (!dataPlane.config.shared) return await openEmbeddedUsage(dataPlane);
   const { openSharedUsage } = await import('./main-shared.ts');
   return await openSharedUsage(dataPlane, dataPlane.config.shared);
-}
-
-async function lockFolder({ closer }: RoleContext, paths: DataDir): Promise<void> {
-  const release = await acquireLock(paths.lock('ingest'), identityOf(process.ppid));
-  closer.add('lock', { close: release });
 }
 
 function ownWhereabouts({ databaseUrl, controlPlaneUrl }: Config): Whereabouts {

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
-import type { Admission } from './admission.ts';
+import { type Admission, OVERLOADED } from './admission.ts';
 import type { BufferPool } from './buffer-pool.ts';
 
 /** A body whose bytes are counted as in flight until `release`; after it nobody reads them any more. */
@@ -100,11 +100,6 @@ const gunzipAsync = promisify(gunzip) as (
   body: Buffer,
   options: { maxOutputLength: number },
 ) => Promise<Buffer>;
-
-const OVERLOADED: Refusal = {
-  code: 'overloaded',
-  message: 'Too much is in flight; nothing of this request was stored. Send it again in a moment.',
-};
 
 export function tooLarge(bytesMax: number): Refusal {
   return {

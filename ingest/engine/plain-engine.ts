@@ -5,6 +5,7 @@ import {
   OUTCOME,
   type Outcome,
 } from '../../infra/ports/idempotency-store.ts';
+import { OVERLOADED } from '../admission.ts';
 import type { UsageRegistry } from '../registry-entries.ts';
 import { batchAnswer, refusedAnswer, singleAnswer } from './answers.ts';
 import { type CheckedItem, checkItem } from './check-item.ts';
@@ -57,17 +58,33 @@ export function answerOf(decided: Decided, request: UsageRequest): Answer {
   return request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
 }
 
+/**
+ * That wait for a look-up of names, with 150 bytes and more each in memory: in a body, which is all that
+ * admission counts, an item may have two.
+ */
+const ITEMS_WAITING_MAX = 200_000;
+
 /** What comes before the claim, whoever claims. */
 export function createPlainParts(deps: IdentifyDeps) {
   const identifier = createIdentifier();
   let keyed: string | undefined;
+  let itemsWaiting = 0;
 
   function read(request: UsageRequest): Reading | Promise<Reading> {
     const parsed = parse(request);
     if ('refusal' in parsed) return { request, refusal: parsed.refusal, items: [] };
     const items = parsed.items.map((raw) => readItem(raw, request));
-    const waiting = resolveNames(deps.registry, request.environment, items);
-    return waiting ? waiting.then(() => ({ request, items })) : { request, items };
+    const lookUp = resolveNames(deps.registry, request.environment, items);
+    if (!lookUp) return { request, items };
+    if (itemsWaiting + items.length > ITEMS_WAITING_MAX) return { request, refusal: OVERLOADED, items: [] };
+    return waitFor(lookUp, items).then(() => ({ request, items }));
+  }
+
+  async function waitFor(lookUp: () => Promise<void>, items: Item[]): Promise<void> {
+    itemsWaiting += items.length;
+    await lookUp().finally(() => {
+      itemsWaiting -= items.length;
+    });
   }
 
   function identify(items: Item[], environment: string): ClaimBatch & { times: Float64Array } {

@@ -4,19 +4,19 @@ import type { CheckedItem } from './check-item.ts';
 import type { Item } from './decided.ts';
 
 /**
- * Gives every well-formed item its customer and meter. Answers at once when memory knows all names; else
- * looks the missing ones up, customers first, since only an item with a customer may make a meter.
+ * Gives every well-formed item its customer and meter. Undefined when memory knows all names; else what looks
+ * the missing ones up, customers first, since only an item with a customer may make a meter.
  */
 export function resolveNames(
   registry: UsageRegistry,
   environment: string,
   items: Item[],
-): Promise<void> | undefined {
+): (() => Promise<void>) | undefined {
   for (const item of items) {
     if (!item.checked) continue;
     const customer = registry.findCustomer(environment, item.checked.customer);
     const meter = registry.findMeter(environment, item.checked.meter);
-    if (!customer || !meter) return lookUp(registry, environment, items);
+    if (!customer || !meter) return () => lookUp(registry, environment, items);
     item.customer = customer;
     item.pair = registry.pairOf(environment, customer, meter);
   }
