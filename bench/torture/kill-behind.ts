@@ -3,7 +3,9 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Role } from '../instance.ts';
 import { sendAll } from '../send.ts';
 import { waitUntilCounted } from '../wait-until-counted.ts';
-import { type Kill, mustBeAnother, type SeenOfKill } from './kill-scene.ts';
+import { cutOffLoads } from './cut-off-loads.ts';
+import { inALoad } from './idle-kills.ts';
+import { KILLS, type Kill, mustBeAnother, type SeenOfKill } from './kill-scene.ts';
 import { replaysOf } from './replays.ts';
 import { sendOptions } from './storm.ts';
 
@@ -15,14 +17,17 @@ export async function killBehind({ scene, storm, random }: Kill, victim: Role): 
   await waitUntilCounted(judged, CATCH_UP_PATIENCE_MS);
   await pass(random.below(400));
   const pid = instance.pid(victim);
+  const cutOffBefore = cutOffLoads(instance);
   await instance.kill(victim);
   const killedAt = performance.now();
   if (victim === 'supervisor') await instance.start();
   await waitUntilCounted(judged, CATCH_UP_PATIENCE_MS);
   mustBeAnother(instance, victim, pid);
   const peaks = { caughtUpMs: Math.round(performance.now() - killedAt) };
+  // What the kill had cut off is taken up before what was acknowledged after it.
+  const met = cutOffLoads(instance) > cutOffBefore ? 1 : 0;
   const replays = replaysOf(storm.recent(), { world: judged.world, random });
   const { items } = await sendAll(replays, sendOptions(judged));
   scene.restartedAt = performance.now();
-  return { counts: { replaysOfAcknowledged: items }, peaks };
+  return { counts: { replaysOfAcknowledged: items, [inALoad(KILLS[victim])]: met }, peaks };
 }

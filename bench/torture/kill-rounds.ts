@@ -1,11 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pass } from 'node:timers/promises';
+import { compareCounters } from '../compare.ts';
 import type { Role } from '../instance.ts';
 import { createRandom } from '../random.ts';
 import { during } from './during.ts';
+import { idleKills } from './idle-kills.ts';
 import { killBehind } from './kill-behind.ts';
 import { killDataPlane } from './kill-data-plane.ts';
-import { judgeScene, openScene, type Scene } from './kill-scene.ts';
+import { judgeScene, KILLS, openScene, type Scene } from './kill-scene.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from './promise.ts';
 import { type StormOptions, startStorm } from './storm.ts';
 
@@ -19,7 +21,8 @@ export interface KillPlan {
 
 /**
  * Rounds of a load, a kill -9 within it, and replays of what was acknowledged just before. One installation
- * lives through all of them. In the end log, warehouse and every counter are compared with the ledger.
+ * lives through all of them. Every counter is compared with the ledger now and then; in the end the log and
+ * the warehouse are as well.
  */
 function killRounds(plan: KillPlan): TorturePromise {
   const { promises, title, rounds, victims } = plan;
@@ -46,23 +49,6 @@ function killRounds(plan: KillPlan): TorturePromise {
       };
     },
   };
-}
-
-/** Of two kills of the data plane in a row one at least is to come with an answer. */
-const TELLING_KILLS_MIN = 2;
-
-/** A kill shows nothing of a data plane that has nothing to answer. */
-function idleKills({
-  killsOfDataPlane = 0,
-  killsWithAnAnswer = 0,
-  killsUnderWay = 0,
-}: Record<string, number>) {
-  if (killsOfDataPlane < TELLING_KILLS_MIN) return [];
-  const none = `none of ${killsOfDataPlane} kills of the data plane`;
-  return [
-    ...(killsWithAnAnswer === 0 ? [`${none} came with an answer`] : []),
-    ...(killsUnderWay === 0 ? [`${none} cut off a request that was under way`] : []),
-  ];
 }
 
 /**
@@ -101,6 +87,12 @@ export const everybodyKilled = killRounds({
   }),
 });
 
+/**
+ * So that a fault is known to be of some ten rounds, and that no later one can make up for it. After each of
+ * them it would be a tenth of a long run: half a second with 100,000 events.
+ */
+const COMPARED_EVERY = 10;
+
 interface RoundOf {
   seed: number;
   number: number;
@@ -119,15 +111,10 @@ async function killRound(scene: Scene, { seed, number, victim, nth }: RoundOf): 
   });
   const killsUnderWay = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
   const counts = { ...seen.counts, ...summary, killsUnderWay, [KILLS[victim]]: 1 };
-  return { counts, peaks: seen.peaks, problems: scene.judged.ledger.problems() };
+  const isCompared = (number + 1) % COMPARED_EVERY === 0;
+  const wrong = isCompared ? await compareCounters(scene.judged) : [];
+  return { counts, peaks: seen.peaks, problems: [...scene.judged.ledger.problems(), ...wrong] };
 }
-
-const KILLS: Record<Role, string> = {
-  'data plane': 'killsOfDataPlane',
-  'control side': 'killsOfControlSide',
-  postgres: 'killsOfPostgres',
-  supervisor: 'killsOfSupervisor',
-};
 
 /**
  * Against the data plane many small requests, so that a kill cuts off many at every step from the first byte

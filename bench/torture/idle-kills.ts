@@ -1,0 +1,39 @@
+type Counts = Record<string, number>;
+
+/** What the kills of a run did not meet, though they were many enough to: then they have shown nothing. */
+export function idleKills(seen: Counts): string[] {
+  return [...idleKillsOfDataPlane(seen), ...BEHIND.flatMap((victim) => idleKillsBehind(seen, victim))];
+}
+
+/** Of two kills of the data plane in a row one at least is to come with an answer. */
+const TELLING_KILLS_MIN = 2;
+
+/** A kill shows nothing of a data plane that has nothing to answer. */
+function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithAnAnswer = 0, killsUnderWay = 0 }: Counts) {
+  if (killsOfDataPlane < TELLING_KILLS_MIN) return [];
+  const none = `none of ${killsOfDataPlane} kills of the data plane`;
+  return [
+    ...(killsWithAnAnswer === 0 ? [`${none} came with an answer`] : []),
+    ...(killsUnderWay === 0 ? [`${none} cut off a request that was under way`] : []),
+  ];
+}
+
+/** A supervisor takes the control side with it in order: that finishes its load. */
+const BEHIND = [
+  { kills: 'killsOfControlSide', who: 'the control side' },
+  { kills: 'killsOfPostgres', who: 'Postgres' },
+];
+
+/** Nine of ten are in a load: of so many none is only where the load, or the looking, is at fault. */
+const KILLS_BEHIND_MIN = 20;
+
+function idleKillsBehind(seen: Counts, { kills, who }: (typeof BEHIND)[number]): string[] {
+  const all = seen[kills] ?? 0;
+  if (all < KILLS_BEHIND_MIN || (seen[inALoad(kills)] ?? 0) > 0) return [];
+  return [`none of ${all} kills of ${who} cut off the load of a range`];
+}
+
+/** The count of those kills that left a range frozen and not loaded. */
+export function inALoad(kills: string): string {
+  return `${kills}InALoad`;
+}
