@@ -1,8 +1,12 @@
 import { expect } from 'vitest';
 import type { TortureResult } from './promise.ts';
 
-/** Tells every problem: of an object the runner prints only the beginning. */
-export function expectKept({ seed, problems, outcome, lacks }: TortureResult): void {
+/**
+ * Tells every problem: of an object the runner prints only the beginning. What was thrown is thrown on: a
+ * break is not shown by it.
+ */
+export function expectKept({ seed, problems, outcome, lacks, thrown }: TortureResult): void {
+  if (thrown) throw new Error(`seed ${seed}:\n${problems.join('\n')}`);
   expect(problems, `seed ${seed}:\n${problems.join('\n')}`).toEqual([]);
   expect(outcome, lacks).toBe('kept');
 }

@@ -53,6 +53,8 @@ export interface RoundReport {
   peaks?: Record<string, number>;
   /** A sentence for each breach. Not empty: the promise is broken, and no further round is run. */
   problems: string[];
+  /** Set by the harness: the problem is what was thrown. Nobody has judged that it is a breach. */
+  thrown?: true;
 }
 
 /** What is kept of a promise's rounds, in bench/results/torture-*.json. */
@@ -75,6 +77,8 @@ export interface TortureResult {
   counts: Record<string, number>;
   peaks: Record<string, number>;
   problems: string[];
+  /** The run was broken by what was thrown, not by a judgement. */
+  thrown?: true;
   /** Why it was not run. */
   lacks?: string;
   /** The data and logs of a broken promise. */

@@ -1,6 +1,6 @@
 import { storesAway } from './away/stores-away.ts';
 import { unknownOutcomes } from './away/unknown-outcomes.ts';
-import { breakRounds } from './breaks/break-rounds.ts';
+import { breakRounds, singleBreaks } from './breaks/break-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { distributedExact } from './distributed/distributed-exact.ts';
 import { distributedFaults } from './distributed/distributed-rounds.ts';
@@ -47,5 +47,8 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   distributedAnswersLost,
 ];
 
-/** Every promise that `npm run torture` can run, in the order it does. */
+/** Every promise that `npm run torture` runs, in the order it does. */
 export const PROMISES: readonly TorturePromise[] = [...OF_THE_TABLE, breakRounds(OF_THE_TABLE)];
+
+/** What it runs beside them where it is asked to. */
+export const ON_WISH: readonly TorturePromise[] = singleBreaks(OF_THE_TABLE);

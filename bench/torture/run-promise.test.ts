@@ -45,19 +45,33 @@ describe('a promise', () => {
     expect(seen).toEqual([0, 1, 'kept']);
   });
 
+  it('that was judged broken stays so when its end fails as well', async () => {
+    const { promise } = promiseOf(() => ({ problems: ['lost'] }));
+    const open: TorturePromise['open'] = async (options) => {
+      const close = () => Promise.reject(new Error('no end'));
+      return { ...(await promise.open(options)), close };
+    };
+    const result = await runPromise({ ...promise, open }, RUN);
+    expect(result.problems.join()).toMatch(/^lost,.*no end/);
+    expect(result).not.toHaveProperty('thrown');
+  });
+
   it('is broken by what a round throws, by the last judgement, and by what cannot be opened', async () => {
     const thrown = promiseOf(() => {
       throw new Error('no answer', { cause: 'a reset' });
     });
-    const { problems } = await runPromise(thrown.promise, RUN);
-    expect(problems.join()).toMatch(/no answer[\s\S]*cause: a reset/);
+    const broken = await runPromise(thrown.promise, RUN);
+    expect(broken.problems.join()).toMatch(/no answer[\s\S]*cause: a reset/);
     const judged = promiseOf(
       () => ({}),
       () => ({ counts: {}, problems: ['twice'] }),
     );
-    expect(await runPromise(judged.promise, RUN)).toMatchObject({ outcome: 'broken', roundsDone: 4 });
+    const found = await runPromise(judged.promise, RUN);
+    expect(found).toMatchObject({ outcome: 'broken', roundsDone: 4 });
     const unopened = { ...judged.promise, open: () => Promise.reject(new Error('no port')) };
-    expect((await runPromise(unopened, RUN)).problems.join()).toContain('no port');
+    const closed = await runPromise(unopened, RUN);
+    expect(closed.problems.join()).toContain('no port');
+    expect([broken, found, closed].map((one) => one.thrown)).toEqual([true, undefined, true]);
   });
 
   it('that the machine lacks something for is not begun, and says what', async () => {

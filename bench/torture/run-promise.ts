@@ -121,7 +121,7 @@ async function attempt(act: () => Promise<RoundReport> | undefined): Promise<Rou
 function failure(error: unknown): RoundReport {
   const cause =
     error instanceof Error && error.cause !== undefined ? ` (cause: ${inWords(error.cause)})` : '';
-  return { counts: {}, problems: [`${error instanceof Error ? error.stack : error}${cause}`] };
+  return { counts: {}, problems: [`${error instanceof Error ? error.stack : error}${cause}`], thrown: true };
 }
 
 /** An answer may be the cause. */
@@ -130,7 +130,8 @@ function inWords(cause: unknown): string {
   return isPlain ? JSON.stringify(cause) : String(cause);
 }
 
-function add(result: TortureResult, { counts, peaks = {}, problems }: RoundReport): void {
+function add(result: TortureResult, { counts, peaks = {}, problems, thrown }: RoundReport): void {
+  if (thrown && result.problems.length === 0) result.thrown = thrown;
   for (const [name, count] of Object.entries(counts)) {
     result.counts[name] = (result.counts[name] ?? 0) + count;
   }

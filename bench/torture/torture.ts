@@ -1,14 +1,14 @@
 /**
  * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
  * `-- --only distributed` one that has a name, `-- --only breaks` shows that each is found broken when it is,
- * `-- --short` or `-- --rounds N` runs fewer rounds, `-- --seed S` repeats a run, `-- --resume` goes on with
- * the newest one that was cut off. Exit 1 when a promise is broken, 3 when this machine lacks what one needs,
- * 130 when interrupted.
+ * `-- --only ids-random` shows it of one break, `-- --short` or `-- --rounds N` runs fewer rounds,
+ * `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1 when a
+ * promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
  */
 import { parseArgs } from 'node:util';
 import { lacking } from './machine-means.ts';
 import type { TorturePromise, TortureResult } from './promise.ts';
-import { PROMISES } from './promises.ts';
+import { ON_WISH, PROMISES } from './promises.ts';
 import { newTortureFile, type OpenedFile, unfinishedTortureFile, writeTortureFile } from './result-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
 
@@ -21,6 +21,8 @@ const OPTIONS = {
   seed: { type: 'string' },
   resume: { type: 'boolean' },
 } as const;
+
+const RUNNABLE = [...PROMISES, ...ON_WISH];
 
 type Wishes = ReturnType<typeof readWishes>;
 
@@ -47,7 +49,7 @@ async function torture(): Promise<number> {
   for (const [at, before] of file.results.entries()) {
     if (before.outcome !== 'unfinished' || interrupted) continue;
     const { seed, rounds, title } = before;
-    const promise = PROMISES.find((one) => one.title === title);
+    const promise = RUNNABLE.find((one) => one.title === title);
     if (!promise) throw new Error(`${path} is of another release: it has "${title}".`);
     const onRound = (result: TortureResult): void => {
       file.results[at] = result;
@@ -68,7 +70,7 @@ async function torture(): Promise<number> {
 function readWishes() {
   const { values } = parseArgs({ options: OPTIONS });
   const only = values.only?.split(',');
-  const unknown = only?.filter((one) => !PROMISES.some((promise) => isMeant(promise, one)));
+  const unknown = only?.filter((one) => !RUNNABLE.some((promise) => isMeant(promise, one)));
   if (unknown?.length) throw new Error(`No promise is numbered or named ${unknown.join(', ')}.`);
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds N, N > 0');
@@ -83,7 +85,7 @@ function isMeant({ name, promises }: TorturePromise, wish: string): boolean {
 }
 
 function planned({ only, rounds, seed, form }: Wishes): OpenedFile {
-  const chosen = PROMISES.filter((promise) => !only || only.some((one) => isMeant(promise, one)));
+  const chosen = only ? RUNNABLE.filter((promise) => only.some((one) => isMeant(promise, one))) : PROMISES;
   const results = chosen.map((promise) => {
     return unbegun(promise, { seed, rounds: rounds ?? promise.rounds[form], form });
   });
@@ -111,7 +113,8 @@ function verdict(result: TortureResult, { name }: TorturePromise): string {
   const again = `npm run torture -- --only ${name ?? result.promises[0]} --seed ${result.seed}`;
   const left = result.leftAt === undefined ? [] : [`data and log are left at ${result.leftAt}`];
   const lines = [...result.problems, ...left, `to repeat it: ${again}`];
-  return `${result.promises.join(',')} BROKEN\n${lines.map((line) => `  ${line}`).join('\n')}`;
+  const head = `${result.promises.join(',')} BROKEN after round ${result.roundsDone} of ${result.rounds}`;
+  return [head, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
 function numbered({ promises }: TorturePromise): string {

@@ -76,7 +76,7 @@ function learntFromRetries(ledger: Ledger): number {
   return [...ledger.events()].filter(({ created }) => created === 0).length;
 }
 
-const INSERT = /insert_deduplication_token=([\w-]+)/;
+const INSERT = /insert_deduplication_token=([^& ]+)/;
 
 async function loseInsertsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
   const { judged, hops } = scene;

@@ -13,13 +13,24 @@ function promiseOf(round: () => Promise<RoundReport>, more: Partial<TorturePromi
 const close = async () => undefined;
 
 /** What the run says of a break, if a promise goes like this with it. */
-async function unseenBy(promise: TorturePromise): Promise<string | undefined> {
-  return whyUnseen(await runPromise(promise, { seed: 1, rounds: 1, form: 'short' }));
+async function unseenBy(promise: TorturePromise, stopsWith?: RegExp): Promise<string | undefined> {
+  return whyUnseen(await runPromise(promise, { seed: 1, rounds: 1, form: 'short' }), stopsWith);
 }
 
-it('a break is seen by a round that finds a fault, and by a round that fails', async () => {
+it('a break is seen by a round that finds a fault, and by one that stops as it is said to', async () => {
   expect(await unseenBy(promiseOf(async () => ({ ...SOUND, problems: ['lost'] })))).toBeUndefined();
-  expect(await unseenBy(promiseOf(() => Promise.reject(new Error('no answer'))))).toBeUndefined();
+  const stopped = promiseOf(() => Promise.reject(new Error('no answer')));
+  expect(await unseenBy(stopped, /^Error: no answer$/m)).toBeUndefined();
+});
+
+it('a break is not seen by a round that stops for any other reason, or for any at all', async () => {
+  const stopped = promiseOf(() => Promise.reject(new Error('npm start ended with 1')));
+  const told = '"a run" was stopped, and judged nothing: Error: npm start ended with 1';
+  expect(await unseenBy(stopped)).toBe(told);
+  expect(await unseenBy(stopped, /no answer/)).toBe(told);
+  const open = () => Promise.reject(new Error('no answer'));
+  const unopened = promiseOf(async () => SOUND, { open });
+  expect(await unseenBy(unopened, /no answer/)).toBe('"a run" could not begin: Error: no answer');
 });
 
 it('a break is not seen by sound rounds, by a start that fails, or where nothing is run', async () => {

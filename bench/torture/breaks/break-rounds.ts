@@ -14,17 +14,33 @@ import { inWords, proveBreaks } from './prove-breaks.ts';
  * `promises` are all the others.
  */
 export function breakRounds(promises: readonly TorturePromise[]): TorturePromise {
+  const title = 'every break is found by the run of its promise';
+  return roundsOf(SHOWN, { name: 'breaks', title }, promises);
+}
+
+/** The same for each of them alone, under its own name. */
+export function singleBreaks(promises: readonly TorturePromise[]): TorturePromise[] {
+  return SHOWN.map((one) => {
+    const { name } = one;
+    return roundsOf([one], { name, title: `the break ${name} is found by the run of its promise` }, promises);
+  });
+}
+
+function roundsOf(
+  shown: readonly Break[],
+  named: Pick<TorturePromise, 'name' | 'title'>,
+  promises: readonly TorturePromise[],
+): TorturePromise {
   return {
+    ...named,
     // No row of the table.
     promises: [0],
-    name: 'breaks',
-    title: 'every break is found by the run of its promise',
-    rounds: { short: SHOWN.length, long: SHOWN.length },
+    rounds: { short: shown.length, long: shown.length },
     open: async (options) => ({
       round: async (number) => {
-        const one = SHOWN[number];
+        const one = shown[number];
         if (one) return showBreak(one, promises, options);
-        return { counts: {}, problems: [`There are ${SHOWN.length} breaks to show.`] };
+        return { counts: {}, problems: [`There are ${shown.length} breaks to show.`] };
       },
       close: async () => undefined,
     }),
@@ -63,27 +79,27 @@ async function runOfPromise(
   const run: PromiseRun = { seed, rounds: shownBy.rounds, form: 'short' };
   const { result, ranBroken } = await whileBroken(name, () => runPromise(promise, run));
   if (result.leftAt !== undefined) rmSync(result.leftAt, { recursive: true, force: true });
-  const unseen = ranBroken ? whyUnseen(result) : 'no process ran with it';
+  const unseen = ranBroken ? whyUnseen(result, shownBy.stopsWith) : 'no process ran with it';
   if (unseen !== undefined) return [`${name}: ${unseen}.`];
   say(`${name} is found in round ${result.roundsDone}: ${result.problems[0]?.split('\n')[0]}`);
   return [];
 }
 
 /**
- * Why a run has not shown that a promise is broken; undefined when it has. Of a Metergate that does not even
- * start nothing was judged: any other damage would have looked the same.
+ * Why a run has not shown that a promise is broken; undefined when it has. Where a Metergate does not even
+ * start, or a round does not come to its end, nothing was judged: any other damage would look the same.
  */
-export function whyUnseen({
-  outcome,
-  roundsDone,
-  title,
-  lacks,
-  problems,
-}: TortureResult): string | undefined {
+export function whyUnseen(
+  { outcome, roundsDone, title, lacks, problems, thrown }: TortureResult,
+  stopsWith?: RegExp,
+): string | undefined {
   if (lacks !== undefined) return `"${title}" was not run: ${lacks}`;
   if (outcome !== 'broken') return `${roundsDone} rounds of "${title}" missed it`;
-  if (roundsDone > 0) return undefined;
-  return `"${title}" could not begin: ${problems[0]?.split('\n')[0]}`;
+  const [first = ''] = problems;
+  const told = first.split('\n')[0];
+  if (roundsDone === 0) return `"${title}" could not begin: ${told}`;
+  if (!thrown || stopsWith?.test(first)) return undefined;
+  return `"${title}" was stopped, and judged nothing: ${told}`;
 }
 
 /** Every process that is started meanwhile runs with the break; this one, which judges, does not. */

@@ -22,11 +22,20 @@ export interface Break {
 }
 
 /** A test that passes, and fails with the break: by an assertion, not by its time limit. */
-export interface Proof {
+export interface Proof extends Stop {
   /** From the root. */
   test: string;
   /** The test's own title, whole. */
   title: string;
+}
+
+/**
+ * Of whole processes anything at all may stop a run or a test: a Metergate that does not start, a request
+ * without an answer. That shows a break only where it is what the break does, and is named here.
+ */
+export interface Stop {
+  /** What it stops with, where it is not judged; only a judgement counts otherwise. */
+  stopsWith?: RegExp;
 }
 
 /** Tests of modules run broken themselves; those of whole processes only start broken ones. */
@@ -37,7 +46,7 @@ export function kindOf({ test }: Proof): ProofKind {
 }
 
 /** The sizes are those of the short form. */
-export interface TortureProof {
+export interface TortureProof extends Stop {
   promise: number;
   rounds: number;
 }

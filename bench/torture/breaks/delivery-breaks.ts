@@ -4,6 +4,7 @@ const DISPATCH_TEST = 'delivery/dispatch.store.test.ts';
 const FAIR_TEST = 'delivery/fair-dispatch.store.test.ts';
 const UNWELL_TEST = 'delivery/unwell-endpoints.store.test.ts';
 const WEBHOOKS_TEST = 'bench/torture/webhooks/webhooks.sys.test.ts';
+const HELD_UP = /for what endpoints that are well are told/;
 
 /** From the outbox to an attempt, and what follows from it. */
 export const DELIVERY_BREAKS: readonly Break[] = [
@@ -45,7 +46,8 @@ export const DELIVERY_BREAKS: readonly Break[] = [
         title: 'whose deliveries cannot be made waits, and is told later',
       },
     ],
-    shownBy: { promise: 12, rounds: 5 },
+    // Of five kills none may have come in between: one run in three missed it.
+    shownBy: { promise: 12, rounds: 15 },
   },
   {
     name: 'one-global-queue',
@@ -56,9 +58,9 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     replace: "return endpointId ? 'all' : '';",
     provedBy: [
       { test: FAIR_TEST, title: 'an endpoint that hangs takes five attempts and holds up no other' },
-      { test: WEBHOOKS_TEST, title: 'endpoints that answer nothing hold up no other' },
+      { test: WEBHOOKS_TEST, title: 'endpoints that answer nothing hold up no other', stopsWith: HELD_UP },
     ],
-    shownBy: { promise: 13, rounds: 1 },
+    shownBy: { promise: 13, rounds: 1, stopsWith: HELD_UP },
   },
   {
     name: 'new-id-for-a-retry',

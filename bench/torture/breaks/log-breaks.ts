@@ -71,6 +71,8 @@ export const LOG_BREAKS: readonly Break[] = [
       {
         test: 'bench/torture/power/disk.sys.test.ts',
         title: 'a disk without a byte left takes nothing acknowledged, and all recovers by itself',
+        // It is not judged: with a write missing from the log requests find no answer.
+        stopsWith: /a request found no answer/,
       },
       {
         test: 'infra/segment-log/writer.test.ts',

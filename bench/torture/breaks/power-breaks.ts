@@ -62,7 +62,7 @@ export const POWER_BREAKS: readonly Break[] = [
     find: 'if (error instanceof Fatal) fail(error);',
     replace: '',
     provedBy: [],
-    shownBy: { promise: 10, rounds: 3 },
+    shownBy: { promise: 10, rounds: 3, stopsWith: /for the end of a data plane whose disk has failed/ },
   },
   {
     name: 'log-errors-thrown',

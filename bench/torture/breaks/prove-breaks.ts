@@ -86,9 +86,20 @@ function judge(
   const tests = [...module.children.allTests()].filter((test) => test.name === proof.title);
   const failed = tests.find((test) => test.result().state === 'failed');
   if (failed && (failed.diagnostic()?.duration ?? 0) >= timeoutMs) return verdict('not run', 'it hung');
-  if (failed) return verdict('red', failed.result().errors?.[0]?.message ?? '');
+  if (failed) return verdict(...failureOf(proof, failed.result().errors ?? []));
   if (tests.some((test) => test.result().state === 'passed')) return verdict('green', '');
   return verdict('not run', module.errors()[0]?.message ?? 'there is no such test');
+}
+
+/** What stops a test of whole processes may be anything, but for an assertion. */
+function failureOf(
+  proof: Proof,
+  errors: ReadonlyArray<{ name?: string; message: string }>,
+): [outcome: Verdict['outcome'], because: string] {
+  const because = errors[0]?.message ?? '';
+  const isJudged = errors.some(({ name }) => name === 'AssertionError');
+  if (kindOf(proof) === 'modules' || isJudged || proof.stopsWith?.test(because)) return ['red', because];
+  return ['not run', `to its end: ${because}`];
 }
 
 export function inWords({ name, proof, outcome, because }: Verdict): string {

@@ -4,7 +4,12 @@ const UPGRADE_TEST = 'bench/torture/upgrade/upgrade.sys.test.ts';
 const REFUSAL_TEST = 'bench/torture/upgrade/refused-data.sys.test.ts';
 const VIEW_TEST = 'bench/torture/upgrade/view-change.store.test.ts';
 const STANDSTILL_TEST = 'aggregator/stand-still.store.test.ts';
-const OTHER_LOG = { test: REFUSAL_TEST, title: 'a record file of another log' };
+/** The end of who ought to refuse, and does not, is waited for in vain. */
+const TAKEN = {
+  test: REFUSAL_TEST,
+  stopsWith: /for the end of dist\/(ingest\/main|infra\/control-side)\.js/,
+};
+const OTHER_LOG = { ...TAKEN, title: 'a record file of another log' };
 
 /** A release that finds the data of another, and data that nobody should go on with. */
 export const UPGRADE_BREAKS: readonly Break[] = [
@@ -79,7 +84,7 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     module: 'infra/key-table/open-key-table',
     find: 'await checkRecordFile(records, owner, latest.recordCount);',
     replace: '',
-    provedBy: [OTHER_LOG, { test: REFUSAL_TEST, title: 'a record file of a newer release' }],
+    provedBy: [OTHER_LOG, { ...TAKEN, title: 'a record file of a newer release' }],
   },
   {
     name: 'log-id-unchecked',
@@ -111,6 +116,6 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     module: 'infra/prepare-installation',
     find: 'await checkServerSecret(pool, secret, paths.root);',
     replace: '',
-    provedBy: [{ test: REFUSAL_TEST, title: 'the secret of another installation' }],
+    provedBy: [{ ...TAKEN, title: 'the secret of another installation' }],
   },
 ];
