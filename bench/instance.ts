@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { findPostmaster } from '../infra/postgres/postmaster.ts';
-import { identityOf } from '../infra/process-identity.ts';
+import { commandOf, identityOf } from '../infra/process-identity.ts';
 import { quietPort } from '../infra/quiet-port.ts';
 import { seenInTime } from './in-time.ts';
 import { putCluster } from './prepared-cluster.ts';
@@ -191,16 +191,7 @@ const PROGRAM: Record<'data plane' | 'control side', RegExp> = {
 function pidOf(role: Role, supervisor: ChildProcess, dataDir: string): number | undefined {
   if (role === 'supervisor') return hasEnded(supervisor) ? undefined : supervisor.pid;
   if (role === 'postgres') return findPostmaster(dataDirAt(dataDir).postgres)?.pid;
-  return childrenOf(supervisor.pid ?? 0).find((pid) => PROGRAM[role].test(commandLine(pid)));
-}
-
-/** '' when the process ended meanwhile. */
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-  } catch {
-    return '';
-  }
+  return childrenOf(supervisor.pid ?? 0).find((pid) => PROGRAM[role].test(commandOf(pid)));
 }
 
 /** By force, whatever runs: orphans of a supervisor that was killed are found by their locks. */

@@ -60,6 +60,16 @@ export function programOf(pid: number): string {
   }
 }
 
+/** Its command line with blanks between the arguments; '' where the machine does not tell. */
+export function commandOf(pid: number): string {
+  if (!onLinux) return psOf(pid, 'command=');
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
 /** Sends a signal; false when there is nobody to receive it. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
@@ -76,7 +86,12 @@ function isPid(pid: number): boolean {
 
 function startOf(pid: number): string {
   if (onLinux) return statFields(pid)[19] ?? '';
-  return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  return psOf(pid, 'lstart=');
+}
+
+/** A column of ps(1), whole: by itself it cuts off what is wider than a terminal. */
+function psOf(pid: number, column: string): string {
+  return spawnSync('ps', ['-ww', '-o', column, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
 /** The fields of /proc/<pid>/stat from `state` on (proc(5) counts it as the third; starttime is the 22nd). */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'nod
 import { join } from 'node:path';
 import { poll } from '../poll.ts';
 import {
+  commandOf,
   identityOf,
   isAlive,
   isLiving,
@@ -27,18 +28,32 @@ const STOP_TIMEOUT_MS = 10_000;
  * The living postmaster that the folder's postmaster.pid names. The file of a dead one is left to Postgres;
  * a pid that now belongs to somebody else would make Postgres refuse to start, so that file is removed.
  */
-export function findPostmaster(directory: string): Postmaster | undefined {
+export function findPostmaster(
+  directory: string,
+  workingDirectory = workingDirectoryOf,
+): Postmaster | undefined {
   const file = join(directory, 'postmaster.pid');
   if (!existsSync(file)) return undefined;
-  // Line 1 is the pid, line 4 the port (source: postgres, miscadmin.h, LOCK_FILE_LINE_*).
-  const [pid, , , port] = readFileSync(file, 'utf8').split('\n').map(Number);
-  if (!pid || !isAlive(pid)) return undefined;
-  const workingDirectory = workingDirectoryOf(pid);
-  if (workingDirectory !== undefined && workingDirectory !== realpathSync(directory)) {
+  // Line 1 is the pid, 2 the folder, 4 the port (source: postgres, pidfile.h, LOCK_FILE_LINE_*).
+  const [pid, cluster = '', , port] = readFileSync(file, 'utf8').split('\n');
+  const named = Number(pid);
+  if (!named || !isAlive(named)) return undefined;
+  const folder = workingDirectory(named) ?? folderByCommand(named, cluster);
+  if (folder !== realpathSync(directory)) {
     rmSync(file, { force: true });
     return undefined;
   }
-  return { ...identityOf(pid), port: port ?? 0 };
+  return { ...identityOf(named), port: Number(port) };
+}
+
+/**
+ * The folder that a process serves, where the machine does not tell in which it works: macOS, and a container
+ * whose root may not look at Postgres' account. The file alone proves nothing: it is copied with the folder,
+ * and outlives a power cut.
+ */
+function folderByCommand(pid: number, cluster: string): string | undefined {
+  if (!existsSync(cluster) || !`${commandOf(pid)} `.includes(` -D ${cluster} `)) return undefined;
+  return realpathSync(cluster);
 }
 
 export async function stopPostmaster(

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { testFolder } from '../test-folder.ts';
+import { startEmbeddedPostgres } from './embedded.ts';
+import { findPostmaster } from './postmaster.ts';
+
+/** As macOS does, and Linux of another account's processes where a container's root may not trace them. */
+const untold = () => undefined;
+
+/** Red when whatever lives by the pid is believed: the copy adopts the original's server and its database. */
+test('a copied folder has no server where nobody tells in which folder a process works', async () => {
+  const { directory, pid } = await runningServer();
+  const copy = `${directory}-copy`;
+  execFileSync('cp', ['-a', directory, copy]);
+  expect(findPostmaster(copy, untold)).toBeUndefined();
+  expect(existsSync(join(copy, 'postmaster.pid'))).toBe(false);
+  expect(findPostmaster(directory, untold)).toMatchObject({ pid });
+  execFileSync('ln', ['-s', directory, `${directory}-link`]);
+  expect(findPostmaster(`${directory}-link`, untold)).toMatchObject({ pid });
+});
+
+/** Red when whatever lives by the pid is believed: after a power cut somebody else would be signalled. */
+test('a pid given to another is no server where nobody tells in which folder a process works', async () => {
+  const { directory, stop } = await runningServer();
+  const file = join(directory, 'postmaster.pid');
+  const [, ...lines] = readFileSync(file, 'utf8').split('\n');
+  await stop();
+  writeFileSync(file, [process.pid, ...lines].join('\n'));
+  expect(findPostmaster(directory, untold)).toBeUndefined();
+  expect(existsSync(file)).toBe(false);
+});
+
+async function runningServer() {
+  const directory = join(testFolder(), 'postgres');
+  const server = await startEmbeddedPostgres({ directory, log: pino({ level: 'silent' }) });
+  onTestFinished(() => server.stop());
+  return { directory, pid: server.pid, stop: server.stop };
+}
