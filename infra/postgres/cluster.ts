@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync } from 'node:fs';
-import { readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chownSync, existsSync, mkdtempSync } from 'node:fs';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
 import { syncDirectory, writeDurably } from '../durable-file.ts';
 import { launchAs, type ServerAccount } from './server-account.ts';
@@ -15,7 +15,8 @@ const INITDB_TIMEOUT_MS = 120_000;
 
 /**
  * Makes the cluster when there is none and returns its password. It is made beside its place and renamed
- * into it when complete: what a start that was cut off leaves is not taken for one.
+ * into it when complete: what a start that was cut off leaves is not taken for one. Each start has a folder
+ * of its own for that: the initdb of one that was killed may still write in another.
  */
 export async function prepareCluster(
   directory: string,
@@ -23,15 +24,21 @@ export async function prepareCluster(
   account: ServerAccount,
 ): Promise<string> {
   if (!existsSync(directory)) {
-    const unfinished = `${directory}.new`;
-    await rm(unfinished, { recursive: true, force: true });
-    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    await removeUnfinished(directory);
+    const unfinished = mkdtempSync(`${directory}.new-`);
     give(unfinished, account);
     await makeCluster(unfinished, initdb, account);
     await rename(unfinished, directory);
     syncDirectory(dirname(directory));
   }
   return readFile(join(directory, PASSWORD_FILE), 'utf8');
+}
+
+/** Again where a file was added meanwhile: an initdb whose folder is gone gives up in a moment. */
+async function removeUnfinished(directory: string): Promise<void> {
+  const above = dirname(directory);
+  const names = (await readdir(above)).filter((name) => name.startsWith(`${basename(directory)}.new`));
+  for (const name of names) await rm(join(above, name), { recursive: true, force: true, maxRetries: 10 });
 }
 
 async function makeCluster(directory: string, initdb: string, account: ServerAccount): Promise<void> {

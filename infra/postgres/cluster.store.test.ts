@@ -1,0 +1,41 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { parentOf, programOf, signal } from '../process-identity.ts';
+import { testFolder } from '../test-folder.ts';
+import { findPostgresBinaries } from './binaries.ts';
+import { prepareCluster } from './cluster.ts';
+import { chooseServerAccount } from './server-account.ts';
+
+/**
+ * The initdb of a start that was killed lives on. Red when both work in one folder: that of the orphan fails
+ * there, and empties it.
+ */
+test('a cluster is made while the initdb of an earlier start still makes one', async () => {
+  const folder = testFolder();
+  const directory = join(folder, 'postgres');
+  const make = () => prepareCluster(directory, findPostgresBinaries().initdb, chooseServerAccount(directory));
+  const orphaned = make().catch(() => undefined);
+  await vi.waitFor(() => expect(isBegun(folder)).toBe(true), { timeout: 20_000, interval: 5 });
+  const [orphan = 0] = runningInitdbs();
+  signal(orphan, 'SIGSTOP');
+  const made = make();
+  await vi
+    .waitFor(() => expect(runningInitdbs()).toHaveLength(2), 20_000)
+    .finally(() => {
+      signal(orphan, 'SIGCONT');
+    });
+  expect(await made).toMatch(/^[0-9a-f]{48}$/);
+  await orphaned;
+  expect(readdirSync(folder)).toEqual(['postgres']);
+  expect(existsSync(join(directory, 'global', 'pg_control'))).toBe(true);
+});
+
+function isBegun(folder: string): boolean {
+  return readdirSync(folder).some((name) => existsSync(join(folder, name, 'PG_VERSION')));
+}
+
+function runningInitdbs(): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Boolean);
+  return pids.filter((pid) => parentOf(pid) === process.pid && programOf(pid) === 'initdb');
+}
