@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { Client, DatabaseError } from 'pg';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import { poll } from '../poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from '../process-identity.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { prepareCluster, SERVER_USER } from './cluster.ts';
-import { clearLeftovers, findPostmaster, processesIn, stopPostmaster } from './postmaster.ts';
+import { clearLeftovers, findPostmaster, isStopping, processesIn, stopPostmaster } from './postmaster.ts';
 import { chooseServerAccount, launchAs, type ServerAccount } from './server-account.ts';
 
 export interface EmbeddedPostgres {
@@ -30,6 +30,8 @@ export interface EmbeddedPostgresOptions {
   log: Logger;
   /** Over {@link SERVER_SETTINGS}. */
   settings?: Record<string, string>;
+  /** In place of {@link START_SILENCE_MS} and {@link ADOPT_SILENCE_MS}. */
+  silenceMs?: number;
 }
 
 /** For a machine that is shared with the rest of Metergate. What is durable by default stays so. */
@@ -57,9 +59,10 @@ const SERVER_SETTINGS: Record<string, string> = {
 };
 
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
-/** Crash recovery replays at most `max_wal_size`; seconds on any disk. */
-const START_TIMEOUT_MS = 120_000;
-const ADOPT_TIMEOUT_MS = 30_000;
+/** A server that neither takes connections nor says that it is starting up for this long hangs. */
+const START_SILENCE_MS = 120_000;
+const ADOPT_SILENCE_MS = 30_000;
+const TOLD_EVERY_MS = 10_000;
 /** A port may be taken between the look and the act, and shared memory may be let go of late. */
 const START_ATTEMPTS = 5;
 const WATCH_EVERY_MS = 200;
@@ -74,7 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = findPostgresBinaries();
   const account = chooseServerAccount(directory);
   const password = await prepareCluster(directory, binaries.initdb, account);
-  const adopted = await adopt(directory, password);
+  const adopted = await adopt(options, password);
   if (adopted) {
     log.info({ postmaster: adopted.process.pid }, 'adopted the running Postgres');
     return serverHandle(adopted, true);
@@ -107,11 +110,11 @@ interface RunningServer {
   url: string;
 }
 
-async function adopt(directory: string, password: string): Promise<RunningServer | undefined> {
-  const found = findPostmaster(directory);
+async function adopt(options: EmbeddedPostgresOptions, password: string): Promise<RunningServer | undefined> {
+  const found = findPostmaster(options.directory);
   if (!found) return undefined;
-  const url = urlOf(password, found.port);
-  if (await answers(found, url, ADOPT_TIMEOUT_MS)) return { process: found, url };
+  const server = { process: found, url: urlOf(password, found.port) };
+  if (await answers(server, options, ADOPT_SILENCE_MS)) return server;
   // Ours, and hanging or on its way out: nobody else can be using it.
   await stopPostmaster(found);
   return undefined;
@@ -119,9 +122,10 @@ async function adopt(directory: string, password: string): Promise<RunningServer
 
 async function launch(
   program: string,
-  { directory, settings }: EmbeddedPostgresOptions,
+  options: EmbeddedPostgresOptions,
   { account, password }: { account: ServerAccount; password: string },
 ): Promise<RunningServer | undefined> {
+  const { directory, settings } = options;
   const port = await freePort();
   const all = { ...SERVER_SETTINGS, ...settings, port: String(port) };
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -139,10 +143,9 @@ async function launch(
   child.on('error', () => undefined);
   child.unref();
   if (child.pid === undefined) return undefined;
-  const process = identityOf(child.pid);
-  const url = urlOf(password, port);
-  if (await answers(process, url, START_TIMEOUT_MS)) return { process, url };
-  await stopPostmaster(process);
+  const server = { process: identityOf(child.pid), url: urlOf(password, port) };
+  if (await answers(server, options, START_SILENCE_MS)) return server;
+  await stopPostmaster(server.process);
   return undefined;
 }
 
@@ -175,31 +178,54 @@ function urlOf(password: string, port: number): string {
   return `postgres://${SERVER_USER}:${password}@127.0.0.1:${port}/postgres?sslmode=disable`;
 }
 
-/** True once the server takes connections with our password; false when it ended, or the time did. */
-async function answers(process: ProcessIdentity, url: string, timeoutMs: number): Promise<boolean> {
+/**
+ * True once the server takes connections with our password; false when it ended, or hangs. Crash recovery
+ * takes as long as the disk makes it: begun anew it would take as long again.
+ */
+async function answers(
+  { process, url }: RunningServer,
+  { directory, log, silenceMs: given }: EmbeddedPostgresOptions,
+  usualMs: number,
+): Promise<boolean> {
+  const silenceMs = given ?? usualMs;
+  let heardAt = performance.now();
+  let toldAt = heardAt;
   const outcome = await poll(
     async () => {
-      if (await takesConnections(url)) return 'ready';
-      return isLiving(process) ? undefined : 'ended';
+      const refusal = await refusalOf(url);
+      if (refusal === undefined) return 'ready';
+      const now = performance.now();
+      if (isStartingUp(refusal) && !isStopping(directory)) heardAt = now;
+      if (!isLiving(process) || now - heardAt >= silenceMs) return 'lost';
+      if (now - toldAt < Math.min(TOLD_EVERY_MS, silenceMs)) return undefined;
+      toldAt = now;
+      log.warn({ postmaster: process.pid, reason: refusal.message }, 'waiting for Postgres');
+      return undefined;
     },
-    { timeoutMs, everyMs: 50 },
+    { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 50 },
   );
   return outcome === 'ready';
 }
 
-async function takesConnections(url: string): Promise<boolean> {
+/** Undefined when it takes a connection. */
+async function refusalOf(url: string): Promise<Error | undefined> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query('SELECT 1');
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return error as Error;
   } finally {
     // A server that hangs would keep us waiting for its goodbye.
     client.end().catch(() => undefined);
   }
+}
+
+/** Or is shutting down: the code is the same. */
+function isStartingUp(error: Error): boolean {
+  return error instanceof DatabaseError && error.code === '57P03'; // cannot_connect_now
 }
 
 async function freePort(): Promise<number> {

@@ -32,18 +32,19 @@ export function findPostmaster(
   directory: string,
   workingDirectory = workingDirectoryOf,
 ): Postmaster | undefined {
-  const file = join(directory, 'postmaster.pid');
-  if (!existsSync(file)) return undefined;
-  // Line 1 is the pid, 2 the folder, 4 the port (source: postgres, pidfile.h, LOCK_FILE_LINE_*).
-  const [pid, cluster = '', , port] = readFileSync(file, 'utf8').split('\n');
-  const named = Number(pid);
-  if (!named || !isAlive(named)) return undefined;
-  const folder = workingDirectory(named) ?? folderByCommand(named, cluster);
+  const { pid, cluster, port } = readLockFile(directory);
+  if (!pid || !isAlive(pid)) return undefined;
+  const folder = workingDirectory(pid) ?? folderByCommand(pid, cluster);
   if (folder !== realpathSync(directory)) {
-    rmSync(file, { force: true });
+    rmSync(lockFile(directory), { force: true });
     return undefined;
   }
-  return { ...identityOf(named), port: Number(port) };
+  return { ...identityOf(pid), port };
+}
+
+/** Whether the folder's server was told to end. Its clients are refused as by one that is starting up. */
+export function isStopping(directory: string): boolean {
+  return readLockFile(directory).status === 'stopping';
 }
 
 /**
@@ -54,6 +55,26 @@ export function findPostmaster(
 function folderByCommand(pid: number, cluster: string): string | undefined {
   if (!existsSync(cluster) || !`${commandOf(pid)} `.includes(` -D ${cluster} `)) return undefined;
   return realpathSync(cluster);
+}
+
+/** What its lines say. Source: postgres, pidfile.h, LOCK_FILE_LINE_* and PM_STATUS_*. */
+function readLockFile(directory: string) {
+  const [pid, cluster = '', , port = '', , , , status = ''] = linesOf(lockFile(directory));
+  return { pid: Number(pid), cluster, port: Number(port), status: status.trim() };
+}
+
+/** None where there is no file: a server removes its own when it ends. */
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function lockFile(directory: string): string {
+  return join(directory, 'postmaster.pid');
 }
 
 export async function stopPostmaster(
@@ -84,7 +105,7 @@ export async function clearLeftovers(directory: string, family: ProcessIdentity[
     for (const one of known.filter(isLiving)) signal(one.pid, name);
     const gone = () => (known.some(isLiving) || processesIn(directory).length > 0 ? undefined : true);
     if (await poll(gone, { timeoutMs: 1_000, everyMs: 20 })) {
-      rmSync(join(directory, 'postmaster.pid'), { force: true });
+      rmSync(lockFile(directory), { force: true });
       return;
     }
   }

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { signal } from '../process-identity.ts';
+import { testFolder } from '../test-folder.ts';
+import { type EmbeddedPostgresOptions, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
+import { findPostmaster } from './postmaster.ts';
+
+/** What a server is ended after in these tests that neither takes connections nor says to wait. */
+const SILENCE_MS = 5_000;
+
+/** Red when such a server is ended as one that hangs: what it has done of its recovery begins anew. */
+test('a server that says it is starting up is waited for, however long, and a line says so', async () => {
+  const { directory, release } = await heldCluster();
+  const told: unknown[] = [];
+  const log = pino({}, { write: (line: string) => void told.push(JSON.parse(line)) });
+  const started = start({ directory, log });
+  await vi.waitFor(() => expect(findPostmaster(directory)).toBeDefined(), 20_000);
+  const servers = Promise.all([started, start({ directory, log })]);
+  const line = { msg: 'waiting for Postgres', reason: 'the database system is starting up' };
+  const lines = () => told.filter((one) => expect.objectContaining(line).asymmetricMatch(one));
+  await Promise.race([servers, vi.waitFor(() => expect(lines()).toHaveLength(2), 60_000)]);
+  await release();
+  const [{ pid }, second] = await servers;
+  expect(second).toMatchObject({ pid, adopted: true });
+  expect(lines()).toMatchObject([{ postmaster: pid }, { postmaster: pid }]);
+});
+
+/** It gives new clients the same code. Red when that alone is waited for: it stays as long as the old one. */
+test('a server on its way out that does not get there is ended', async () => {
+  const directory = join(testFolder(), 'postgres');
+  onTestFinished(() => stopEmbeddedPostgres(directory));
+  const { pid, url } = await start({ directory });
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  signal(pid, 'SIGTERM');
+  expect((await start({ directory })).pid).not.toBe(pid);
+});
+
+function start(options: Omit<EmbeddedPostgresOptions, 'log'> & Partial<EmbeddedPostgresOptions>) {
+  return startEmbeddedPostgres({ log: pino({ level: 'silent' }), silenceMs: SILENCE_MS, ...options });
+}
+
+/** Its next start reads the statistics from a pipe, before it takes connections and until `release`. */
+async function heldCluster() {
+  const directory = join(testFolder(), 'postgres');
+  onTestFinished(() => stopEmbeddedPostgres(directory));
+  await (await start({ directory })).stop();
+  const statistics = join(directory, 'pg_stat', 'pgstat.stat');
+  rmSync(statistics);
+  execFileSync('mkfifo', [statistics]);
+  return { directory, release: () => writeFile(statistics, '') };
+}
