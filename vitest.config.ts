@@ -109,6 +109,7 @@ const LONG = [
   'http/uws-front.test.ts',
   'delivery/signatures.test.ts',
   'clickhouse/clickhouse-http.store.test.ts',
+  'postgres/slow-start.store.test.ts',
   'postgres/embedded.store.test.ts',
   'audit/audit.store.test.ts',
   'clickhouse/chdb.store.test.ts',

@@ -36,7 +36,8 @@ export async function openRelational(deps: RelationalDeps): Promise<Relational> 
 
 async function locate({ databaseUrl, directory, log, closer, onMoved }: RelationalDeps) {
   if (databaseUrl !== undefined) return () => databaseUrl;
-  const kept = await keepPostgres({ directory, log, onMoved });
+  const kept = keepPostgres({ directory, log, onMoved });
+  // Before it has started: a recovery takes long, and a stop would leave it to write on.
   closer.add('postgres', { close: kept.close });
-  return kept.url;
+  return await kept.url;
 }

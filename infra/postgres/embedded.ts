@@ -32,6 +32,8 @@ export interface EmbeddedPostgresOptions {
   settings?: Record<string, string>;
   /** In place of {@link START_SILENCE_MS} and {@link ADOPT_SILENCE_MS}. */
   silenceMs?: number;
+  /** Gives the start up: its server is ended, and the signal's reason thrown. */
+  signal?: AbortSignal;
 }
 
 /** For a machine that is shared with the rest of Metergate. What is durable by default stays so. */
@@ -83,6 +85,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     return serverHandle(adopted, true);
   }
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
+    options.signal?.throwIfAborted();
     await clearLeftovers(directory);
     const started = await launch(binaries.postgres, options, { account, password });
     if (started) {
@@ -179,12 +182,12 @@ function urlOf(password: string, port: number): string {
 }
 
 /**
- * True once the server takes connections with our password; false when it ended, or hangs. Crash recovery
- * takes as long as the disk makes it: begun anew it would take as long again.
+ * True once the server takes connections with our password; false when it ended, hangs, or is given up.
+ * Crash recovery takes as long as the disk makes it: begun anew it would take as long again.
  */
 async function answers(
   { process, url }: RunningServer,
-  { directory, log, silenceMs: given }: EmbeddedPostgresOptions,
+  { directory, log, silenceMs: given, signal }: EmbeddedPostgresOptions,
   usualMs: number,
 ): Promise<boolean> {
   const silenceMs = given ?? usualMs;
@@ -196,7 +199,7 @@ async function answers(
       if (refusal === undefined) return 'ready';
       const now = performance.now();
       if (isStartingUp(refusal) && !isStopping(directory)) heardAt = now;
-      if (!isLiving(process) || now - heardAt >= silenceMs) return 'lost';
+      if (signal?.aborted || !isLiving(process) || now - heardAt >= silenceMs) return 'lost';
       if (now - toldAt < Math.min(TOLD_EVERY_MS, silenceMs)) return undefined;
       toldAt = now;
       log.warn({ postmaster: process.pid, reason: refusal.message }, 'waiting for Postgres');

@@ -13,15 +13,16 @@ const log = pino({ level: 'silent' });
 test('a killed server is started again, and the same pool finds it on its new port', async () => {
   const directory = join(testFolder(), 'postgres');
   const onMoved = vi.fn();
-  const kept = await keepPostgres({ directory, log, onMoved });
+  const kept = keepPostgres({ directory, log, onMoved });
   onTestFinished(() => kept.close());
-  const pool = createPool({ url: kept.url, name: 'test', log });
+  const url = await kept.url;
+  const pool = createPool({ url, name: 'test', log });
   onTestFinished(() => pool.end());
-  const before = kept.url();
+  const before = url();
   await pool.query('CREATE TABLE kept AS SELECT 7 AS seven');
   signal(findPostmaster(directory)?.pid ?? 0, 'SIGKILL');
   await vi.waitFor(() => expect(onMoved).toHaveBeenCalledOnce(), 10_000);
-  expect(kept.url()).not.toBe(before);
+  expect(url()).not.toBe(before);
   const { rows } = await pool.query('SELECT seven FROM kept');
   expect(rows).toEqual([{ seven: 7 }]);
 });
@@ -32,7 +33,7 @@ test('where it is now is told until somebody hears it, and it is watched once', 
   const lines: string[] = [];
   const told: string[] = [];
   let fails = 2;
-  const kept = await keepPostgres({
+  const kept = keepPostgres({
     directory,
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     onMoved(url) {
@@ -42,18 +43,20 @@ test('where it is now is told until somebody hears it, and it is watched once', 
     },
   });
   onTestFinished(() => kept.close());
+  const url = await kept.url;
   for (let deaths = 1; deaths <= 2; deaths += 1) {
     signal(findPostmaster(directory)?.pid ?? 0, 'SIGKILL');
     await vi.waitFor(() => expect(told).toHaveLength(deaths), 20_000);
   }
   expect(lines.filter((line) => line.includes('ended and is started again'))).toHaveLength(2);
-  expect(told.at(-1)).toBe(kept.url());
+  expect(told.at(-1)).toBe(url());
 });
 
 test('a server that is closed stays closed', async () => {
   const directory = join(testFolder(), 'postgres');
   const onMoved = vi.fn();
-  const kept = await keepPostgres({ directory, log, onMoved });
+  const kept = keepPostgres({ directory, log, onMoved });
+  await kept.url;
   const { pid = 0 } = findPostmaster(directory) ?? {};
   expect(isAlive(pid)).toBe(true);
   await kept.close();

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
 export interface KeptPostgres {
-  /** Where it is now, or was last. */
-  url(): string;
-  /** Stops it for good. */
+  /** When it has started: where it is now, or was last. Throws what its first start throws. */
+  url: Promise<() => string>;
+  /** Stops it for good; a start that is under way is given up. */
   close(): Promise<void>;
 }
 
@@ -18,11 +18,24 @@ export interface KeptPostgresOptions {
 
 const BACKOFF_MS = { first: 100, most: 5_000 };
 
-/** An embedded server that is started again when it dies. Throws what its first start throws. */
-export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOptions): Promise<KeptPostgres> {
+/** An embedded server that is started again when it dies. */
+export function keepPostgres(options: KeptPostgresOptions): KeptPostgres {
   const closing = new AbortController();
+  const started = startKept(options, closing.signal);
+  return {
+    url: started.then(({ url }) => url),
+    close: async () => {
+      closing.abort();
+      const server = await started.catch(() => undefined);
+      await server?.stop();
+    },
+  };
+}
+
+async function startKept({ directory, log, onMoved }: KeptPostgresOptions, closing: AbortSignal) {
+  const start = () => startEmbeddedPostgres({ directory, log, signal: closing });
   let restarting: Promise<void> = Promise.resolve();
-  let server = await startEmbeddedPostgres({ directory, log });
+  let server = await start();
   watch(server);
 
   function watch(current: EmbeddedPostgres): void {
@@ -33,8 +46,7 @@ export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOpti
   }
 
   async function startAgain(): Promise<void> {
-    const again = () => startEmbeddedPostgres({ directory, log });
-    const started = await untilDone('Postgres does not start', again);
+    const started = await untilDone('Postgres does not start', start);
     if (!started) return;
     server = started;
     watch(started);
@@ -46,16 +58,13 @@ export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOpti
 
   /** Again and again; undefined when it is closed before. */
   async function untilDone<T>(failure: string, act: () => Promise<T>): Promise<T | undefined> {
-    for (
-      let waitMs = BACKOFF_MS.first;
-      !closing.signal.aborted;
-      waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)
-    ) {
+    for (let waitMs = BACKOFF_MS.first; !closing.aborted; waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)) {
       try {
         return await act();
       } catch (err) {
+        if (closing.aborted) break;
         log.error({ err, waitMs }, failure);
-        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
+        await delay(waitMs, undefined, { signal: closing }).catch(() => undefined);
       }
     }
     return undefined;
@@ -63,8 +72,7 @@ export async function keepPostgres({ directory, log, onMoved }: KeptPostgresOpti
 
   return {
     url: () => server.url,
-    close: async () => {
-      closing.abort();
+    stop: async () => {
       await restarting;
       await server.stop();
     },

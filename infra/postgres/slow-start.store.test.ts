@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signal } from '../process-identity.ts';
+import { createCloser } from '../closer.ts';
+import { isAlive, signal } from '../process-identity.ts';
+import { openRelational } from '../relational.ts';
 import { testFolder } from '../test-folder.ts';
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 import { findPostmaster } from './postmaster.ts';
@@ -40,6 +42,20 @@ test('a server on its way out that does not get there is ended', async () => {
   await client.connect();
   signal(pid, 'SIGTERM');
   expect((await start({ directory })).pid).not.toBe(pid);
+});
+
+/** Red when it is somebody's only once it takes connections: the stop is over at once and it runs on. */
+test('a stop gives up a start and ends its server', async () => {
+  const { directory } = await heldCluster();
+  const log = pino({ level: 'silent' });
+  const closer = createCloser(log, { stepTimeoutMs: 30_000 });
+  const opened = openRelational({ directory, log, closer, onMoved: () => undefined });
+  const refused = expect(opened).rejects.toThrow();
+  const { pid } = await vi.waitUntil(() => findPostmaster(directory), 20_000);
+  await closer.close();
+  expect(isAlive(pid)).toBe(false);
+  await refused;
+  expect(findPostmaster(directory)).toBeUndefined();
 });
 
 function start(options: Omit<EmbeddedPostgresOptions, 'log'> & Partial<EmbeddedPostgresOptions>) {
