@@ -1,20 +1,11 @@
 /**
  * Makes dist/ from the sources: WebAssembly first, then JavaScript, then what is read beside it. `npm run
- * build`, or by start.mjs when something is newer than the last build.
+ * build`, or by start.mjs when the last build was of other sources.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -30,46 +21,54 @@ const TOOLS = {
   tsc: join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
 };
 
-/** True when dist/ is missing or a source is newer. */
+/**
+ * True when dist/ is missing, or of other sources. Told by their content, in some 20 ms: a release that is
+ * unpacked over another may be older by its files' times, and clocks are set back.
+ */
 export function isOutdated() {
-  const builtAt = modifiedAt(STAMP);
-  const settings = ['package.json', 'tsconfig.json'].map((name) => join(ROOT, name));
-  const written = sources().filter((path) => extname(path) !== '.wasm');
-  return [...settings, ...written].some((path) => modifiedAt(path) > builtAt);
+  return readStamp().sources !== hashOf(writtenSources());
 }
 
 /** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
 export function build() {
-  const startedAt = new Date();
   const fresh = `${DIST}.${process.pid}`;
-  buildWebAssembly();
+  // Taken before: what is edited while this runs is not in this build.
+  const stamp = { sources: hashOf(writtenSources()), modules: buildWebAssembly() };
   // Types are judged by `npm run check`; whoever starts a release need not wait for that.
   run(TOOLS.tsc, '-p', join(ROOT, 'infra', 'tsconfig.build.json'), '--noCheck', '--outDir', fresh);
   for (const path of sources().filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
     cpSync(path, path.replace(ROOT, fresh), { recursive: true });
   }
-  const stamp = join(fresh, '.built');
-  writeFileSync(stamp, '');
-  // What was edited while this ran is newer than this build.
-  utimesSync(stamp, startedAt, startedAt);
+  writeFileSync(join(fresh, '.built'), JSON.stringify(stamp));
   const old = `${DIST}.old.${process.pid}`;
   if (existsSync(DIST)) renameSync(DIST, old);
   renameSync(fresh, DIST);
   rmSync(old, { recursive: true, force: true });
 }
 
+/** What each module is made of, by its settings; compiled only where that is not what it was made of last. */
 function buildWebAssembly() {
+  const { modules: before = {} } = readStamp();
+  const modules = {};
   for (const path of sources().filter((source) => source.endsWith('asconfig.json'))) {
     const folder = dirname(path);
+    const name = relative(ROOT, path);
     const { outFile } = JSON.parse(readFileSync(path, 'utf8')).options;
-    const newest = Math.max(...filesIn(folder).map(modifiedAt));
-    if (modifiedAt(join(folder, outFile)) < newest) run(TOOLS.asc, '--config', path);
+    modules[name] = hashOf(filesIn(folder));
+    const isFresh = modules[name] === before[name] && existsSync(join(folder, outFile));
+    if (!isFresh) run(TOOLS.asc, '--config', path);
   }
+  return modules;
 }
 
 function run(tool, ...args) {
   const { status } = spawnSync(process.execPath, [tool, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error(`${tool} ended with ${status}`);
+}
+
+function writtenSources() {
+  const settings = ['package.json', 'tsconfig.json'].map((name) => join(ROOT, name));
+  return [...settings, ...sources().filter((path) => extname(path) !== '.wasm')];
 }
 
 function sources() {
@@ -83,8 +82,23 @@ function filesIn(folder) {
   return files.map((entry) => join(entry.parentPath, entry.name));
 }
 
-function modifiedAt(path) {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  // Folders are read in any order; and what was listed may be gone.
+  for (const path of paths.sort().filter((one) => existsSync(one))) {
+    const bytes = readFileSync(path);
+    hash.update(`${relative(ROOT, path)}\n${bytes.length}\n`).update(bytes);
+  }
+  return hash.digest('hex');
+}
+
+/** What the last build was made of; {} where there is none. */
+function readStamp() {
+  try {
+    return JSON.parse(readFileSync(STAMP, 'utf8'));
+  } catch {
+    return {};
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) build();
