@@ -1,6 +1,6 @@
 import { rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
+import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
 
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
@@ -29,4 +29,45 @@ test('what is built from these very sources is not built again', async () => {
   await tree.start();
   tree.write(PROGRAM, tree.read(PROGRAM));
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** Red when packages are judged by the time of their lock file. */
+test('packages are installed when the lock file names others, however old it is', async () => {
+  const tree = makeTree();
+  await tree.start();
+  unpack(
+    tree,
+    'package-lock.json',
+    lockOf({ '': {}, 'node_modules/koa': { version: '3.0.1', integrity: 'sha512-second' } }),
+  );
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** Red when npm is asked about what only a build needs, or another platform: it may be out of reach. */
+test('nothing is installed when all that is needed is there, in whatever way it came', async () => {
+  const tree = makeTree();
+  await tree.start();
+  const koa = { version: '3.0.0', integrity: 'sha512-first' };
+  const others = { 'node_modules/vitest': { dev: true }, 'node_modules/fsevents': { optional: true } };
+  tree.write('package-lock.json', lockOf({ '': {}, 'node_modules/koa': koa, ...others }));
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+  tree.write(PROGRAM, says('second'));
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(tree.read('npm-calls')).toContain('--include=dev');
+});
+
+/** Red when what was installed before is believed: some of it may be gone by then. */
+test('an installation that was cut off is begun again, also by the release before', async () => {
+  const tree = makeTree();
+  await tree.start();
+  const [npm, lock] = [tree.read('npm.cjs'), tree.read('package-lock.json')];
+  tree.write('npm.cjs', 'process.exit(1)');
+  tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
+  expect(await tree.start()).toMatchObject({ code: 1, stdout: '' });
+  tree.write('npm.cjs', npm);
+  tree.write('package-lock.json', lock);
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
 });

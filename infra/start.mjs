@@ -4,19 +4,13 @@
  * JavaScript of the oldest kind that still parses, without imports from packages, so that it can say what
  * is wrong with a machine that has nothing yet.
  */
-import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** zlib.crc32, which every frame of the log carries, came with 20.15 and 22.2. */
 const NODE_AT_LEAST = [20, 15];
 const ROLES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 refuseOldNode();
-installIfNeeded();
-await buildIfNeeded();
+await prepare();
 await import(programOf(process.argv[2]));
 
 function programOf(role) {
@@ -37,34 +31,19 @@ function refuseOldNode() {
   process.exit(1);
 }
 
-/** npm leaves a copy of the lock file in node_modules as its last act. */
-function installIfNeeded() {
-  const installedAt = modifiedAt(join(ROOT, 'node_modules', '.package-lock.json'));
-  if (installedAt >= modifiedAt(join(ROOT, 'package-lock.json'))) return;
-  console.error('Installing packages (once)');
-  // Not `npm ci`: it refuses a lock file that leaves out packages of other platforms, which is what npm
-  // writes where a registry does not carry them. The build's tools are development packages, whatever
-  // NODE_ENV says.
-  const args = ['install', '--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund'];
-  const npm = process.env.npm_execpath;
-  const options = { cwd: ROOT, stdio: ['ignore', 2, 2] };
-  const { status } = npm
-    ? spawnSync(process.execPath, [npm, ...args], options)
-    : spawnSync('npm', args, options);
-  if (status !== 0) {
-    console.error('npm install failed: see above.');
-    process.exit(1);
-  }
-}
-
-async function buildIfNeeded() {
+/** Loaded here, since an old Node may not even parse them. */
+async function prepare() {
   const { build, isOutdated } = await import('./build.mjs');
-  if (!isOutdated()) return;
+  const { install, isInstalled } = await import('./packages.mjs');
+  const toBuild = isOutdated();
+  if (!isInstalled({ toBuild })) {
+    console.error('Installing packages (once)');
+    if (!install()) {
+      console.error('npm install failed: see above.');
+      process.exit(1);
+    }
+  }
+  if (!toBuild) return;
   console.error('Building (once per change)');
   build();
-}
-
-function modifiedAt(path) {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats ? stats.mtimeMs : 0;
 }

@@ -8,9 +8,10 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { install, isInstalled } from './packages.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const REPORTS = join(ROOT, '.cache', 'test-reports');
@@ -18,9 +19,6 @@ const SUMMARY = join(ROOT, '.cache', 'test-summary.json');
 /** What the tests need of the machine; made by the build. */
 const MEANS = join(ROOT, 'dist', 'bench', 'torture', 'machine-means.js');
 const NODE_MAJOR_MIN = 20;
-
-/** As start.mjs does it: the checks are development packages, Postgres comes in optional ones. */
-const INSTALL = ['install', '--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund'];
 
 const BUILD = ['build', process.execPath, ['infra/build.mjs']];
 
@@ -54,7 +52,10 @@ async function main(vitestArguments) {
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     return fail(`Metergate needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}.`);
   }
-  if (mustInstall() && !run('install', 'npm', INSTALL)) return fail('npm install failed.');
+  if (!isInstalled({ toBuild: true })) {
+    process.stdout.write('\n=== install\n');
+    if (!install()) return fail('npm install failed.');
+  }
   const isBuilt = run(...BUILD);
   const { counts, failedGates } = await runAll(vitestArguments);
   if (!isBuilt) failedGates.unshift('build');
@@ -63,11 +64,6 @@ async function main(vitestArguments) {
   const skipped = [...counts.skipped, ...missing];
   writeFileSync(SUMMARY, `${JSON.stringify({ ...counts, skipped, failedGates })}\n`);
   return report({ ...counts, failedGates, missing });
-}
-
-function mustInstall() {
-  const installed = join('node_modules', '.package-lock.json');
-  return !existsSync(installed) || statSync(installed).mtimeMs < statSync('package-lock.json').mtimeMs;
 }
 
 function run(name, command, options) {

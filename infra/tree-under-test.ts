@@ -62,7 +62,7 @@ export function makeTree(): Tree {
   return { path, write, read: (name) => readFileSync(path(name), 'utf8'), start };
 }
 
-function lockOf(packages: object): string {
+export function lockOf(packages: object): string {
   return JSON.stringify({ lockfileVersion: 3, packages });
 }
 
