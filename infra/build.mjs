@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -22,43 +22,76 @@ const TOOLS = {
 };
 
 /**
- * True when dist/ is missing, or of other sources. Told by their content, in some 20 ms: a release that is
- * unpacked over another may be older by its files' times, and clocks are set back.
+ * True when dist/ is missing, or of other sources, or a module is not the one that was built. Told by their
+ * content, in some 20 ms: a release that is unpacked over another may be older by its files' times, and
+ * clocks are set back.
  */
 export function isOutdated() {
-  return readStamp().sources !== hashOf(writtenSources());
+  const built = readStamp();
+  return built.sources !== hashOf(writtenSources()) || !modules().every((module) => isBuilt(module, built));
 }
 
 /** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
 export function build() {
   const fresh = `${DIST}.${process.pid}`;
+  try {
+    buildInto(fresh);
+    const old = `${DIST}.old.${process.pid}`;
+    if (existsSync(DIST)) renameSync(DIST, old);
+    renameSync(fresh, DIST);
+    rmSync(old, { recursive: true, force: true });
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function buildInto(fresh) {
   // Taken before: what is edited while this runs is not in this build.
-  const stamp = { sources: hashOf(writtenSources()), modules: buildWebAssembly() };
+  const stamp = { sources: hashOf(writtenSources()), modules: buildWebAssembly(fresh) };
   // Types are judged by `npm run check`; whoever starts a release need not wait for that.
   run(TOOLS.tsc, '-p', join(ROOT, 'infra', 'tsconfig.build.json'), '--noCheck', '--outDir', fresh);
   for (const path of sources().filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
     cpSync(path, path.replace(ROOT, fresh), { recursive: true });
   }
   writeFileSync(join(fresh, '.built'), JSON.stringify(stamp));
-  const old = `${DIST}.old.${process.pid}`;
-  if (existsSync(DIST)) renameSync(DIST, old);
-  renameSync(fresh, DIST);
-  rmSync(old, { recursive: true, force: true });
 }
 
-/** What each module is made of, by its settings; compiled only where that is not what it was made of last. */
-function buildWebAssembly() {
-  const { modules: before = {} } = readStamp();
-  const modules = {};
-  for (const path of sources().filter((source) => source.endsWith('asconfig.json'))) {
-    const folder = dirname(path);
-    const name = relative(ROOT, path);
-    const { outFile } = JSON.parse(readFileSync(path, 'utf8')).options;
-    modules[name] = hashOf(filesIn(folder));
-    const isFresh = modules[name] === before[name] && existsSync(join(folder, outFile));
-    if (!isFresh) run(TOOLS.asc, '--config', path);
-  }
-  return modules;
+/** Compiles what is not what was built last. Returns the stamps of all, by the names of their settings. */
+function buildWebAssembly(scratch) {
+  const built = readStamp();
+  const stamps = modules().map((module) => {
+    if (!isBuilt(module, built)) compile(module, scratch);
+    return [module.name, stampOf(module)];
+  });
+  return Object.fromEntries(stamps);
+}
+
+/** The compiler says nothing of what it could not write, on a full disk say, and ends with 0. */
+function compile({ settings, place }, scratch) {
+  const fresh = join(scratch, basename(place));
+  run(TOOLS.asc, '--config', settings, '--outFile', fresh);
+  if (!WebAssembly.validate(readFileSync(fresh))) throw new Error(`${place} could not be written whole`);
+  renameSync(fresh, place);
+}
+
+/** The WebAssembly modules by their settings, with what each is made of just now. */
+function modules() {
+  const found = sources().filter((path) => path.endsWith('asconfig.json'));
+  return found.map((settings) => {
+    const folder = dirname(settings);
+    const { outFile } = JSON.parse(readFileSync(settings, 'utf8')).options;
+    const from = hashOf(filesIn(folder));
+    return { name: relative(ROOT, settings), settings, place: join(folder, outFile), from };
+  });
+}
+
+function isBuilt(module, built) {
+  return built.modules?.[module.name] === stampOf(module);
+}
+
+/** What it was made of and what that made. */
+function stampOf({ from, place }) {
+  return `${from} ${hashOf([place])}`;
 }
 
 function run(tool, ...args) {

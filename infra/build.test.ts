@@ -1,4 +1,4 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
 
@@ -70,4 +70,48 @@ test('an installation that was cut off is begun again, also by the release befor
   tree.write('package-lock.json', lock);
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
   expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
+});
+
+const MODULE = 'ingest/engine/one.wasm';
+
+function writeModule({ write }: Tree, word: string): void {
+  const settings = { entries: ['./one.ts'], options: { outFile: '../one.wasm', runtime: 'stub' } };
+  write('ingest/engine/assembly/asconfig.json', JSON.stringify(settings));
+  const text = word.repeat(1_000 / word.length);
+  write('ingest/engine/assembly/one.ts', `export function one(): string { return '${text}'; }\n`);
+}
+
+/** Strings of a module have two bytes for each character. */
+function holds({ path }: Tree, name: string, word: string): boolean {
+  return readFileSync(path(name)).includes(Buffer.from(word.repeat(100), 'utf16le'));
+}
+
+/** Red when the compiler, which says nothing of what it could not write, writes to where it is read. */
+test('a module that a full disk cut off is told, and stands nowhere', async () => {
+  const tree = makeTree();
+  writeModule(tree, 'first');
+  const full = await tree.start('ulimit -f 1');
+  expect(full).toMatchObject({ code: 1, stdout: '' });
+  expect(full.stderr).toContain('one.wasm');
+  expect(existsSync(tree.path(MODULE))).toBe(false);
+  expect(readdirSync(tree.path('.')).filter((name) => name.startsWith('dist'))).toEqual([]);
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  expect(holds(tree, `dist/${MODULE}`, 'first')).toBe(true);
+});
+
+/** Red when only what a module is made of is looked at. */
+test('a module that is missing or another than was built is built again', async () => {
+  const tree = makeTree();
+  writeModule(tree, 'first');
+  await tree.start();
+  tree.write(MODULE, 'damaged');
+  await tree.start();
+  expect(holds(tree, MODULE, 'first')).toBe(true);
+  rmSync(tree.path(MODULE));
+  await tree.start();
+  expect(holds(tree, MODULE, 'first')).toBe(true);
+  writeModule(tree, 'second');
+  await tree.start();
+  expect(holds(tree, `dist/${MODULE}`, 'second')).toBe(true);
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
 });
