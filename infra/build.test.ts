@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { acquireLock } from './process-lock.ts';
 import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
 
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
@@ -114,4 +115,22 @@ test('a module that is missing or another than was built is built again', async 
   await tree.start();
   expect(holds(tree, `dist/${MODULE}`, 'second')).toBe(true);
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** Red when the lock is looked at only by the new release: a child that ends would come back as that. */
+test('what runs on the folder is neither built nor installed anew', async () => {
+  const tree = makeTree();
+  await tree.start();
+  const release = await acquireLock(tree.path('data/locks/data-dir.lock'));
+  const before = tree.read('data/locks/data-dir.lock');
+  tree.write(PROGRAM, says('second'));
+  tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
+  const refused = await tree.start();
+  expect(refused).toMatchObject({ code: 3, stdout: '' });
+  expect(refused.stderr).toMatch(/^Process \d+ holds \S+: another Metergate runs on this DATA_DIR\. .+\n$/);
+  expect(tree.read('dist/infra/all-in-one.js')).toContain('first');
+  expect(tree.read('data/locks/data-dir.lock')).toBe(before);
+  release();
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(tree.read('data/locks/data-dir.lock')).toBe('');
 });

@@ -4,10 +4,25 @@
  * JavaScript of the oldest kind that still parses, without imports from packages, so that it can say what
  * is wrong with a machine that has nothing yet.
  */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 /** zlib.crc32, which every frame of the log carries, came with 20.15 and 22.2. */
 const NODE_AT_LEAST = [20, 15];
 const ROLES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
+/** As in exit-code.ts. */
+const DATA_DIR_IN_USE = 3;
+const TRY_LOCK = `
+  const [, locks, file] = process.argv;
+  const { acquireLock } = await import(locks);
+  const release = await acquireLock(file).catch(({ code, message }) => {
+    if (code !== 'data_dir_in_use') process.exit(1);
+    console.error(message);
+    process.exit(${DATA_DIR_IN_USE});
+  });
+  release();
+`;
 
 refuseOldNode();
 await prepare();
@@ -36,7 +51,9 @@ async function prepare() {
   const { build, isOutdated } = await import('./build.mjs');
   const { install, isInstalled } = await import('./packages.mjs');
   const toBuild = isOutdated();
-  if (!isInstalled({ toBuild })) {
+  const toInstall = !isInstalled({ toBuild });
+  if (toBuild || toInstall) refuseUnderRunning();
+  if (toInstall) {
     console.error('Installing packages (once)');
     if (!install()) {
       console.error('npm install failed: see above.');
@@ -46,4 +63,20 @@ async function prepare() {
   if (!toBuild) return;
   console.error('Building (once per change)');
   build();
+}
+
+/**
+ * What runs loads more of dist/ later, at the latest for a child that ended, and must not get another
+ * release. The lock is tried as that release does it, by a process of its own: what is loaded in this one
+ * stays. Where it cannot be tried nothing is said: the start looks itself.
+ */
+function refuseUnderRunning() {
+  const locks = new URL('../dist/infra/process-lock.js', import.meta.url);
+  const file = resolve(process.env.DATA_DIR || 'data', 'locks', 'data-dir.lock');
+  if (process.argv[2] !== undefined || !existsSync(locks) || !existsSync(file)) return;
+  const args = ['--input-type=module', '--eval', TRY_LOCK, locks.href, file];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== DATA_DIR_IN_USE) return;
+  process.stderr.write(stderr);
+  process.exit(DATA_DIR_IN_USE);
 }

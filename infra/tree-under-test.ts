@@ -1,17 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { testFolder } from './test-folder.ts';
 
-/** A tree of sources as an operator unpacks it, with two programs and the means of the real one. */
+/** A tree of sources as an operator unpacks it, with a program of one line and the means of the real one. */
 export interface Tree {
   path(name: string): string;
   write(name: string, text: string): void;
@@ -27,9 +19,11 @@ interface Outcome {
 }
 
 export const PROGRAM = 'infra/all-in-one.ts';
-const MEANS = ['infra/tsconfig.build.json', 'tsconfig.json'];
-/** What the build calls, with what that loads. */
-const TOOLS = ['typescript', '@typescript', '@types', 'undici-types', 'assemblyscript', 'binaryen', 'long'];
+const LOCK = ['infra/process-lock.ts', 'infra/process-identity.ts', 'infra/poll.ts'];
+const FAILURES = ['schemas/failures.ts', 'schemas/error-codes.ts'];
+const MEANS = ['infra/tsconfig.build.json', 'tsconfig.json', ...LOCK, ...FAILURES];
+/** Real ones; what these load is found beside them. */
+const TOOLS = ['typescript', 'assemblyscript', '@types', 'fs-native-extensions'];
 const PACKAGES = { 'node_modules/koa': { version: '3.0.0', integrity: 'sha512-first' } };
 
 /** Stands for npm: it counts its calls, and leaves what npm leaves. */
@@ -53,7 +47,7 @@ export function makeTree(): Tree {
   write('package.json', '{ "type": "module" }');
   write('package-lock.json', lockOf({ '': {}, ...PACKAGES }));
   write('node_modules/.package-lock.json', lockOf(PACKAGES));
-  for (const name of TOOLS.filter((tool) => existsSync(join('node_modules', tool)))) {
+  for (const name of TOOLS) {
     symlinkSync(resolve('node_modules', name), path(join('node_modules', name)));
   }
   write('npm.cjs', NPM);
