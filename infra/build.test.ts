@@ -134,3 +134,19 @@ test('what runs on the folder is neither built nor installed anew', async () => 
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
   expect(tree.read('data/locks/data-dir.lock')).toBe('');
 });
+
+/** Red when each installs and builds for itself, into one place. */
+test.runIf(process.platform === 'linux')('of many that start on a fresh clone one prepares it', async () => {
+  const tree = makeTree();
+  rmSync(tree.path('node_modules/.package-lock.json'));
+  // Time for all of them to come upon it.
+  tree.write('npm.cjs', `${tree.read('npm.cjs')}; setTimeout(() => {}, 1_000);`);
+  const started = await Promise.all([1, 2, 3].map(() => tree.start()));
+  expect(started.map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+    Array.from({ length: 3 }, () => ({ code: 0, stdout: 'first\n' })),
+  );
+  expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
+  const said = started.map(({ stderr }) => stderr).join('');
+  expect(said.match(/^Building/gm)).toHaveLength(1);
+  expect(said.match(/^Waiting/gm)).toHaveLength(2);
+});

@@ -5,7 +5,9 @@
  * is wrong with a machine that has nothing yet.
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 
 /** zlib.crc32, which every frame of the log carries, came with 20.15 and 22.2. */
@@ -23,6 +25,9 @@ const TRY_LOCK = `
   });
   release();
 `;
+/** An installation over a slow line takes minutes. */
+const OTHERS_WAIT_MS = 600_000;
+const OTHERS_POLL_EVERY_MS = 100;
 
 refuseOldNode();
 await prepare();
@@ -50,19 +55,54 @@ function refuseOldNode() {
 async function prepare() {
   const { build, isOutdated } = await import('./build.mjs');
   const { install, isInstalled } = await import('./packages.mjs');
-  const toBuild = isOutdated();
-  const toInstall = !isInstalled({ toBuild });
-  if (toBuild || toInstall) refuseUnderRunning();
-  if (toInstall) {
-    console.error('Installing packages (once)');
-    if (!install()) {
-      console.error('npm install failed: see above.');
-      process.exit(1);
+  if (!isOutdated() && isInstalled({ toBuild: false })) return;
+  await alone(() => {
+    // Looked at again: another one may have done it meanwhile.
+    const toBuild = isOutdated();
+    const toInstall = !isInstalled({ toBuild });
+    if (toBuild || toInstall) refuseUnderRunning();
+    if (toInstall) {
+      console.error('Installing packages (once)');
+      if (!install()) {
+        console.error('npm install failed: see above.');
+        process.exit(1);
+      }
     }
+    if (!toBuild) return;
+    console.error('Building (once per change)');
+    build();
+  });
+}
+
+/**
+ * Roles that start together would install and build into one place. Who has the name of a socket without a
+ * file goes first: the kernel gives it back in whatever way its owner ends, and no package is needed. Only
+ * Linux has such names; elsewhere nobody waits.
+ */
+async function alone(work) {
+  const name = `\0metergate ${createHash('sha256')
+    .update(import.meta.url)
+    .digest('hex')}`;
+  let bound = await bind(name);
+  if (bound.code === 'EADDRINUSE') console.error('Waiting for another start that installs or builds');
+  const giveUpAt = performance.now() + OTHERS_WAIT_MS;
+  while (bound.code === 'EADDRINUSE' && performance.now() < giveUpAt) {
+    await new Promise((done) => setTimeout(done, OTHERS_POLL_EVERY_MS));
+    bound = await bind(name);
   }
-  if (!toBuild) return;
-  console.error('Building (once per change)');
-  build();
+  try {
+    work();
+  } finally {
+    if (bound.server) bound.server.close();
+  }
+}
+
+function bind(name) {
+  const server = createServer();
+  return new Promise((done) => {
+    server.once('error', ({ code }) => done({ code }));
+    server.listen(name, () => done({ server }));
+  });
 }
 
 /**
