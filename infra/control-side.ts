@@ -1,5 +1,6 @@
 /** The control side's process: Postgres, the warehouse, the load, the control plane and delivery. */
 import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
 import { answerKeyExport } from '../aggregator/key-export/answer-key-export.ts';
 import { type LoadDeps, openLoad } from '../aggregator/open-load.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
@@ -16,6 +17,7 @@ import { createListener } from './postgres/listen.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { identityOf } from './process-identity.ts';
 import { acquireLock } from './process-lock.ts';
+import { refuseLostCluster, refuseOtherDatabase } from './refuse-lost-database.ts';
 import { openRelational, type Relational } from './relational.ts';
 import { type RoleContext, runRole } from './role-process.ts';
 import type { DerivedSecrets } from './secrets.ts';
@@ -33,7 +35,10 @@ await runRole('control', async (context) => {
     writeEndpoints(paths.endpoints, { postgresUrl, controlUrl: server.url });
   const { databaseUrl, seedDemo } = config;
   const directory = paths.postgres;
-  const relational = await openRelational({ databaseUrl, directory, log, closer, onMoved: tellWhere });
+  if (databaseUrl === undefined) refuseLostCluster(paths);
+  // A log that others share is none of this folder.
+  const judge = async (pool: Pool) => (config.shared ? undefined : refuseOtherDatabase(pool, paths.log));
+  const relational = await openRelational({ databaseUrl, directory, log, closer, judge, onMoved: tellWhere });
   const installed = { config, paths, pool: relational.pool };
   const secrets = await whenThere('Postgres', () => prepareInstallation(installed, { seedDemo }), log);
   tellWhere(relational.url());

@@ -18,6 +18,7 @@ const DATA_REFUSED = new Set([
   ],
   ...[
     'keys_missing',
+    'database_missing',
     'identity_key_mismatch',
     'server_secret_invalid',
     'server_secret_mismatch',

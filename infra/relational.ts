@@ -13,6 +13,8 @@ export interface RelationalDeps {
   directory: string;
   log: Logger;
   closer: Closer;
+  /** Refuses a database that is not ours, before anything is made in it. */
+  judge: (pool: Pool) => Promise<void>;
   /** The embedded server came back on another port. */
   onMoved: (url: string) => void;
 }
@@ -26,11 +28,12 @@ const POOL_CONNECTIONS_MAX = 20;
 
 /** The embedded Postgres or the operator's, which is waited for, brought up to this release. */
 export async function openRelational(deps: RelationalDeps): Promise<Relational> {
-  const { log, closer } = deps;
+  const { log, closer, judge } = deps;
   const url = await locate(deps);
-  await whenThere('Postgres', () => migratePostgres(url()), log);
   const pool = createPool({ url, name: 'control', log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
+  await whenThere('Postgres', () => judge(pool), log);
+  await whenThere('Postgres', () => migratePostgres(url()), log);
   return { pool, url };
 }
 

@@ -125,10 +125,7 @@ export async function ensureIdentityKey(pool: Pool): Promise<Buffer> {
 /** The control side makes it at the very first start; until then nothing can be identified. */
 export function waitForIdentityKey(pool: Pool, log: Logger): Promise<Buffer> {
   const read = async () => {
-    const key = await readIdentityKey(pool).catch((error: unknown) => {
-      if (isUndefinedTable(error)) return undefined;
-      throw error;
-    });
+    const key = await readIdentityKey(pool);
     if (!key) throw new Transient('identity_key_missing', 'The control side has not made it yet.');
     return key;
   };
@@ -136,8 +133,18 @@ export function waitForIdentityKey(pool: Pool, log: Logger): Promise<Buffer> {
 }
 
 /** Undefined on a database where no control side was yet. */
-export function readIdentityKey(pool: Pool): Promise<Buffer | undefined> {
-  return readFact(pool, IDENTITY_KEY);
+export async function readIdentityKey(pool: Pool): Promise<Buffer | undefined> {
+  try {
+    return await readFact(pool, IDENTITY_KEY);
+  } catch (error) {
+    if (isUndefinedTable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** 16 bytes in the log and the record file: files of another installation refuse to open. */
+export function identityCheckOf(identityKey: Uint8Array): Buffer {
+  return createHmac('sha256', identityKey).update('check').digest().subarray(0, 16);
 }
 
 /** SQLSTATE 42P01: the migrations have not run yet. */

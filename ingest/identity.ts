@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { identityCheckOf } from '../infra/secrets.ts';
 
 /**
  * What is derived from the installation's identity key: it makes event ids, so it is made once, kept in
@@ -17,7 +18,7 @@ const KEYS_MAX = 10_000;
 export function createIdentity(identityKey: Uint8Array): Identity {
   const keys = new Map<string, Uint8Array>();
   return {
-    check: derive(identityKey, 'check').subarray(0, 16),
+    check: identityCheckOf(identityKey),
     keyOf(environment) {
       const known = keys.get(environment);
       if (known) return known;

@@ -36,6 +36,12 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
 export function ensureLogIdentity(directory: string, identityCheck: Uint8Array): LogIdentity {
   const known = readLogIdentity(directory);
   if (!known) return makeLogIdentity(directory, Buffer.from(identityCheck));
+  refuseOtherIdentity(directory, known, identityCheck);
+  return known;
+}
+
+/** Throws Fatal `identity_key_mismatch`. */
+export function refuseOtherIdentity(directory: string, known: LogIdentity, identityCheck: Uint8Array): void {
   if (!known.identityCheck.equals(identityCheck)) {
     throw new Fatal(
       'identity_key_mismatch',
@@ -43,7 +49,6 @@ export function ensureLogIdentity(directory: string, identityCheck: Uint8Array):
         'database must be of one installation; restore the one that fits.',
     );
   }
-  return known;
 }
 
 function makeLogIdentity(directory: string, identityCheck: Buffer): LogIdentity {

@@ -118,4 +118,13 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     replace: '',
     provedBy: [{ ...TAKEN, title: 'the secret of another installation' }],
   },
+  {
+    name: 'database-unjudged',
+    promises: [19],
+    why: 'beside a log whose database is lost another one is made: all of the log is counted again under it',
+    module: 'infra/relational',
+    find: "await whenThere('Postgres', () => judge(pool), log);",
+    replace: '',
+    provedBy: [{ test: REFUSAL_TEST, title: 'an empty database beside a log' }],
+  },
 ];

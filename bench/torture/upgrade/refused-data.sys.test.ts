@@ -1,21 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import {
-  appendFileSync,
-  cpSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type DataDir, dataDirAt } from '../../../infra/data-dir.ts';
 import { EXIT } from '../../../infra/exit-code.ts';
 import { testFolder } from '../../../infra/test-folder.ts';
 import { checkSums, checkSumsOfAll } from './check-sums.ts';
 import { databaseSums } from './database-sums.ts';
+import {
+  damagedMiddle,
+  foreignLog,
+  gone,
+  header,
+  missingSegment,
+  newerLog,
+  olderLog,
+  segments,
+  shortSegment,
+  truncatedRecords,
+  withoutLog,
+} from './harmed-data.ts';
 import { makeWarehouseNewer, warehouseSums } from './newer-warehouse.ts';
 import { openFixture } from './open-fixture.ts';
 import { startRelease, THIS_RELEASE } from './release.ts';
@@ -116,14 +120,35 @@ describe('the control side refuses', () => {
     await expectRefused(env, /^SERVER_SECRET, or .*server-secret .* another installation .*restore/);
   });
 
-  async function expectRefused(env: Record<string, string>, says: RegExp): Promise<void> {
+  // Red when a log is loaded by whichever database is there: what another one counted is counted again.
+  it('a log of another identity key', async () => {
+    await expectRefused(installation.env, /^The log in .* another identity key than .* restore/, foreignLog);
+  });
+
+  // Red when it is brought up to this release first: its tables stand where a backup is to be restored.
+  it('an empty database beside a log', async () => {
+    const env = { ...installation.env, DATABASE_URL: await installation.emptyDatabase() };
+    await expectRefused(env, /^The database holds nothing .*log\.json .*: restore it from the backup/);
+  });
+
+  // Red when a cluster is made wherever there is none: it stands where the lost one has to be restored.
+  it('a folder that lost its database', async () => {
+    const { SERVER_SECRET = '' } = installation.env;
+    await expectRefused({ SERVER_SECRET }, /postgres is gone, .*log\.json .*: restore it from the backup/);
+  });
+
+  async function expectRefused(
+    env: Record<string, string>,
+    says: RegExp,
+    harm?: (paths: DataDir) => unknown,
+  ): Promise<void> {
     const paths = copyOfTest();
+    harm?.(paths);
     const stored = async () => ({
       files: checkSumsOfAll(paths),
-      tables: await databaseSums(env.DATABASE_URL ?? ''),
+      tables: await databaseSums(env.DATABASE_URL ?? installation.env.DATABASE_URL ?? ''),
     });
     const before = await stored();
-    expect(Object.keys(before.tables)).toContain('migrations');
     const { code, stderr } = await runToEnd(CONTROL_SIDE, { DATA_DIR: paths.root, ...env });
     expect(stderr).toMatch(says);
     expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -205,11 +230,6 @@ async function runToEnd(program: string, env: Record<string, string>): Promise<E
   return { code, stdout: release.stdout(), stderr: release.stderr().replace(BREAK_NOTICES, '') };
 }
 
-function withoutLog({ log }: DataDir, ...folders: string[]): string {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-  return log;
-}
-
 /** A copy of the small installation's data folder. */
 function copyOfTest(): DataDir {
   const root = testFolder();
@@ -221,79 +241,4 @@ function fixtureOfTest(): DataDir {
   const { folder, dataDir } = openFixture();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return dataDirAt(dataDir);
-}
-
-function segments({ log }: DataDir): string[] {
-  return readdirSync(log)
-    .filter((name) => name.endsWith('.seg'))
-    .sort();
-}
-
-function segment(paths: DataDir, at: number): string {
-  return join(paths.log, segments(paths).at(at) ?? '');
-}
-
-/** Each of these gives the file that the refusal has to name. */
-function damagedMiddle(paths: DataDir): string {
-  const path = segment(paths, 1);
-  const content = readFileSync(path);
-  const middle = Math.floor(content.length / 2);
-  writeFileSync(path, content.fill((content[middle] ?? 0) ^ 1, middle, middle + 1));
-  rmSync(paths.keys, { recursive: true });
-  return path;
-}
-
-function missingSegment(paths: DataDir): string {
-  rmSync(segment(paths, 1));
-  return segment(paths, 0);
-}
-
-function shortSegment(paths: DataDir): string {
-  const path = segment(paths, -1);
-  truncateSync(path, readFileSync(path).length - 1);
-  return path;
-}
-
-/** Put back alone, as it was once, and without the keys that refused it. */
-function olderLog(paths: DataDir): string {
-  for (const name of segments(paths).slice(1)) rmSync(join(paths.log, name));
-  rmSync(join(paths.log, 'durable-end'));
-  rmSync(paths.keys, { recursive: true });
-  return segment(paths, 0);
-}
-
-function newerLog(paths: DataDir): string {
-  return logJson(paths, { version: 2 });
-}
-
-function foreignLog(paths: DataDir): string {
-  logJson(paths, { identityCheck: '0'.repeat(32) });
-  return paths.log;
-}
-
-function logJson(paths: DataDir, change: object): string {
-  const path = join(paths.log, 'log.json');
-  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...change }));
-  return path;
-}
-
-function gone(directory: string, name: string): string {
-  rmSync(join(directory, name));
-  return directory;
-}
-
-function truncatedRecords({ keys }: DataDir): string {
-  const path = join(keys, 'records');
-  truncateSync(path, 100);
-  return path;
-}
-
-/** Turns a byte of the record file's header (infra/key-table/record-file.ts), and makes its checksum true. */
-function header({ keys }: DataDir, at: number): string {
-  const path = join(keys, 'records');
-  const content = readFileSync(path);
-  content.writeUInt8((content.readUInt8(at) + 1) % 256, at);
-  content.writeUInt32LE(crc32(content.subarray(0, 44)), 44);
-  writeFileSync(path, content);
-  return path;
 }

@@ -23,6 +23,8 @@ export interface Installation {
   readonly env: Record<string, string>;
   /** URL of another database, in which a later release was. */
   newerDatabase(): Promise<string>;
+  /** URL of one that nobody has used. */
+  emptyDatabase(): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export async function makeInstallation(): Promise<Installation> {
       dataDir,
       env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
       newerDatabase: () => makeNewer(postgres.url),
+      emptyDatabase: () => makeDatabase(postgres.url, 'empty', 'template1'),
       remove: () => closer.close(),
     };
   } catch (error) {
@@ -96,13 +99,18 @@ async function writeData(
   return { logId: Buffer.from(logReader.logId).toString('hex'), end };
 }
 
+/** With what the installation has in its own. */
 async function makeNewer(url: string): Promise<string> {
-  await query(url, 'CREATE DATABASE newer');
-  const newer = new URL(url);
-  newer.pathname = '/newer';
-  await migratePostgres(newer.href);
-  await query(newer.href, 'INSERT INTO migrations (number) VALUES (9999)');
-  return newer.href;
+  const newer = await makeDatabase(url, 'newer', 'postgres');
+  await query(newer, 'INSERT INTO migrations (number) VALUES (9999)');
+  return newer;
+}
+
+async function makeDatabase(url: string, name: string, template: string): Promise<string> {
+  await query(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const made = new URL(url);
+  made.pathname = `/${name}`;
+  return made.href;
 }
 
 async function query(url: string, sql: string): Promise<void> {

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { DataDir } from '../../../infra/data-dir.ts';
+
+/* Harm that is done to a data folder: each of these gives the file or folder that the refusal has to name. */
+
+export function segments({ log }: DataDir): string[] {
+  return readdirSync(log)
+    .filter((name) => name.endsWith('.seg'))
+    .sort();
+}
+
+function segment(paths: DataDir, at: number): string {
+  return join(paths.log, segments(paths).at(at) ?? '');
+}
+
+export function damagedMiddle(paths: DataDir): string {
+  const path = segment(paths, 1);
+  const content = readFileSync(path);
+  const middle = Math.floor(content.length / 2);
+  writeFileSync(path, content.fill((content[middle] ?? 0) ^ 1, middle, middle + 1));
+  rmSync(paths.keys, { recursive: true });
+  return path;
+}
+
+export function missingSegment(paths: DataDir): string {
+  rmSync(segment(paths, 1));
+  return segment(paths, 0);
+}
+
+export function shortSegment(paths: DataDir): string {
+  const path = segment(paths, -1);
+  truncateSync(path, readFileSync(path).length - 1);
+  return path;
+}
+
+/** Put back alone, as it was once, and without the keys that refused it. */
+export function olderLog(paths: DataDir): string {
+  for (const name of segments(paths).slice(1)) rmSync(join(paths.log, name));
+  rmSync(join(paths.log, 'durable-end'));
+  rmSync(paths.keys, { recursive: true });
+  return segment(paths, 0);
+}
+
+export function newerLog(paths: DataDir): string {
+  return logJson(paths, { version: 2 });
+}
+
+export function foreignLog(paths: DataDir): string {
+  logJson(paths, { identityCheck: '0'.repeat(32) });
+  return paths.log;
+}
+
+function logJson(paths: DataDir, change: object): string {
+  const path = join(paths.log, 'log.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...change }));
+  return path;
+}
+
+export function gone(directory: string, name: string): string {
+  rmSync(join(directory, name));
+  return directory;
+}
+
+export function truncatedRecords({ keys }: DataDir): string {
+  const path = join(keys, 'records');
+  truncateSync(path, 100);
+  return path;
+}
+
+/** Turns a byte of the record file's header (infra/key-table/record-file.ts), and makes its checksum true. */
+export function header({ keys }: DataDir, at: number): string {
+  const path = join(keys, 'records');
+  const content = readFileSync(path);
+  content.writeUInt8((content.readUInt8(at) + 1) % 256, at);
+  content.writeUInt32LE(crc32(content.subarray(0, 44)), 44);
+  writeFileSync(path, content);
+  return path;
+}
+
+export function withoutLog({ log }: DataDir, ...folders: string[]): string {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+  return log;
+}
