@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
@@ -50,6 +50,15 @@ test('a crash between the rows and the file loses no key', async () => {
   renameSync(deps.file, `${deps.file}.uncommitted`);
   expect(await ensureDemoWorkspace(deps)).toBeUndefined();
   expect(JSON.parse(readFileSync(deps.file, 'utf8'))).toEqual(keys);
+});
+
+/** Red when the file is replaced: it may be all that is left of keys whose database is to be restored. */
+test('the keys of an earlier workspace are kept beside those of the next', async () => {
+  const deps = await installation();
+  writeFileSync(deps.file, 'earlier');
+  const keys = await ensureDemoWorkspace(deps);
+  expect(JSON.parse(readFileSync(deps.file, 'utf8'))).toEqual(keys);
+  expect(readFileSync(`${deps.file}.before-${keys?.workspaceId}`, 'utf8')).toBe('earlier');
 });
 
 test('starts at the same time make one workspace', async () => {

@@ -28,7 +28,9 @@ export async function ensureDemoWorkspace({
   const written = `${file}.uncommitted`;
   const made = await readFact(pool, FACT);
   if (made) {
-    if (existsSync(written) && workspaceIn(written) === made.toString()) publish(written, file);
+    if (existsSync(written) && workspaceIn(written) === made.toString()) {
+      publish(written, file, made.toString());
+    }
     return undefined;
   }
   const keys = newWorkspaceKeys();
@@ -38,7 +40,7 @@ export async function ensureDemoWorkspace({
     if (kept) await writeWorkspace(client, { name: 'Demo', keys, pepper });
     return kept;
   });
-  if (isFirst) publish(written, file);
+  if (isFirst) publish(written, file, keys.workspaceId);
   else rmSync(written, { force: true });
   return isFirst ? keys : undefined;
 }
@@ -65,7 +67,9 @@ function workspaceIn(file: string): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as WorkspaceKeys).workspaceId;
 }
 
-function publish(written: string, file: string): void {
+/** Keys of an earlier workspace are kept: its database may be restored. */
+function publish(written: string, file: string, workspaceId: string): void {
+  if (existsSync(file)) renameSync(file, `${file}.before-${workspaceId}`);
   renameSync(written, file);
   syncDirectory(dirname(file));
 }
