@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { writeDurably } from './durable-file.ts';
 
 /** Where the control side is to be found just now: it and Postgres take other ports at each start. */
@@ -8,16 +9,32 @@ export interface Endpoints {
   controlUrl: string;
 }
 
-export function writeEndpoints(file: string, endpoints: Endpoints): void {
-  writeDurably(file, JSON.stringify(endpoints));
+/** What the file holds: it tells of the folder that it was written in, and of no copy. */
+interface Told extends Endpoints {
+  folder: string;
 }
 
-/** What was written last, or undefined while nobody has: those who wait ask again. */
+export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoints): void {
+  const told: Told = { postgresUrl, controlUrl, folder: folderOf(file) };
+  writeDurably(file, JSON.stringify(told));
+}
+
+/**
+ * What was written last, or undefined while nobody has: those who wait ask again. A copy of DATA_DIR brings
+ * along a file by which an operator, or the data plane itself, would write to the original's database.
+ */
 export function readEndpoints(file: string): Endpoints | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Endpoints;
+    const { folder, ...endpoints } = JSON.parse(readFileSync(file, 'utf8')) as Told;
+    return folder === folderOf(file) ? endpoints : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** By number, not by name: in containers other volumes have the same path, and one volume several. */
+function folderOf(file: string): string {
+  const { dev, ino } = statSync(dirname(file), { bigint: true });
+  return `${dev}:${ino}`;
 }
