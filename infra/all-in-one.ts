@@ -8,6 +8,7 @@ import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { createLogger } from './logger.ts';
 import { npmProcess } from './npm-process.ts';
+import { ignoreOutputErrors } from './output-errors.ts';
 import { stopEmbeddedPostgres } from './postgres/embedded.ts';
 import { isLiving, type ProcessIdentity } from './process-identity.ts';
 import { acquireLock } from './process-lock.ts';
@@ -43,6 +44,7 @@ const KEEPER_EVERY_MS = 500;
 const STOP_MS = 12_000;
 const LEFT_POSTGRES_MS = { least: 1_000, most: 10_000 };
 
+ignoreOutputErrors();
 try {
   process.exitCode = await runAllInOne(toConfig(readEnv()));
 } catch (error) {
@@ -67,12 +69,20 @@ async function runAllInOne(config: Config): Promise<number> {
   }
 }
 
+interface StopClock {
+  /** False when it had begun before. */
+  begin(): boolean;
+  leftMs(): number;
+}
+
 /** How much of a stop's time is left, since it began. */
-function createStopClock(): { begin(): void; leftMs(): number } {
+function createStopClock(): StopClock {
   let beganAt: number | undefined;
   return {
     begin() {
+      const isFirst = beganAt === undefined;
       beganAt ??= performance.now();
+      return isFirst;
     },
     leftMs: () => STOP_MS - (performance.now() - (beganAt ?? performance.now())),
   };
@@ -80,7 +90,7 @@ function createStopClock(): { begin(): void; leftMs(): number } {
 
 interface SupervisedBy {
   keeper: ProcessIdentity | undefined;
-  stopping: { begin(): void };
+  stopping: Pick<StopClock, 'begin'>;
 }
 
 async function supervise(config: Config, log: Logger, { keeper, stopping }: SupervisedBy): Promise<number> {
@@ -89,13 +99,13 @@ async function supervise(config: Config, log: Logger, { keeper, stopping }: Supe
     log,
     onReady: (messages) => process.stdout.write(`Metergate ready on ${servedUrl(config, messages)}\n`),
   });
-  const stop = (): void => {
-    stopping.begin();
+  const stop = (reason: string): void => {
+    if (stopping.begin()) log.info({ reason }, 'stops');
     supervisor.stop();
   };
   onStopSignals(stop, supervisor.force);
   const watch = setInterval(() => {
-    if (keeper && !isLiving(keeper)) stop();
+    if (keeper && !isLiving(keeper)) stop('the npm that ran it has ended');
   }, KEEPER_EVERY_MS);
   const exitCode = await supervisor.done;
   clearInterval(watch);

@@ -3,6 +3,7 @@ import { type Closer, createCloser } from './closer.ts';
 import { type Config, readEnv, toConfig } from './config.ts';
 import { EXIT, exitCodeOf, isFinal } from './exit-code.ts';
 import { createLogger } from './logger.ts';
+import { ignoreOutputErrors } from './output-errors.ts';
 import { publicUrl } from './public-url.ts';
 import { onStopSignals } from './stop-signals.ts';
 
@@ -32,6 +33,7 @@ export async function runRole(
   role: string,
   start: (context: RoleContext) => Promise<Omit<ReadyMessage, 'type'> | undefined>,
 ): Promise<void> {
+  ignoreOutputErrors();
   const config = configOrExit();
   const log = createLogger({ role, level: config.logLevel });
   const closer = createCloser(log);

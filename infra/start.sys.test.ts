@@ -103,6 +103,27 @@ test('a bad configuration ends it with 2 and one message, before anything is mad
   expect(existsSync(dataDir)).toBe(false);
 });
 
+/** Red without listeners on the streams: each process ends with 1 at the first line that nobody takes. */
+test('it goes on when nobody reads its output any more, and tells what stopped it', async () => {
+  const dataDir = join(testFolder(), 'data');
+  const run = start(dataDir);
+  run.child.stdout?.destroy();
+  const port = () => /"port":(\d+)/.exec(run.stderr())?.[1];
+  const status = async () => (await fetch(`http://127.0.0.1:${port()}/readyz`)).status;
+  await vi.waitFor(async () => expect(await status()).toBe(200), WITHIN);
+  expect(readdirSync(dataDir)).toContain('demo-keys.json');
+  signal(run.child.pid ?? 0, 'SIGTERM');
+  expect(await run.exit).toBe(0);
+  expect(run.stderr()).not.toContain('EPIPE');
+  expect(run.stderr()).toMatch(/"role":"supervisor".*"reason":"SIGTERM"/);
+});
+
+test('its exit code is told also where its message cannot be', async () => {
+  const run = start(join(testFolder(), 'data'), { PORT: 'eighty' });
+  run.child.stderr?.destroy();
+  expect(await run.exit).toBe(2);
+});
+
 /** Red when a role relies on being told: the end of a channel is told once, to who listens by then. */
 test.each(['ingest/main.js', 'infra/control-side.js'])(
   '%s ends when its supervisor ended before it could listen',

@@ -16,6 +16,7 @@ test('one press of Ctrl-C that arrives twice stops, and only a later signal forc
   const [stop, force] = [vi.fn(), vi.fn()];
   onStopSignals(stop, force);
   process.emit('SIGINT', 'SIGINT');
+  expect(stop).toHaveBeenCalledWith('SIGINT');
   vi.advanceTimersByTime(100);
   process.emit('SIGINT', 'SIGINT');
   expect([stop.mock.calls.length, force.mock.calls.length]).toEqual([1, 0]);

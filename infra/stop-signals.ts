@@ -7,13 +7,13 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const SAME_SIGNAL_MS = 500;
 
 /** Calls `stop` on the first signal and `force` on each one that comes clearly later. */
-export function onStopSignals(stop: () => void, force: () => void): void {
+export function onStopSignals(stop: (signal: NodeJS.Signals) => void, force: () => void): void {
   let firstAt: number | undefined;
-  const heard = () => {
+  const heard = (signal: NodeJS.Signals) => {
     const now = performance.now();
     if (firstAt === undefined) {
       firstAt = now;
-      stop();
+      stop(signal);
     } else if (now - firstAt > SAME_SIGNAL_MS) {
       force();
     }
