@@ -30,6 +30,8 @@ export function dataDirAt(root: string): DataDir {
   };
 }
 
+const OURS = constants.R_OK | constants.W_OK | constants.X_OK;
+
 /**
  * Makes the folders of an installation, durably. Ours alone to read, except that Postgres' account may pass
  * through. Throws Fatal `data_dir_closed` where we may not.
@@ -41,7 +43,7 @@ export function prepareDataDir(root: string): DataDir {
   try {
     makePassable(root);
     for (const directory of [...shared, ...stores]) mkdirSync(directory, { recursive: true, mode: 0o700 });
-    for (const directory of [root, ...shared]) accessSync(directory, constants.R_OK | constants.W_OK);
+    for (const directory of [root, ...shared, ...stores]) accessSync(directory, OURS);
     // Each store syncs what is in its folder; a power cut that took the folder's name would take all of it.
     syncDirectory(root);
   } catch (cause) {

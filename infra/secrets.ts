@@ -27,8 +27,8 @@ const TAG_BYTES = 16;
 
 /**
  * The root of the installation's keys: the one given, else the one of DATA_DIR, made at the first start.
- * Throws Fatal `server_secret_invalid`, and `server_secret_missing` where there was one: a new one would
- * open nothing.
+ * Throws Fatal `server_secret_invalid`, `data_dir_closed` where its file is not ours to read, and
+ * `server_secret_missing` where there was one: a new one would open nothing.
  */
 export function readServerSecret({
   given,
@@ -156,8 +156,11 @@ function readSecretFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    const message = `${file} is of another account (${code}): run Metergate under the one that has DATA_DIR.`;
+    throw new Fatal('data_dir_closed', message, { cause: error });
   }
 }
 

@@ -1,14 +1,16 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { dataDirAt } from './data-dir.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { dataDirAt, prepareDataDir } from './data-dir.ts';
 import { isAlive, signal } from './process-identity.ts';
 import { testFolder } from './test-folder.ts';
 
 const START = fileURLToPath(new URL('./start.mjs', import.meta.url));
+const SETPRIV = '/usr/bin/setpriv';
+const isRoot = process.getuid?.() === 0;
 const WITHIN = { timeout: 60_000, interval: 20 };
 
 interface Run {
@@ -122,6 +124,41 @@ test('its exit code is told also where its message cannot be', async () => {
   const run = start(join(testFolder(), 'data'), { PORT: 'eighty' });
   run.child.stderr?.destroy();
   expect(await run.exit).toBe(2);
+});
+
+describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', () => {
+  /** To root everything is open, but for one without these. */
+  const plain = isRoot ? [SETPRIV, '--bounding-set', '-dac_override,-dac_read_search'] : [];
+
+  function runClosed(name: string, program: (root: string) => string[]) {
+    const { root } = prepareDataDir(join(testFolder(), 'data'));
+    const path = join(root, name);
+    writeFileSync(join(root, 'server-secret'), Buffer.alloc(32).toString('base64'));
+    chmodSync(path, 0);
+    const [command = '', ...args] = [...plain, process.execPath, ...program(root)];
+    const env = { ...process.env, npm_lifecycle_event: '', PORT: '0', DATA_DIR: root, LOG_LEVEL: 'fatal' };
+    return { path, ...spawnSync(command, args, { env, encoding: 'utf8', timeout: 60_000 }) };
+  }
+
+  /** Red when only the folders above are looked at: it is a raw EACCES, three times, and exit 1. */
+  test.each(['log', 'keys', 'warehouse'])('%s in its folder ends it with 2 and one sentence', (name) => {
+    const { path, status, stderr } = runClosed(name, () => [START]);
+    expect(stderr).toMatch(/^DATA_DIR cannot be used: [^\n]+ is not ours to write \(EACCES\)[^\n]+\n$/);
+    expect(stderr).toContain(path);
+    expect(status).toBe(2);
+  });
+
+  test('its secret is refused as such a folder is', () => {
+    const secrets = new URL('../dist/infra/secrets.js', import.meta.url).href;
+    const { path, stdout } = runClosed('server-secret', (root) => [
+      ...['--input-type=module', '--eval'],
+      `import { readServerSecret } from ${JSON.stringify(secrets)};
+       try { readServerSecret({ dataDir: ${JSON.stringify(root)} }); }
+       catch ({ code, message }) { console.log(code, message); }`,
+    ]);
+    expect(stdout).toMatch(/^data_dir_closed /);
+    expect(stdout).toContain(path);
+  });
 });
 
 /** Red when a role relies on being told: the end of a channel is told once, to who listens by then. */
