@@ -49,7 +49,8 @@ test('a stop gives up a start and ends its server', async () => {
   const { directory } = await heldCluster();
   const log = pino({ level: 'silent' });
   const closer = createCloser(log, { stepTimeoutMs: 30_000 });
-  const opened = openRelational({ directory, log, closer, onMoved: () => undefined });
+  const options = { directory, log, closer, judge: async () => undefined, onMoved: () => undefined };
+  const opened = openRelational(options);
   const refused = expect(opened).rejects.toThrow();
   const { pid } = await vi.waitUntil(() => findPostmaster(directory), 20_000);
   await closer.close();
