@@ -5,6 +5,8 @@ import type { LineBlock, Transport } from './transport.ts';
 
 const COLUMNS = EVENT_COLUMNS.join(', ');
 const HOUR = 'environment, customer_id, meter_key, toStartOfHour(occurred_at)';
+/** By which `events` is sorted. */
+const KEY = `${HOUR}, id`;
 const TIMEOUT_MS = 60_000;
 
 /**
@@ -46,14 +48,16 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
   await transport.command(
     `CREATE TABLE ${missing} AS metergate.events ENGINE = ReplacingMergeTree(version)
      PARTITION BY toYYYYMM(occurred_at)
-     ORDER BY (environment, customer_id, meter_key, toStartOfHour(occurred_at), id)
+     ORDER BY (${KEY})
      SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
+  // By their whole key: a take-over keeps its first created_at, and days of events lie after that.
   await transport.command(
     `INSERT INTO ${missing} (${COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${COLUMNS} FROM ${sent} WHERE id NOT IN (
-       SELECT id FROM metergate.events
-       WHERE created_at >= (SELECT min(created_at) FROM ${sent})
+     SELECT ${COLUMNS} FROM ${sent} WHERE (${KEY}) NOT IN (
+       SELECT ${KEY} FROM metergate.events
+       WHERE (${KEY}) IN (SELECT ${KEY} FROM ${sent})
+         AND created_at >= (SELECT min(created_at) FROM ${sent})
          AND created_at <= (SELECT max(created_at) FROM ${sent})
      )`,
   );
