@@ -18,7 +18,7 @@ it.each([225, 242, 244, 254, 285, 286, 289, 319, 341, 733, 999])(
 it('the tables by which a block is made whole are one server’s own', async () => {
   const told: string[] = [];
   const transport: Transport = {
-    rows: async <Row>() => [{ id: '202610', hours: '1' }] as Row[],
+    rows: async <Row>() => [{ id: '202610', hours: '1', lines: '1' }] as Row[],
     command: async (sql) => void told.push(sql),
     insert: async () => undefined,
     close: async () => undefined,

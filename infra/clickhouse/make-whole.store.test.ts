@@ -42,6 +42,51 @@ it('a block with a take-over in it costs what stands in it, not what came since 
   }
 });
 
+// Red when nobody asks at the end whether the lines are there still: nothing is missing then, nor wrong.
+it.each([
+  'INSERT INTO metergate.missing',
+  'CREATE TABLE metergate.wrong',
+  'ALTER TABLE metergate.usage_hourly DELETE',
+  'INSERT INTO metergate.usage_hourly',
+])('a server that starts anew before %s leaves no block half whole', async (step) => {
+  const transport = openTransport(join(testFolder(), 'warehouse'), {});
+  await migrateWarehouse(transport);
+  const block = { token: 'a', lines: eventLines(sentEvents()), timeoutMs: TIMEOUT_MS };
+  await createWarehouseOver(transport).insertEvents(block);
+  for (const table of ['events', 'usage_hourly']) {
+    await transport.command(
+      `ALTER TABLE metergate.${table} DELETE WHERE customer_id = 'cus_1' SETTINGS mutations_sync = 1`,
+    );
+  }
+  const restarted: Transport = {
+    ...transport,
+    command: async (sql) => {
+      if (sql.startsWith(step)) await emptyMemory(transport);
+      await transport.command(sql);
+    },
+  };
+  const again = { ...block, wasSent: true };
+  await expect(createWarehouseOver(restarted).insertEvents(again)).rejects.toMatchObject({
+    code: 'warehouse_unavailable',
+  });
+  await createWarehouseOver(transport).insertEvents(again);
+  const sql = `SELECT (SELECT count() FROM metergate.events) AS stored,
+                      (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`;
+  expect(await transport.rows({ sql, lane: 'load', timeoutMs: TIMEOUT_MS })).toEqual([
+    { stored: String(SENT), hourly: String(SENT) },
+  ]);
+});
+
+/** As tables of this engine are after a start: there, and empty. */
+async function emptyMemory(transport: Transport): Promise<void> {
+  const tables = await transport.rows<{ name: string }>({
+    sql: "SELECT name FROM system.tables WHERE database = 'metergate' AND engine = 'Memory'",
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  for (const { name } of tables) await transport.command(`TRUNCATE TABLE metergate.${name}`);
+}
+
 /** The first one keeps the moment at which it was sent for the first time. */
 function sentEvents(): TestEvent[] {
   return Array.from({ length: SENT }, (_, at) => ({

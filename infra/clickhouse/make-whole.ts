@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
+import { unavailable } from './driver-errors.ts';
 import type { LineBlock, Transport } from './transport.ts';
 
 const COLUMNS = EVENT_COLUMNS.join(', ');
@@ -31,6 +32,7 @@ export async function makeWhole(
   await transport.insert({ table: tables.sent, lines, timeoutMs });
   await putBackEvents(transport, tables);
   await renewHours(transport, tables);
+  await checkKept(transport, tables);
   await dropTables(transport, tables);
 }
 
@@ -39,6 +41,16 @@ type WorkTables = Record<'sent' | 'missing' | 'wrong', string>;
 
 async function dropTables(transport: Transport, tables: WorkTables): Promise<void> {
   for (const table of Object.values(tables)) await transport.command(`DROP TABLE IF EXISTS ${table} SYNC`);
+}
+
+/**
+ * A server that was started anew meanwhile has emptied what it had in memory: nothing was missing then, and
+ * nothing wrong. Throws Transient `warehouse_unavailable`.
+ */
+async function checkKept(transport: Transport, { sent }: WorkTables): Promise<void> {
+  const sql = `SELECT toString(count()) AS lines FROM ${sent}`;
+  const [kept] = await transport.rows<{ lines: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  if (kept === undefined || kept.lines === '0') throw unavailable();
 }
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
