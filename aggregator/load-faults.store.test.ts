@@ -153,6 +153,26 @@ describe('a partition', () => {
     await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
   });
 
+  // Red when the retry does not wait: a server goes on with what was given up, and its hours came twice.
+  it('sends again when what was given up runs no more', async () => {
+    const stores = await openLoadStores();
+    const steps: string[] = [];
+    const warehouse = withInsert(stores, async (insert) => {
+      steps.push('sent');
+      await insert();
+      if (steps.length === 1) throw new Transient('warehouse_unavailable', 'broken by the test');
+    });
+    const query = async <Row>(statement: Statement): Promise<Row[]> => {
+      if (!statement.sql.includes('system.processes')) return await stores.warehouse.query<Row>(statement);
+      steps.push('asked');
+      return [{ running: steps.length < 4 ? '1' : '0' }] as Row[];
+    };
+    start(stores, { warehouse: { ...warehouse, query } });
+    await settledUpTo(stores, await stores.append(events(0, 10)));
+    expect(steps).toEqual(['sent', 'asked', 'asked', 'asked', 'sent']);
+    expect(await stores.counted()).toEqual(exactly(10));
+  });
+
   it('is left alone while another owner holds it', async () => {
     const stores = await openLoadStores();
     await stores.append(events(0, 10));

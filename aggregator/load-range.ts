@@ -101,14 +101,14 @@ async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Pro
   const { logId } = sending.range;
   const { wasSent } = sending;
   const { pool, warehouse, shared } = deps;
-  if (!shared) return await insertNow(deps, sending, { lines });
+  const insert = async (mayWrite?: () => Promise<void>) => {
+    if (wasSent) await untilNoInsertRuns(warehouse);
+    await insertNow(deps, sending, { lines, ...(mayWrite ? { mayWrite } : {}) });
+  };
+  if (!shared) return await insert();
   const alone = wasSent || shared.oneAtATime !== undefined;
-  const insert = () =>
-    throughInsertGate(pool, { logId, alone }, async (stillIn) => {
-      if (wasSent) await untilNoInsertRuns(warehouse);
-      await insertNow(deps, sending, { lines, mayWrite: stillIn });
-    });
-  await (shared.oneAtATime ? shared.oneAtATime(insert) : insert());
+  const enter = () => throughInsertGate(pool, { logId, alone }, insert);
+  await (shared.oneAtATime ? shared.oneAtATime(enter) : enter());
 }
 
 async function insertNow(
