@@ -2,7 +2,6 @@ import type { Registry } from 'prom-client';
 import type { OpenedWarehouse } from '../infra/open-warehouse.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
-import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import type { Relational } from '../infra/relational.ts';
 import type { RoleContext } from '../infra/role-process.ts';
@@ -70,10 +69,7 @@ async function migrate(
   if (!config.shared) return;
   const keysKeptMs = config.shared.keys.hotWindowMs + config.ingest.eventAheadMsMax;
   const hours = Math.ceil(keysKeptMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
-  const asked: Pick<Warehouse, 'query'> = {
-    query: (statement) => warehouse.query({ ...statement, sql: everywhere(statement.sql) }),
-  };
-  await whenThere('ClickHouse', () => ensureEventIds(asked, hours), log);
+  await whenThere('ClickHouse', () => ensureEventIds(warehouse, hours, everywhere), log);
 }
 
 /** On connections of its own: readers that take all of theirs must not hold up counting. */

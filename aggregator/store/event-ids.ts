@@ -7,18 +7,35 @@ const IDS_MAX = 2_000;
 /**
  * Ids by themselves, where processes share the keys: in `events` an id is found by its whole sort key only,
  * and a claim that is taken over anew after keys were lost may carry other times. A view that is added while
- * blocks are pending does no harm: an id that stands there twice is the same id.
+ * blocks are pending does no harm: an id that stands there twice is the same id. Kept for as long as was ever
+ * asked for: keys that were made then are there still. `everywhere`: as a cluster has to hear it.
  */
-export async function ensureEventIds(warehouse: Pick<Warehouse, 'query'>, keptHours: number): Promise<void> {
+export async function ensureEventIds(
+  warehouse: Pick<Warehouse, 'query'>,
+  keptHours: number,
+  everywhere: (change: string) => string = (change) => change,
+): Promise<void> {
+  const ask = <Row>(sql: string) => warehouse.query<Row>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const end = `toDateTime(created_at) + INTERVAL ${keptHours} HOUR`;
   const statements = [
     `CREATE TABLE IF NOT EXISTS metergate.event_ids (id String, created_at DateTime64(3, 'UTC'))
      ENGINE = ReplacingMergeTree PARTITION BY toYYYYMMDD(created_at) ORDER BY id
-     TTL toDateTime(created_at) + INTERVAL ${keptHours} HOUR
+     TTL ${end}
      SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1`,
     `CREATE MATERIALIZED VIEW IF NOT EXISTS metergate.event_ids_view TO metergate.event_ids AS
      SELECT id, created_at FROM metergate.events`,
   ];
-  for (const sql of statements) await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  for (const sql of statements) await ask(everywhere(sql));
+  const [table] = await ask<{ engine: string }>(
+    `SELECT engine_full AS engine FROM system.tables WHERE database = 'metergate' AND name = 'event_ids'`,
+  );
+  const [, found] = / TTL .*toIntervalHour\((\d+)\)/.exec(table?.engine ?? '') ?? [];
+  if (found === undefined || Number(found) >= keptHours) return;
+  // What is stored already is marked and not written anew.
+  await ask(
+    everywhere('ALTER TABLE metergate.event_ids MODIFY SETTING materialize_ttl_recalculate_only = 1'),
+  );
+  await ask(everywhere(`ALTER TABLE metergate.event_ids MODIFY TTL ${end}`));
 }
 
 /** Those of them that are stored. */
