@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { testPool } from '../infra/postgres/test-pool.ts';
 import { throughInsertGate } from './insert-gate.ts';
+import { createTurns } from './turns.ts';
 
 /** An insert that ends when it is told to. */
 function held() {
@@ -46,6 +47,51 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
   await Promise.all(running);
 });
 
+// Red when the wait ends with what other statements may take, as if Postgres were away.
+it('who waits at the gate is let in when the others have left, or told that it is busy', async () => {
+  const pool = await testPool({ statementTimeoutMs: 300 });
+  const enter = (waitMaxMs: number, insert: () => Promise<void>) =>
+    throughInsertGate(pool, { logId: 'ab', alone: true, waitMaxMs }, insert);
+  const holding = held();
+  onTestFinished(holding.end);
+  const running = enter(20_000, holding.insert);
+  await expect.poll(holding.hasBegun, SOON).toBe(true);
+  const patient = held();
+  patient.end();
+  const waiting = enter(20_000, patient.insert);
+  await expect(enter(700, patient.insert)).rejects.toMatchObject({
+    name: 'Transient',
+    code: 'insert_gate_busy',
+  });
+  expect(patient.hasBegun()).toBe(false);
+  holding.end();
+  await Promise.all([running, waiting]);
+  const limits = await Promise.all([1, 2, 3].map(() => pool.query('SHOW statement_timeout')));
+  expect(limits.map(({ rows }) => rows[0].statement_timeout)).toEqual(['300ms', '300ms', '300ms']);
+});
+
+// Red when each of them waits with a connection of its own: none is left by which leases are renewed.
+it('those of one process wait at the gate with one connection', async () => {
+  const pool = await testPool();
+  const entering = createTurns();
+  const enter = (insert: () => Promise<void>) =>
+    throughInsertGate(pool, { logId: 'ab', alone: false, entering }, insert);
+  const [holding, first, second] = [held(), held(), held()];
+  onTestFinished(() => {
+    for (const one of [holding, first, second]) one.end();
+  });
+  const running = [throughInsertGate(pool, { logId: 'ab', alone: true }, holding.insert)];
+  await expect.poll(holding.hasBegun, SOON).toBe(true);
+  running.push(enter(first.insert), enter(second.insert));
+  await expect.poll(() => pool.totalCount, SOON).toBe(2);
+  await delay(300);
+  expect([pool.totalCount, pool.waitingCount]).toEqual([2, 0]);
+  holding.end();
+  await expect.poll(() => first.hasBegun() && second.hasBegun(), SOON).toBe(true);
+  for (const one of [first, second]) one.end();
+  await Promise.all(running);
+});
+
 it('an insert that fails leaves the gate open', async () => {
   const pool = await testPool();
   const enter = (insert: () => Promise<string>) =>
@@ -58,7 +104,7 @@ it('an insert that fails leaves the gate open', async () => {
 it('whoever is in it for too long is put out', async () => {
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone, heldMaxMs: 300 }, insert);
+    throughInsertGate(pool, { logId: 'ab', alone, heldMaxMs: 300, waitMaxMs: 10_000 }, insert);
   const standing = held();
   const running = enter(false, standing.insert);
   onTestFinished(standing.end);

@@ -1,9 +1,11 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../infra/ports/clock.ts';
-import { createPool } from '../infra/postgres/pool.ts';
+import { createPool, inTransaction, type PoolOptions } from '../infra/postgres/pool.ts';
 import { createTestDatabase } from '../infra/postgres/test-database.ts';
+import { holdSettlement } from '../infra/store/settlement-lock.ts';
 import { type Lease, takeLease } from './lease.ts';
+import { shareSettlement } from './store/leases.ts';
 
 const WAIT = { timeout: 20_000, interval: 20 };
 const PLACE = { logId: 'aa', partition: 0 };
@@ -38,10 +40,30 @@ test('a lease is renewed until another epoch has begun', async () => {
   await vi.waitFor(() => expect(() => lease?.remainingMs(-1_000_000)).toThrow(), WAIT);
 });
 
-async function partition() {
+// Red when the wait ends with what other statements may take, as if Postgres were away.
+test('who settles waits for the others for longer than a statement may take, and not for ever', async () => {
+  const { take, pool } = await partition({ statementTimeoutMs: 300 });
+  const epoch = (await take('a'))?.epoch ?? 0;
+  const share = (waitMaxMs: number) =>
+    inTransaction(pool, async (client) => {
+      const isShared = await shareSettlement(client, PLACE, epoch, waitMaxMs);
+      return [isShared, (await client.query('SHOW statement_timeout')).rows[0].statement_timeout];
+    });
+  const holder = await pool.connect();
+  await holder.query('BEGIN');
+  await holdSettlement(holder, new Date());
+  const waiting = share(20_000).catch((error: unknown) => error);
+  const refused = await share(700).catch((error: unknown) => error);
+  await holder.query('COMMIT');
+  holder.release();
+  expect(refused).toMatchObject({ name: 'Transient', code: 'settlement_busy' });
+  expect(await waiting).toEqual([true, '300ms']);
+});
+
+async function partition(options: Pick<PoolOptions, 'statementTimeoutMs'> = {}) {
   const database = await createTestDatabase();
   const log = pino({ level: 'silent' });
-  const pool = createPool({ url: database.url, name: 'test', log });
+  const pool = createPool({ url: database.url, name: 'test', log, ...options });
   const leases: Lease[] = [];
   onTestFinished(async () => {
     for (const lease of leases) await lease.end();

@@ -33,6 +33,9 @@ export interface SharedLoad {
    * they wait for those of others with one connection.
    */
   oneAtATime?: Turns;
+  /** Of a process: the locks for which its partitions wait with one connection, not with one each. */
+  entering?: Turns;
+  settling?: Turns;
 }
 
 /** Longer than any insert takes on a busy disk, shorter than a lease. */
@@ -107,7 +110,8 @@ async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Pro
   };
   if (!shared) return await insert();
   const alone = wasSent || shared.oneAtATime !== undefined;
-  const enter = () => throughInsertGate(pool, { logId, alone }, insert);
+  const { entering } = shared;
+  const enter = () => throughInsertGate(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
   await (shared.oneAtATime ? shared.oneAtATime(enter) : enter());
 }
 

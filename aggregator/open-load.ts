@@ -87,7 +87,8 @@ function startLoad(context: RoleContext, deps: LoadDeps): Aggregator {
   const { eventAheadMsMax } = config.ingest;
   // Blocks are written with a quorum there, one after the other.
   const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createTurns() };
-  const shared = deadLetters ? { shared: { deadLetters, ...oneAtATime } } : {};
+  const waiting = { entering: createTurns(), settling: createTurns() };
+  const shared = deadLetters ? { shared: { deadLetters, ...waiting, ...oneAtATime } } : {};
   const load = startAggregator(
     {
       ...{ pool, warehouse, reader, clock: systemClock, log, metrics, disk },

@@ -8,6 +8,7 @@ import type { Lease } from '../lease.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';
 import { advanceMark, removeMarks } from '../store/settlement-marks.ts';
+import type { Turns } from '../turns.ts';
 import { type Settled, settlePairs } from './settle-pairs.ts';
 
 /** What is settled at once. */
@@ -29,6 +30,8 @@ export interface BatchDeps {
   pool: Pool;
   warehouse: Warehouse;
   clock: Clock;
+  /** Nobody settles beside another: of one process, they wait for each other here. */
+  shared?: { settling?: Turns };
 }
 
 /** Of one transaction. It holds the wallets of their customers, who may be granted credits meanwhile. */
@@ -40,7 +43,7 @@ const PAIRS_MAX = 300;
  * same. Only the epoch that holds the partition can do it. Throws Transient.
  */
 export async function settleBatch(
-  { pool, warehouse, clock }: BatchDeps,
+  { pool, warehouse, clock, shared }: BatchDeps,
   lease: Lease,
   { ranges, pairs, marks }: Batch,
 ): Promise<Pick<Settled, 'watched' | 'crossings'>> {
@@ -50,12 +53,14 @@ export async function settleBatch(
   do {
     const chunk = left.slice(0, PAIRS_MAX);
     const behind = left.slice(PAIRS_MAX);
-    const settled = await inTransaction(pool, async (client) => {
-      const done = await settleChunk(client, { warehouse, clock, lease }, chunk);
-      const isLast = behind.length + done.rest.length === 0;
-      if (isLast) await markDone(client, ranges, marks);
-      return done;
-    });
+    const settle = () =>
+      inTransaction(pool, async (client) => {
+        const done = await settleChunk(client, { warehouse, clock, lease }, chunk);
+        const isLast = behind.length + done.rest.length === 0;
+        if (isLast) await markDone(client, ranges, marks);
+        return done;
+      });
+    const settled = await (shared?.settling && chunk.length > 0 ? shared.settling(settle) : settle());
     watched.push(...settled.watched);
     crossings += settled.crossings;
     left = [...behind, ...settled.rest];

@@ -1,5 +1,6 @@
 import { SETTLEMENT_LOCK } from '../../infra/store/settlement-lock.ts';
 import type { Queryable } from './queryable.ts';
+import { waitForLock } from './wait-for-lock.ts';
 
 /** A partition of one log. */
 export interface Place {
@@ -63,20 +64,28 @@ export async function endLease(db: Queryable, { logId, partition }: Place, epoch
 
 /** Milliseconds, of a transaction that waits for the warehouse: longer than its statements may take. */
 const HANGING_MAX = '40000';
+/** Longer than whoever settles may hang. */
+const SETTLEMENT_WAIT_MS = 45_000;
 
 /**
  * True while this epoch holds the partition; then no other begins before the transaction has ended, and
- * nobody settles another partition meanwhile: a pair's usage stands in any of them.
+ * nobody settles another partition meanwhile: a pair's usage stands in any of them. Throws Transient
+ * `settlement_busy` when they take too long.
  */
 export async function shareSettlement(
   db: Queryable,
   { logId, partition }: Place,
   epoch: number,
+  waitMaxMs = SETTLEMENT_WAIT_MS,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT set_config('idle_in_transaction_session_timeout', $4, true), pg_advisory_xact_lock($5)
+  const rowCount = await waitForLock(
+    db,
+    [
+      `SELECT set_config('idle_in_transaction_session_timeout', $4, true), pg_advisory_xact_lock($5)
        FROM partition_leases WHERE log_id = $1 AND partition = $2 AND epoch = $3 FOR SHARE`,
-    [logId, partition, epoch, HANGING_MAX, SETTLEMENT_LOCK],
+      [logId, partition, epoch, HANGING_MAX, SETTLEMENT_LOCK],
+    ],
+    { waitMaxMs, busyCode: 'settlement_busy' },
   );
   return rowCount === 1;
 }
