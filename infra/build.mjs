@@ -28,12 +28,16 @@ const TOOLS = {
  */
 export function isOutdated() {
   const built = readStamp();
-  return built.sources !== hashOf(writtenSources()) || !modules().every((module) => isBuilt(module, built));
+  // Those that run stand in dist; beside the sources, where a checkout leaves them out, they may be missing.
+  const running = modules().map((module) => ({ ...module, place: join(DIST, relative(ROOT, module.place)) }));
+  return built.sources !== hashOf(writtenSources()) || !running.every((module) => isBuilt(module, built));
 }
 
 /** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
 export function build() {
   const fresh = `${DIST}.${process.pid}`;
+  // In a container a build that was killed had the same number.
+  rmSync(fresh, { recursive: true, force: true });
   try {
     buildInto(fresh);
     const old = `${DIST}.old.${process.pid}`;
@@ -91,7 +95,8 @@ function isBuilt(module, built) {
 
 /** What it was made of and what that made. */
 function stampOf({ from, place }) {
-  return `${from} ${hashOf([place])}`;
+  const made = existsSync(place) ? createHash('sha256').update(readFileSync(place)).digest('hex') : '';
+  return `${from} ${made}`;
 }
 
 function run(tool, ...args) {

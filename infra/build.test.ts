@@ -105,12 +105,16 @@ test('a module that is missing or another than was built is built again', async 
   const tree = makeTree();
   writeModule(tree, 'first');
   await tree.start();
-  tree.write(MODULE, 'damaged');
+  for (const place of [MODULE, `dist/${MODULE}`]) tree.write(place, 'damaged');
   await tree.start();
   expect(holds(tree, MODULE, 'first')).toBe(true);
+  for (const place of [MODULE, `dist/${MODULE}`]) rmSync(tree.path(place));
+  await tree.start();
+  expect(holds(tree, `dist/${MODULE}`, 'first')).toBe(true);
+  // As a checkout that is put beside a dist that was built elsewhere: what runs is there.
   rmSync(tree.path(MODULE));
   await tree.start();
-  expect(holds(tree, MODULE, 'first')).toBe(true);
+  expect(existsSync(tree.path(MODULE))).toBe(false);
   writeModule(tree, 'second');
   await tree.start();
   expect(holds(tree, `dist/${MODULE}`, 'second')).toBe(true);

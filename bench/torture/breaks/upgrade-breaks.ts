@@ -125,6 +125,6 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     module: 'infra/relational',
     find: "await whenThere('Postgres', () => judge(pool), log);",
     replace: '',
-    provedBy: [{ test: REFUSAL_TEST, title: 'an empty database beside a log' }],
+    provedBy: [{ ...TAKEN, title: 'an empty database beside a log' }],
   },
 ];
