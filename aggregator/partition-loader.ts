@@ -4,7 +4,7 @@ import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
-import { clearAlarms, isHeldByAnother, raiseAlarm } from './store/alarms.ts';
+import { clearAlarms, raiseAlarm } from './store/alarms.ts';
 import type { Place } from './store/leases.ts';
 import { createTurns } from './turns.ts';
 
@@ -114,13 +114,10 @@ async function tell(loading: Loading, failure: Failure): Promise<void> {
   deps.metrics.failed(failure.code);
   deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
   if (failure.code === 'lease_lost') return;
-  try {
-    // Who was cut off hears last that another goes on, who would not clear it for a while.
-    if (await isHeldByAnother(deps.pool, place, options.owner)) return;
-    await raiseAlarm(deps.pool, place, failure);
-  } catch (err) {
+  const { code, message } = failure;
+  await raiseAlarm(deps.pool, place, { code, message, owner: options.owner }).catch((err: unknown) => {
     deps.log.debug({ err }, 'an alarm cannot be written');
-  }
+  });
 }
 
 type Failure = Transient | Poison | Fatal;

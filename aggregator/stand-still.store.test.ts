@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import {
   createEnd,
@@ -34,11 +35,35 @@ it('a view is changed once what a crash left pending is loaded, and the load goe
   expect(await stores.counted()).toEqual(exactly(20));
 });
 
+// Red when each partition is resumed once it is held: hours are made anew beside the insert of another.
+it('nothing is sent again before nobody loads', async () => {
+  const stores = await openLoadStores();
+  await stores.append(events(0, 10));
+  const end = createEnd();
+  start(stores, { warehouse: withInsert(stores, () => end.here()) });
+  onTestFinished(end.release);
+  await end.reached;
+  const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 1), {
+    owner: 'b',
+    leaseMs: 30_000,
+  });
+  const reader = { ...stores.reader, partitions: 2 };
+  const deps = { ...stores, reader, clock: systemClock, log };
+  const standing = createStandstill(deps, { owner: 'test' })(async () => undefined);
+  const early = await poll(async () => ((await states(stores))[0] === 'pending' ? undefined : true), {
+    timeoutMs: 1_000,
+    everyMs: 20,
+  });
+  expect(early).toBeUndefined();
+  await other?.end();
+  await standing;
+  expect(await states(stores)).toEqual(['loaded']);
+});
+
 // Red when the lease is not asked for: the other one's block comes while there is no view.
 it('a view is not changed while another process loads', async () => {
   const stores = await openLoadStores();
-  const place = { logId: Buffer.from(stores.reader.logId).toString('hex'), partition: 0 };
-  const other = await takeLease({ ...stores, clock: systemClock, log }, place, {
+  const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 0), {
     owner: 'b',
     leaseMs: 30_000,
   });
@@ -65,6 +90,10 @@ it('what fails while the load stands still leaves the partition to whoever comes
 
 function standstillOf(stores: LoadStores) {
   return createStandstill({ ...stores, clock: systemClock, log }, { owner: 'test' });
+}
+
+function placeOf({ reader }: LoadStores, partition: number) {
+  return { logId: Buffer.from(reader.logId).toString('hex'), partition };
 }
 
 async function states(stores: LoadStores): Promise<string[]> {

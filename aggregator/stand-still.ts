@@ -30,9 +30,14 @@ export function createStandstill(
     const leases: Lease[] = [];
     try {
       if (deps.reader.partitions > 1) leases.push(await hold(deps, { logId, partition: WHOLE_LOG }, owner));
+      const held: Lease[] = [];
       for (let partition = 0; partition < deps.reader.partitions; partition++) {
-        leases.push(await standStill(deps, { logId, partition }, owner));
+        const lease = await hold(deps, { logId, partition }, owner);
+        leases.push(lease);
+        held.push(lease);
       }
+      // Not before nobody loads: a block is made whole without the gate, and must see no half of another's.
+      for (const lease of held) await resumeHeld(deps, lease);
       await work();
     } finally {
       for (const lease of leases) await lease.end();
@@ -40,19 +45,12 @@ export function createStandstill(
   };
 }
 
-async function standStill(deps: LoadDeps, place: Place, owner: string): Promise<Lease> {
-  const lease = await hold(deps, place, owner);
-  try {
-    for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
-      // Settling reads the tables that are about to change: it is left to the load.
-      if (range.state === 'loaded') continue;
-      deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'ends a range before a view changes');
-      await resumeRange(deps, lease, range);
-    }
-    return lease;
-  } catch (error) {
-    await lease.end();
-    throw error;
+async function resumeHeld(deps: LoadDeps, lease: Lease): Promise<void> {
+  for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
+    // Settling reads the tables that are about to change: it is left to the load.
+    if (range.state === 'loaded') continue;
+    deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'ends a range before a view changes');
+    await resumeRange(deps, lease, range);
   }
 }
 

@@ -8,6 +8,7 @@ import { waitForIdentityKey } from '../infra/secrets.ts';
 import { readLogIdentity } from '../infra/segment-log/log-identity.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../infra/segment-log/writer.ts';
+import { whenThere } from '../infra/when-there.ts';
 import { Transient } from '../schemas/failures.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
@@ -43,7 +44,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   const opening = {
     ...{ directory: paths.log, identityCheck: identity.check, log },
     segmentBytesMax: config.log.segmentBytesMax,
-    countedEnd: known ? await countedEnd(pool, hex(known.logId)) : 0,
+    countedEnd: known ? await whenThere('Postgres', () => countedEnd(pool, hex(known.logId)), log) : 0,
   };
   const writer = await openSegmentLogWriter(opening);
   closer.add('log', { close: () => writer.close() });

@@ -1,32 +1,24 @@
 import type { Place } from './leases.ts';
 import type { Queryable } from './queryable.ts';
 
-/** What stands in a partition's way, for readyz. Again with one code: words and time are renewed. */
+/**
+ * What stands in a partition's way, for readyz. Again with one code: words and time are renewed. Not where
+ * another than `owner` holds it: what stands in our way does not stand in theirs.
+ */
 export async function raiseAlarm(
   db: Queryable,
   { logId, partition }: Place,
-  { code, message }: { code: string; message: string },
+  { code, message, owner }: { code: string; message: string; owner?: string },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO partition_alarms (log_id, partition, code, message) VALUES ($1, $2, $3, $4)
+    `INSERT INTO partition_alarms (log_id, partition, code, message)
+     SELECT $1, $2, $3, $4 WHERE NOT EXISTS (
+       SELECT FROM partition_leases
+       WHERE log_id = $1 AND partition = $2 AND owner <> $5::text AND expires_at > now())
      ON CONFLICT (log_id, partition, code) DO UPDATE
      SET message = excluded.message, created_at = excluded.created_at`,
-    [logId, partition, code, message],
+    [logId, partition, code, message, owner ?? null],
   );
-}
-
-/** True when the partition is in other hands: what stands in our way does not stand in theirs. */
-export async function isHeldByAnother(
-  db: Queryable,
-  { logId, partition }: Place,
-  owner: string,
-): Promise<boolean> {
-  const { rows } = await db.query(
-    `SELECT FROM partition_leases
-     WHERE log_id = $1 AND partition = $2 AND owner <> $3 AND expires_at > now()`,
-    [logId, partition, owner],
-  );
-  return rows.length > 0;
 }
 
 /**
