@@ -25,6 +25,11 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
   const enter = (alone: boolean, insert: () => Promise<void>) =>
     throughInsertGate(pool, { logId: 'ab', alone }, insert);
   const ofAnotherLog = () => throughInsertGate(pool, { logId: 'cd', alone: true }, async () => 'in');
+  const waits = async () => {
+    const { rows } = await pool.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+    return rows.length > 0;
+  };
   const [first, second, alone, next] = [held(), held(), held(), held()];
   onTestFinished(() => {
     for (const one of [first, second, alone, next]) one.end();
@@ -32,6 +37,7 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
   const running = [enter(false, first.insert), enter(false, second.insert)];
   await expect.poll(() => first.hasBegun() && second.hasBegun(), SOON).toBe(true);
   running.push(enter(true, alone.insert));
+  await expect.poll(async () => alone.hasBegun() || (await waits()), SOON).toBe(true);
   first.end();
   await running[0];
   expect(await ofAnotherLog()).toBe('in');
@@ -39,6 +45,7 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
   second.end();
   await expect.poll(alone.hasBegun, SOON).toBe(true);
   running.push(enter(false, next.insert));
+  await expect.poll(async () => next.hasBegun() || (await waits()), SOON).toBe(true);
   expect(await ofAnotherLog()).toBe('in');
   expect(next.hasBegun()).toBe(false);
   alone.end();
