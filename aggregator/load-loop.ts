@@ -1,5 +1,6 @@
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Wakeup } from '../infra/wakeup.ts';
+import { EVENT_TWICE } from '../schemas/alarm-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Block, touchedBy } from './block.ts';
@@ -202,5 +203,5 @@ async function tellDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Pr
   if (deps.shared) return log.info({ events, partition: lease.partition }, 'events were left out as known');
   log.error({ events }, 'events stand on the log twice: the second ones are left out');
   const message = `${events} events stood on the log twice and were counted once.`;
-  await raiseAlarm(pool, lease, { code: 'event_twice', message });
+  await raiseAlarm(pool, lease, { code: EVENT_TWICE, message });
 }

@@ -30,14 +30,11 @@ export function createStandstill(
     const leases: Lease[] = [];
     try {
       if (deps.reader.partitions > 1) leases.push(await hold(deps, { logId, partition: WHOLE_LOG }, owner));
-      const held: Lease[] = [];
       for (let partition = 0; partition < deps.reader.partitions; partition++) {
-        const lease = await hold(deps, { logId, partition }, owner);
-        leases.push(lease);
-        held.push(lease);
+        leases.push(await hold(deps, { logId, partition }, owner));
       }
       // Not before nobody loads: a block is made whole without the gate, and must see no half of another's.
-      for (const lease of held) await resumeHeld(deps, lease);
+      for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
       await work();
     } finally {
       for (const lease of leases) await lease.end();

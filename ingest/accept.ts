@@ -27,7 +27,8 @@ export interface AcceptDeps {
 
 /**
  * The way of a usage request, top-down. What it answers is true when it is sent: `created` and `duplicate`
- * only after the events they speak of are durable; any other answer means that nothing was stored.
+ * only after the events they speak of are durable; any other answer means that nothing was stored, but
+ * for a 503 when log or keys have failed: its retry is told.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, isDiskLow, metrics } = deps;

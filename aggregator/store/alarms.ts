@@ -1,3 +1,4 @@
+import { EVENT_TWICE, NEAR_RETENTION } from '../../schemas/alarm-codes.ts';
 import type { Place } from './leases.ts';
 import type { Queryable } from './queryable.ts';
 
@@ -28,8 +29,8 @@ export async function raiseAlarm(
 export async function clearAlarms(db: Queryable, { logId, partition }: Place, keptMs: number): Promise<void> {
   await db.query(
     `DELETE FROM partition_alarms
-     WHERE log_id = $1 AND partition = $2 AND code <> 'log_near_retention'
-       AND (code <> 'event_twice' OR created_at < now() - $3 * interval '1 millisecond')`,
-    [logId, partition, keptMs],
+     WHERE log_id = $1 AND partition = $2 AND code <> $4
+       AND (code <> $5 OR created_at < now() - $3 * interval '1 millisecond')`,
+    [logId, partition, keptMs, NEAR_RETENTION, EVENT_TWICE],
   );
 }

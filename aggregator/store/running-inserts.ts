@@ -8,8 +8,8 @@ const TIMEOUT_MS = 5_000;
 /**
  * Waits for inserts that nobody waits for any more: one that took too long goes on in the server after its
  * client has left, and its events may be in while its hours are not. So does what makes hours anew, when who
- * sent it was put out of the gate. For who has the insert gate alone, or the only log: everything that runs
- * is such a one. Throws Transient `inserts_running`.
+ * sent it was put out of the gate. For who has the insert gate alone, or all partitions: everything that
+ * runs is such a one. Throws Transient `inserts_running`.
  */
 export async function untilNoInsertRuns(
   warehouse: Pick<Warehouse, 'query'>,

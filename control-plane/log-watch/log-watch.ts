@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
+import { NEAR_RETENTION } from '../../schemas/alarm-codes.ts';
 import { decodeFrame } from '../../schemas/frame.ts';
 import { readLoadedPartitions } from '../store/loaded-position.ts';
 import { clearLogAlarms, raiseLogAlarm } from '../store/log-alarms.ts';
@@ -28,7 +29,6 @@ export interface LogWatchOptions {
 }
 
 const LOG_WATCH = 'log-watch';
-const NEAR_RETENTION = 'log_near_retention';
 
 const EVERY_MS = 30_000;
 /** Longer than between two looks: the one who watches goes on watching. */

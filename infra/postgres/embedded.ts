@@ -9,7 +9,7 @@ import { poll } from '../poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from '../process-identity.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { prepareCluster, SERVER_USER } from './cluster.ts';
-import { clearLeftovers, findPostmaster, isStopping, processesIn, stopPostmaster } from './postmaster.ts';
+import { clearLeftovers, findPostmaster, processesIn, stopPostmaster } from './postmaster.ts';
 import { chooseServerAccount, launchAs, type ServerAccount } from './server-account.ts';
 
 export interface EmbeddedPostgres {
@@ -187,7 +187,7 @@ function urlOf(password: string, port: number): string {
  */
 async function answers(
   { process, url }: RunningServer,
-  { directory, log, silenceMs: given, signal }: EmbeddedPostgresOptions,
+  { log, silenceMs: given, signal }: EmbeddedPostgresOptions,
   usualMs: number,
 ): Promise<boolean> {
   const silenceMs = given ?? usualMs;
@@ -198,7 +198,7 @@ async function answers(
       const refusal = await refusalOf(url);
       if (refusal === undefined) return 'ready';
       const now = performance.now();
-      if (isStartingUp(refusal) && !isStopping(directory)) heardAt = now;
+      if (isStartingUp(refusal)) heardAt = now;
       if (signal?.aborted || !isLiving(process) || now - heardAt >= silenceMs) return 'lost';
       if (now - toldAt < Math.min(TOLD_EVERY_MS, silenceMs)) return undefined;
       toldAt = now;
@@ -226,9 +226,11 @@ async function refusalOf(url: string): Promise<Error | undefined> {
   }
 }
 
-/** Or is shutting down: the code is the same. */
+/** Clusters are made in C. One that shuts down, or is a standby, refuses with this code in other words. */
+const STARTING_UP = /is starting up|in recovery mode|not yet accepting/;
+
 function isStartingUp(error: Error): boolean {
-  return error instanceof DatabaseError && error.code === '57P03'; // cannot_connect_now
+  return error instanceof DatabaseError && error.code === '57P03' && STARTING_UP.test(error.message);
 }
 
 async function freePort(): Promise<number> {

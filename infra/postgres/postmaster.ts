@@ -42,11 +42,6 @@ export function findPostmaster(
   return { ...identityOf(pid), port };
 }
 
-/** Whether the folder's server was told to end. Its clients are refused as by one that is starting up. */
-export function isStopping(directory: string): boolean {
-  return readLockFile(directory).status === 'stopping';
-}
-
 /**
  * The folder that a process serves, where the machine does not tell in which it works: macOS, and a container
  * whose root may not look at Postgres' account. The file alone proves nothing: it is copied with the folder,
@@ -57,10 +52,10 @@ function folderByCommand(pid: number, cluster: string): string | undefined {
   return realpathSync(cluster);
 }
 
-/** What its lines say. Source: postgres, pidfile.h, LOCK_FILE_LINE_* and PM_STATUS_*. */
+/** What its lines say. Source: postgres, pidfile.h, LOCK_FILE_LINE_*. */
 function readLockFile(directory: string) {
-  const [pid, cluster = '', , port = '', , , , status = ''] = linesOf(lockFile(directory));
-  return { pid: Number(pid), cluster, port: Number(port), status: status.trim() };
+  const [pid, cluster = '', , port] = linesOf(lockFile(directory));
+  return { pid: Number(pid), cluster, port: Number(port) };
 }
 
 /** None where there is no file: a server removes its own when it ends. */
