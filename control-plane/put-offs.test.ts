@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { createPutOffs } from './put-offs.ts';
 
-/** Breaks that turn it red: no bound; the newest taken first; one put off again that keeps its first time. */
+/**
+ * Breaks that turn it red: no bound; the newest taken first; one put off again that keeps its first time; the
+ * same wait each time; half a minute the first time.
+ */
 function putOffsUnderTest() {
   const clock = { ms: 5_000, monotonicMs: () => clock.ms };
   return { clock, putOffs: createPutOffs<{ id: string }>(clock, ({ id }) => id) };
@@ -13,7 +16,7 @@ it('what is put off is taken once its time has come, the longest first, and once
   clock.ms += 10;
   putOffs.add({ id: 'b' });
   expect(putOffs.all()).toEqual([{ id: 'a' }, { id: 'b' }]);
-  clock.ms += 29_989;
+  clock.ms += 1_989;
   expect(putOffs.take()).toBeUndefined();
   clock.ms += 1;
   expect(putOffs.take()).toEqual({ id: 'a' });
@@ -21,14 +24,34 @@ it('what is put off is taken once its time has come, the longest first, and once
   expect(putOffs.take()).toBeUndefined();
 });
 
-it('what is put off again waits behind the others, and from then on', () => {
+it('what fails again waits twice as long, up to half a minute', () => {
+  const { clock, putOffs } = putOffsUnderTest();
+  putOffs.add({ id: 'a' });
+  for (const waitMs of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+    clock.ms += waitMs - 1;
+    expect(putOffs.take()).toBeUndefined();
+    clock.ms += 1;
+    expect(putOffs.take()).toEqual({ id: 'a' });
+    putOffs.add({ id: 'a' });
+  }
+});
+
+it('what is put off again waits behind the others', () => {
   const { clock, putOffs } = putOffsUnderTest();
   for (const id of ['a', 'b']) putOffs.add({ id });
-  clock.ms += 29_000;
   putOffs.add({ id: 'a' });
-  clock.ms += 1_000;
-  expect(putOffs.take()).toEqual({ id: 'b' });
-  expect(putOffs.take()).toBeUndefined();
+  clock.ms += 4_000;
+  expect([putOffs.take(), putOffs.take(), putOffs.take()]).toEqual([{ id: 'b' }, { id: 'a' }, undefined]);
+});
+
+it('what was done meanwhile waits as for the first time', () => {
+  const { clock, putOffs } = putOffsUnderTest();
+  for (const id of ['a', 'b']) putOffs.add({ id });
+  clock.ms += 2_000;
+  expect([putOffs.take(), putOffs.take()]).toEqual([{ id: 'a' }, { id: 'b' }]);
+  putOffs.add({ id: 'a' });
+  clock.ms += 2_000;
+  expect(putOffs.take()).toEqual({ id: 'a' });
 });
 
 it('beyond a thousand what waits longest is put off no more', () => {

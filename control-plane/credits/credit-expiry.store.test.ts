@@ -22,7 +22,7 @@ async function expiryUnderTest() {
     ms: START_MS,
     aheadMs: 0,
     nowMs: () => clock.ms,
-    monotonicMs: () => performance.now() + clock.aheadMs,
+    monotonicMs: () => clock.aheadMs,
   };
   return {
     ...under,
@@ -119,7 +119,7 @@ it.each(['57014', '25P03', '55P03'])(
     await vi.waitFor(async () => expect(await expiries()).toBe(13), WAIT);
     expect(await tries()).toBe(2);
     await allow();
-    clock.aheadMs = 30_000;
+    clock.aheadMs = 2_000;
     await vi.waitFor(async () => expect(await expiries()).toBe(14), WAIT);
   },
 );

@@ -70,7 +70,7 @@ it.each(['P0001', '57014'])(
     await override(bad, { ...times, expiresAt: ago(2_000) });
     await override(good, times);
     const { allow, tries } = await refuse(bad, `RAISE 'no' USING ERRCODE = '${code}'`);
-    const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => performance.now() + clock.aheadMs };
+    const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => clock.aheadMs };
     teller({ clock });
     const isTold = (id: string) =>
       vi.waitFor(async () => expect(await told.heard(id, 'all')).toHaveLength(2), SOON);
@@ -80,7 +80,7 @@ it.each(['P0001', '57014'])(
     await isTold(late);
     expect(await tries()).toBe(tried);
     await allow();
-    clock.aheadMs = 30_000;
+    clock.aheadMs = 2_000;
     await isTold(bad);
     await told.quiet();
     expect(await told.untrue()).toEqual([]);
