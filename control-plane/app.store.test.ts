@@ -258,21 +258,6 @@ describe('the pages of an operator', () => {
       /metergate_http_request_seconds_count\{operation="customers.create",status="201"\} [1-9]/,
     );
   });
-
-  it('name partition alarms, quarantined lines, what an audit found and a standing outbox', async () => {
-    await api.pool.query(`INSERT INTO partition_alarms VALUES ('ab', 0, 'frame_damaged', 'position 7')`);
-    await api.pool.query(`INSERT INTO quarantine VALUES ('ab', 0, 0, 3, '\\x00', 'no number')`);
-    await api.pool.query(
-      `INSERT INTO audit_runs (id, repair, state, differences, finished_at)
-       VALUES ('1', false, 'done', '[1, 2]', now())`,
-    );
-    await api.pool.query("UPDATE webhook_events SET created_at = now() - interval '2 minutes'");
-    const { body } = await api.call('GET', '/readyz', { key: undefined });
-    expect(body.checks.outbox.detail).toMatch(/^webhook events wait since 20/);
-    expect(body.checks.partitions).toEqual({ ok: false, detail: 'partition 0: frame_damaged: position 7' });
-    expect(body.checks.quarantine.detail).toContain('1 lines');
-    expect(body.checks.audit.detail).toContain('2 differences');
-  });
 });
 
 /** Sends bytes on a connection of their own and gives the whole answer. */

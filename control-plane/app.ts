@@ -50,6 +50,8 @@ export interface AppDeps {
   pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
+  /** Hex. */
+  logId: string;
   firstCalls: FirstCallStamp;
   lastUsed: LastUsedStamp;
   keys: KeyCache;
@@ -72,11 +74,12 @@ export interface AppOptions {
 /** The HTTP API but for what the data plane answers: a Koa app made from the route table, and a warm door. */
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
   const { lagLimits, rateLimits = {}, webhookAllowPrivate: allowPrivate = false } = options;
-  const { pool, warehouse, freshness, secrets, clock, log, metrics } = deps;
+  const { pool, warehouse, freshness, logId, secrets, clock, log, metrics } = deps;
   const readiness = createReadiness({
     pool,
     warehouse,
     freshness,
+    logId,
     ...(lagLimits ? { limits: lagLimits } : {}),
   });
   const holdingReads = createHoldingReads();

@@ -25,7 +25,7 @@ import { createFreshness, type Freshness } from './usage/freshness.ts';
 import { createPartitionCuts } from './usage/partition-cuts.ts';
 
 /** Made here, of the rest. */
-type Inside = 'freshness' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear';
+type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear';
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
@@ -47,12 +47,10 @@ export interface ControlPlane {
 /** The control plane with everything that runs beside its requests. */
 export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions = {}): ControlPlane {
   const { pool, logReader, clock, log } = deps;
-  const freshness = createFreshness({
-    ...progressOf(logReader, pool),
-    askForLoad: () => notifyReaderWaits(pool),
-    clock,
-    log,
-  });
+  const progress = progressOf(logReader, pool);
+  const askForLoad = () => notifyReaderWaits(pool);
+  const freshness = createFreshness({ ...progress, askForLoad, clock, log });
+  const inside = { freshness, logId: progress.logId };
   const { keys, memory, notes } = createMemories(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
@@ -77,7 +75,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   });
   const hear = (channel: string, payload: string) => notes.channels[channel]?.(payload);
   return {
-    listener: createApp({ ...deps, freshness, firstCalls, lastUsed, keys, memory, hear }, options),
+    listener: createApp({ ...deps, ...inside, firstCalls, lastUsed, keys, memory, hear }, options),
     notes: {
       channels: {
         ...notes.channels,

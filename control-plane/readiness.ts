@@ -16,6 +16,8 @@ export interface ReadinessDeps {
   pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
+  /** Hex. Alarms of another are none of ours. */
+  logId: string;
   limits?: LagLimits;
 }
 
@@ -34,7 +36,7 @@ const UNTOLD_MS_MAX = 60_000;
 
 /** Asks everything that this needs to work. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  const { pool, warehouse, freshness, limits = LAG_LIMITS } = deps;
+  const { pool, warehouse, freshness, logId, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {
     postgres: async () => void (await ping(pool)),
     warehouse: async () => {
@@ -46,7 +48,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       return tooLate(freshness, limits);
     },
     partitions: async () => {
-      const alarms = await listPartitionAlarms(pool, ALARMS_SHOWN);
+      const alarms = await listPartitionAlarms(pool, logId, ALARMS_SHOWN);
       const named = alarms.map(
         ({ partition, code, message }) => `partition ${partition}: ${code}: ${message}`,
       );

@@ -82,7 +82,7 @@ async function watched() {
     },
     load,
     async alarms() {
-      const found = await listPartitionAlarms(pool, 10);
+      const found = await listPartitionAlarms(pool, Buffer.from(kafka.logId).toString('hex'), 10);
       return found.map(({ partition, code, message }) => `partition ${partition}: ${code}: ${message}`);
     },
     seenRound: () => vi.waitFor(() => expect(asked).toBeGreaterThan(2), SOON),

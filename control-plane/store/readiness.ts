@@ -4,11 +4,16 @@ export async function ping(pool: Pool): Promise<void> {
   await pool.query('SELECT 1');
 }
 
-/** What stands in the way of partitions, the oldest first. */
-export async function listPartitionAlarms(pool: Pool, limit: number): Promise<PartitionAlarm[]> {
+/** What stands in the way of this log's partitions, the oldest first: of another nobody here loads any. */
+export async function listPartitionAlarms(
+  pool: Pool,
+  logId: string,
+  limit: number,
+): Promise<PartitionAlarm[]> {
   const { rows } = await pool.query<PartitionAlarm>(
-    'SELECT partition, code, message FROM partition_alarms ORDER BY created_at, partition, code LIMIT $1',
-    [limit],
+    `SELECT partition, code, message FROM partition_alarms WHERE log_id = $1
+     ORDER BY created_at, partition, code LIMIT $2`,
+    [logId, limit],
   );
   return rows;
 }
