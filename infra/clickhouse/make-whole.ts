@@ -14,7 +14,8 @@ const TIMEOUT_MS = 60_000;
  * Makes a block whole that was sent before and again, under the same token: ClickHouse notes a token before
  * the part that carries it is in its place, so a kill between the two leaves a part that is gone for ever and
  * known all the same (met once in 33 kills). Events that are missing are put back beside the views; hours
- * that then differ from their events are made anew. Each step may be cut off and done again.
+ * that then differ from their events are made anew, unless events of theirs were lost with a part. Each step
+ * may be cut off and done again.
  */
 export async function makeWhole(
   transport: Transport,
@@ -52,6 +53,16 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
   const [kept] = await transport.rows<{ lines: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
   if (kept === undefined || kept.lines === '0') throw unavailable();
 }
+
+/**
+ * A start has set parts aside whose files are damaged: events of any hour may be gone with them, which the
+ * hour has counted rightly. Hours that lack something are made anew all the same, the others are left to the
+ * audit that mends the damage: it has the log.
+ */
+const MAY_BE_MADE_ANEW = `(sum(more) >= 0 OR NOT (
+    SELECT count() FROM system.detached_parts
+    WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'
+  ))`;
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
 async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
@@ -97,7 +108,8 @@ async function renewHours(transport: Transport, { sent, wrong }: WorkTables): Pr
        FROM metergate.usage_hourly AS h WHERE (environment, customer_id, meter_key, hour) IN ${touched}
        GROUP BY environment, customer_id, meter_key, begin
      )
-     GROUP BY environment, customer_id, meter_key, begin HAVING sum(more) != 0 OR sum(over) != 0`,
+     GROUP BY environment, customer_id, meter_key, begin
+     HAVING (sum(more) != 0 OR sum(over) != 0) AND ${MAY_BE_MADE_ANEW}`,
   );
   const [found] = await transport.rows<{ hours: string }>({
     sql: `SELECT toString(count()) AS hours FROM ${wrong}`,

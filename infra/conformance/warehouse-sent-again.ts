@@ -1,3 +1,5 @@
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { EventBlock, Warehouse } from '../ports/warehouse.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
@@ -50,6 +52,23 @@ export function sentAgainTests(open: () => Promise<Warehouse>): void {
     expect(await tables(warehouse)).toEqual(['event_lines', 'events', 'migrations', 'usage_hourly']);
   });
 
+  // Red when hours are made anew of what is left.
+  it('takes nothing from hours whose events went with a damaged part', async () => {
+    const warehouse = await open();
+    await warehouse.insertEvents({
+      token: 'before',
+      lines: eventLines(events(0, 40)),
+      timeoutMs: TIMEOUT_MS,
+    });
+    const block: EventBlock = { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS };
+    await warehouse.insertEvents(block);
+    await setAside(warehouse, '202610');
+    await warehouse.insertEvents({ ...block, wasSent: true });
+    const left = await sums(warehouse);
+    expect(Number(left.stored)).toBeLessThan(90);
+    expect(left).toMatchObject({ hourly: '90', hourlyTotal: '4050' });
+  });
+
   it('that never arrived is stored', async () => {
     const warehouse = await open();
     const block = { token: 'a', lines: eventLines(events(0, 20)), timeoutMs: TIMEOUT_MS, wasSent: true };
@@ -79,6 +98,21 @@ async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> 
     const sql = statement.startsWith('ALTER') ? `${statement} SETTINGS mutations_sync = 1` : statement;
     await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
   }
+}
+
+/** As a start does with damaged parts: their folders lie beside the others, under a name that tells why. */
+async function setAside(warehouse: Warehouse, partition: string): Promise<void> {
+  const [table] = await warehouse.query<{ path: string }>({
+    sql: `SELECT data_paths[1] AS path FROM system.tables WHERE database = 'metergate' AND name = 'events'`,
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (!table) throw new Error('there is no table of events');
+  const sql = `ALTER TABLE metergate.events DETACH PARTITION ID '${partition}'`;
+  await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  const detached = join(table.path, 'detached');
+  const parts = readdirSync(detached).filter((name) => name.startsWith(partition));
+  for (const name of parts) renameSync(join(detached, name), join(detached, `broken-on-start_${name}`));
 }
 
 type Sums = Record<'stored' | 'distinct' | 'total' | 'hourly' | 'hourlyTotal' | 'uniques', string>;
