@@ -28,9 +28,11 @@ const TRY_LOCK = `
 /** An installation over a slow line takes minutes. */
 const OTHERS_WAIT_MS = 600_000;
 const OTHERS_POLL_EVERY_MS = 100;
+const STARTER = process.ppid;
 
 refuseOldNode();
 await prepare();
+endWithNpm();
 await import(programOf(process.argv[2]));
 
 function programOf(role) {
@@ -67,11 +69,22 @@ async function prepare() {
         console.error('npm install failed: see above.');
         process.exit(1);
       }
+      endWithNpm();
     }
     if (!toBuild) return;
     console.error('Building (once per change)');
     build();
   });
+}
+
+/**
+ * Whoever killed the npm that runs this believes that it is gone. From its first turn on the supervisor looks
+ * itself (npm-process.ts); it could not tell that its npm ended before.
+ */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event !== 'start' || process.ppid === STARTER) return;
+  console.error('The npm that ran this start has ended: it ends, too.');
+  process.exit(1);
 }
 
 /**
