@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
@@ -24,10 +24,11 @@ export function keepMending(
   { log, everyMs = EVERY_MS }: { log: Logger; everyMs?: number },
 ): { close(): Promise<void> } {
   const wakeup = createWakeup();
+  const start = randomUUID();
   let closing = false;
   async function keepLooking(): Promise<void> {
     while (!closing) {
-      await mendDamage(pool, warehouse, log).catch((err: unknown) => {
+      await mendDamage(pool, warehouse, { log, start }).catch((err: unknown) => {
         log.warn({ err }, 'damaged parts could not be looked for');
       });
       await wakeup.wait(everyMs);
@@ -46,9 +47,14 @@ export function keepMending(
 /**
  * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its
  * files are not what was written, and answers without it from then on. A full disk does that to a part whose
- * insert was answered with success. The same parts are mended once: they stay where they were set aside.
+ * insert was answered with success. They stay where they were set aside, and are mended once after each start:
+ * what it sends again leaves hours to this audit (make-whole.ts).
  */
-async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promise<void> {
+async function mendDamage(
+  pool: Pool,
+  warehouse: Warehouse,
+  { log, start }: { log: Logger; start: string },
+): Promise<void> {
   const parts = await warehouse.query<BrokenPart>({
     sql: `SELECT table, name FROM system.detached_parts
           WHERE database = 'metergate' AND reason LIKE 'broken%' ORDER BY table, name
@@ -58,12 +64,13 @@ async function mendDamage(pool: Pool, warehouse: Warehouse, log: Logger): Promis
     timeoutMs: TIMEOUT_MS,
   });
   if (parts.length === 0) return;
-  if (!(await askAuditRun(pool, { id: idOf(parts), repair: true }))) return;
+  if (!(await askAuditRun(pool, { id: idOf(start, parts), repair: true }))) return;
   log.error({ parts: parts.map(({ table, name }) => `${table} ${name}`) }, 'damaged parts were set aside');
 }
 
-/** The same parts give the same run. */
-function idOf(parts: BrokenPart[]): string {
-  const digest = createHash('sha256').update(JSON.stringify(parts.map(({ table, name }) => [table, name])));
+/** The same parts give the same run of a start. */
+function idOf(start: string, parts: BrokenPart[]): string {
+  const text = JSON.stringify([start, ...parts.map(({ table, name }) => [table, name])]);
+  const digest = createHash('sha256').update(text);
   return digest.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }

@@ -87,7 +87,7 @@ export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOp
       engine.close();
     },
   };
-  return createWarehouseOver(transport);
+  return createWarehouseOver(transport, { damageIsMended: true });
 }
 
 /** Each with a connection of its own. */

@@ -3,7 +3,9 @@ import { warehouseConformance } from '../conformance/warehouse.ts';
 import { testFolder } from '../test-folder.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
-warehouseConformance('chdb', async () => {
+async function createHarness() {
   const directory = testFolder();
   return { open: async () => createChdbWarehouse({ directory, log: pino({ level: 'silent' }) }) };
-});
+}
+
+warehouseConformance('chdb', createHarness, { damageIsMended: true });

@@ -66,7 +66,7 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
       log.debug('closed the connections to ClickHouse');
     },
   };
-  return createWarehouseOver(transport, cluster);
+  return createWarehouseOver(transport, { cluster });
 }
 
 function openLane(url: string, lane: Lane, settings: Settings): ClickHouseClient {

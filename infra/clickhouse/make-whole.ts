@@ -14,12 +14,12 @@ const TIMEOUT_MS = 60_000;
  * Makes a block whole that was sent before and again, under the same token: ClickHouse notes a token before
  * the part that carries it is in its place, so a kill between the two leaves a part that is gone for ever and
  * known all the same (met once in 33 kills). Events that are missing are put back beside the views; hours
- * that then differ from their events are made anew, unless events of theirs were lost with a part. Each step
- * may be cut off and done again.
+ * that then differ from their events are made anew, unless events of theirs may have been lost with a part.
+ * Each step may be cut off and done again.
  */
 export async function makeWhole(
   transport: Transport,
-  { lines, token = '', timeoutMs }: Omit<LineBlock, 'table'>,
+  { lines, token = '', timeoutMs, damageIsMended = false }: SentBlock,
 ): Promise<void> {
   // The same name whenever this block is sent again: what a crash leaves is removed by the next one.
   const name = createHash('sha256').update(token).digest('hex').slice(0, 16);
@@ -32,9 +32,14 @@ export async function makeWhole(
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
   await transport.insert({ table: tables.sent, lines, timeoutMs });
   await putBackEvents(transport, tables);
-  await renewHours(transport, tables);
+  await renewHours(transport, tables, damageIsMended ? LACKS_OR_NOTHING_BROKE : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);
+}
+
+export interface SentBlock extends Omit<LineBlock, 'table'> {
+  /** An audit comes to hours whose events were lost with a part: they are left to it. */
+  damageIsMended?: boolean;
 }
 
 /** The lines as they were sent; those that `events` lacks; hours that differ from their events. */
@@ -59,7 +64,7 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
  * hour has counted rightly. Hours that lack something are made anew all the same, the others are left to the
  * audit that mends the damage: it has the log.
  */
-const MAY_BE_MADE_ANEW = `(sum(more) >= 0 OR NOT (
+const LACKS_OR_NOTHING_BROKE = `(sum(more) >= 0 OR NOT (
     SELECT count() FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'
   ))`;
@@ -94,7 +99,7 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
   }
 }
 
-async function renewHours(transport: Transport, { sent, wrong }: WorkTables): Promise<void> {
+async function renewHours(transport: Transport, { sent, wrong }: WorkTables, which: string): Promise<void> {
   const touched = `(SELECT DISTINCT ${HOUR} FROM ${sent})`;
   await transport.command(
     `CREATE TABLE ${wrong} ENGINE = Memory AS
@@ -109,7 +114,7 @@ async function renewHours(transport: Transport, { sent, wrong }: WorkTables): Pr
        GROUP BY environment, customer_id, meter_key, begin
      )
      GROUP BY environment, customer_id, meter_key, begin
-     HAVING (sum(more) != 0 OR sum(over) != 0) AND ${MAY_BE_MADE_ANEW}`,
+     HAVING (sum(more) != 0 OR sum(over) != 0) AND ${which}`,
   );
   const [found] = await transport.rows<{ hours: string }>({
     sql: `SELECT toString(count()) AS hours FROM ${wrong}`,

@@ -6,8 +6,15 @@ import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;
 
+export interface WarehouseKind {
+  cluster?: string | undefined;
+  /** After each start an audit puts back what damaged parts held (aggregator/audit/mend-damage.ts). */
+  damageIsMended?: boolean;
+}
+
 /** The port over either way of reaching ClickHouse, or a cluster: what all agree on stands here. */
-export function createWarehouseOver(transport: Transport, cluster?: string): Warehouse {
+export function createWarehouseOver(transport: Transport, kind: WarehouseKind = {}): Warehouse {
+  const { cluster, damageIsMended = false } = kind;
   async function query<Row>(statement: Statement): Promise<Row[]> {
     try {
       return await transport.rows<Row>(statement);
@@ -23,7 +30,8 @@ export function createWarehouseOver(transport: Transport, cluster?: string): War
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
         await transport.insert({ table: 'metergate.events', ...block });
-        if (wasSent) await makeWhole(mayWrite ? asking(transport, mayWrite) : transport, block);
+        if (wasSent)
+          await makeWhole(mayWrite ? asking(transport, mayWrite) : transport, { ...block, damageIsMended });
       } catch (error) {
         throw insertFailure(error);
       }

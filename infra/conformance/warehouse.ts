@@ -13,10 +13,15 @@ export interface WarehouseHarness {
 }
 
 /** What every Warehouse does. An adapter's test is one call of this. */
-export function warehouseConformance(name: string, createHarness: () => Promise<WarehouseHarness>): void {
+export function warehouseConformance(
+  name: string,
+  createHarness: () => Promise<WarehouseHarness>,
+  { damageIsMended = false }: { damageIsMended?: boolean } = {},
+): void {
   describe(`${name} as a Warehouse`, () => {
     describe('a block', () => blockTests(createHarness));
-    describe('a block of a killed insert', () => sentAgainTests(() => openMigrated(createHarness)));
+    describe('a block of a killed insert', () =>
+      sentAgainTests(() => openMigrated(createHarness), damageIsMended));
     describe('a refused block', () => refusalTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));
