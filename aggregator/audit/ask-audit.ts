@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { poll } from '../../infra/poll.ts';
 import { type AuditOutcome, askAuditRun, findAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
+import { isLogHeld } from '../store/log-trims.ts';
 
 export interface AskOptions {
   repair: boolean;
@@ -20,7 +21,9 @@ const DONE_WITHIN_MS = 24 * 3_600_000;
 export async function askAudit(pool: Pool, { repair, beginWithinMs, print }: AskOptions): Promise<number> {
   if (repair) {
     const before = await audit(pool, { repair: false, beginWithinMs, print });
-    if (before !== AUDIT_EXIT.different) return before;
+    if (before === AUDIT_EXIT.impossible) return before;
+    // What an earlier repair held back is let go by one that finds nothing left to do.
+    if (before === AUDIT_EXIT.same && !(await isLogHeld(pool))) return before;
     print('Repairing.');
   }
   return audit(pool, { repair, beginWithinMs, print });

@@ -33,6 +33,12 @@ export async function holdLog(db: Queryable, { logId, partition }: Place, holder
   return rows[0]?.wasFree ?? true;
 }
 
+/** Any log: a repair that did not come to its end goes on holding it. */
+export async function isLogHeld(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM log_trims WHERE held_by IS NOT NULL LIMIT 1');
+  return rowCount === 1;
+}
+
 /** Whoever holds it. */
 export async function releaseLog(db: Queryable, { logId, partition }: Place): Promise<void> {
   await db.query(
