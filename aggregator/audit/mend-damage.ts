@@ -47,8 +47,8 @@ export function keepMending(
 /**
  * Has what a damaged part held put back from the log. ClickHouse sets a part aside at its start when its
  * files are not what was written, and answers without it from then on. A full disk does that to a part whose
- * insert was answered with success. They stay where they were set aside, and are mended once after each start:
- * what it sends again leaves hours to this audit (make-whole.ts).
+ * insert was answered with success. They stay where they were set aside, and are mended once after each
+ * start: what it sends again leaves hours to this audit (make-whole.ts).
  */
 async function mendDamage(
   pool: Pool,

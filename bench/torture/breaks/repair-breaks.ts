@@ -85,7 +85,7 @@ export const REPAIR_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: 'aggregator/audit/mend-damage.store.test.ts',
-        title: 'a repair of damaged parts is asked for until it is done, and not again',
+        title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
       },
     ],
   },
