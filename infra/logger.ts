@@ -19,6 +19,15 @@ export function createLogger({ role, level, dest = 2 }: LoggerOptions): Logger {
   // Synchronous: the last line before a crash is the one that is needed.
   const lines = destination({ dest, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
   lines.on('error', () => undefined);
+  let isTrying = false;
+  // Once that much waits, nothing is tried any more but what is empty, with all that waits before it.
+  lines.on('drop', (line: string) => {
+    if (isTrying) return;
+    isTrying = true;
+    lines.write('');
+    lines.write(line);
+    isTrying = false;
+  });
   return pino(
     {
       level,
@@ -26,7 +35,8 @@ export function createLogger({ role, level, dest = 2 }: LoggerOptions): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       serializers: { err: errorFields },
     },
-    lines,
+    // Without its flushSync, which tries until the disk has room: each line is written at once anyway.
+    { write: (line: string) => void lines.write(line) },
   );
 }
 
