@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { Fatal } from '../schemas/failures.ts';
 import type { DataDir } from './data-dir.ts';
+import { hasCluster } from './postgres/cluster.ts';
 import { identityCheckOf, readIdentityKey } from './secrets.ts';
 import { readLogIdentity, refuseOtherIdentity } from './segment-log/log-identity.ts';
 
@@ -15,8 +15,9 @@ const RESTORE =
  * last, at the end of a first start: with it there was a database.
  */
 export function refuseLostCluster({ log, postgres }: Pick<DataDir, 'log' | 'postgres'>): void {
-  if (existsSync(postgres) || !readLogIdentity(log)) return;
-  throw new Fatal('database_missing', `${postgres} is gone, and ${join(log, 'log.json')} stands: ${RESTORE}`);
+  if (hasCluster(postgres) || !readLogIdentity(log)) return;
+  const stands = `${join(log, 'log.json')} stands`;
+  throw new Fatal('database_missing', `No database is in ${postgres}, and ${stands}: ${RESTORE}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parentOf, programOf, signal } from '../process-identity.ts';
@@ -14,7 +14,7 @@ import { chooseServerAccount } from './server-account.ts';
 test('a cluster is made while the initdb of an earlier start still makes one', async () => {
   const folder = testFolder();
   const directory = join(folder, 'postgres');
-  const make = () => prepareCluster(directory, findPostgresBinaries().initdb, chooseServerAccount(directory));
+  const make = () => prepare(directory);
   const orphaned = make().catch(() => undefined);
   await vi.waitFor(() => expect(isBegun(folder)).toBe(true), { timeout: 20_000, interval: 5 });
   const [orphan = 0] = runningInitdbs();
@@ -30,6 +30,27 @@ test('a cluster is made while the initdb of an earlier start still makes one', a
   expect(readdirSync(folder)).toEqual(['postgres']);
   expect(existsSync(join(directory, 'global', 'pg_control'))).toBe(true);
 });
+
+// Red when a folder is taken for a cluster: there is no password to read.
+test('a cluster is made where an empty folder stands', async () => {
+  const directory = join(testFolder(), 'postgres');
+  mkdirSync(directory);
+  expect(await prepare(directory)).toMatch(/^[0-9a-f]{48}$/);
+});
+
+test('what is no cluster is refused with what to do, and left as it is', async () => {
+  const directory = join(testFolder(), 'postgres');
+  mkdirSync(join(directory, 'lost+found'), { recursive: true });
+  await expect(prepare(directory)).rejects.toMatchObject({
+    code: 'database_missing',
+    message: expect.stringMatching(/^No database is in .*postgres \(ENOTEMPTY\): restore .* mount point/),
+  });
+  expect(readdirSync(directory)).toEqual(['lost+found']);
+});
+
+function prepare(directory: string): Promise<string> {
+  return prepareCluster(directory, findPostgresBinaries().initdb, chooseServerAccount(directory));
+}
 
 function isBegun(folder: string): boolean {
   return readdirSync(folder).some((name) => existsSync(join(folder, name, 'PG_VERSION')));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
@@ -14,16 +14,18 @@ const PASSWORD_FILE = 'metergate-password';
 const INITDB_TIMEOUT_MS = 120_000;
 
 /**
- * Makes the cluster when there is none and returns its password. It is made beside its place and renamed
- * into it when complete: what a start that was cut off leaves is not taken for one. Each start has a folder
- * of its own for that: the initdb of one that was killed may still write in another.
+ * Makes the cluster when there is none and returns its password; throws Fatal `database_missing` where
+ * something else stands in its place. It is made beside that and renamed into it when complete: what a start
+ * that was cut off leaves is not taken for one. Each start has a folder of its own for that: the initdb of
+ * one that was killed may still write in another.
  */
 export async function prepareCluster(
   directory: string,
   initdb: string,
   account: ServerAccount,
 ): Promise<string> {
-  if (!existsSync(directory)) {
+  if (!hasCluster(directory)) {
+    clearPlace(directory);
     await removeUnfinished(directory);
     const unfinished = mkdtempSync(`${directory}.new-`);
     give(unfinished, account);
@@ -32,6 +34,27 @@ export async function prepareCluster(
     syncDirectory(dirname(directory));
   }
   return readFile(join(directory, PASSWORD_FILE), 'utf8');
+}
+
+/** Its folder alone tells nothing: one that is empty is what a volume that is not mounted leaves. */
+export function hasCluster(directory: string): boolean {
+  return statSync(join(directory, PASSWORD_FILE), { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Of a folder that stands there all the same, and is nothing but empty. */
+function clearPlace(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    throw new Fatal(
+      'database_missing',
+      `No database is in ${directory} (${code}): restore it from the backup of DATA_DIR, or move what ` +
+        'stands there away; if it is a mount point, mount the whole of DATA_DIR instead.',
+      { cause },
+    );
+  }
 }
 
 /** Again where a file was added meanwhile: an initdb whose folder is gone gives up in a moment. */

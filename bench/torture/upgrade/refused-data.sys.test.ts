@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type DataDir, dataDirAt } from '../../../infra/data-dir.ts';
@@ -32,6 +32,8 @@ import { type Installation, makeInstallation } from './small-installation.ts';
  */
 const DATA_PLANE = join('dist', 'ingest', 'main.js');
 const CONTROL_SIDE = join('dist', 'infra', 'control-side.js');
+
+const LOST_CLUSTER = /^No database is in .*postgres, and .*log\.json .*: restore it from the backup/;
 
 const ROLES = ['data-dir', 'ingest', 'control'];
 
@@ -134,7 +136,13 @@ describe('the control side refuses', () => {
   // Red when a cluster is made wherever there is none: it stands where the lost one has to be restored.
   it('a folder that lost its database', async () => {
     const { SERVER_SECRET = '' } = installation.env;
-    await expectRefused({ SERVER_SECRET }, /postgres is gone, .*log\.json .*: restore it from the backup/);
+    await expectRefused({ SERVER_SECRET }, LOST_CLUSTER);
+  });
+
+  // Red when a folder is taken for a database: what is read in it is not there, which says no remedy.
+  it('the folder of a database that is not mounted', async () => {
+    const { SERVER_SECRET = '' } = installation.env;
+    await expectRefused({ SERVER_SECRET }, LOST_CLUSTER, ({ postgres }) => mkdirSync(postgres));
   });
 
   async function expectRefused(
