@@ -36,11 +36,11 @@ export function isOutdated() {
 /** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
 export function build() {
   const fresh = `${DIST}.${process.pid}`;
+  const old = `${DIST}.old.${process.pid}`;
   // In a container a build that was killed had the same number.
-  rmSync(fresh, { recursive: true, force: true });
+  for (const left of [fresh, old]) rmSync(left, { recursive: true, force: true });
   try {
     buildInto(fresh);
-    const old = `${DIST}.old.${process.pid}`;
     if (existsSync(DIST)) renameSync(DIST, old);
     renameSync(fresh, DIST);
     rmSync(old, { recursive: true, force: true });

@@ -121,6 +121,15 @@ test('a module that is missing or another than was built is built again', async 
   expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
 });
 
+/** In a container that one had the same number. Red when only the new dist is cleared away before. */
+test('a build goes past what one left that was killed while it cleared up', async () => {
+  const tree = makeTree();
+  await tree.start();
+  tree.write(PROGRAM, says('second'));
+  expect(await tree.start('mkdir -p dist.old.$$/infra')).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(readdirSync(tree.path('.')).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
+});
+
 /** Red when the lock is looked at only by the new release: a child that ends would come back as that. */
 test('what runs on the folder is neither built nor installed anew', async () => {
   const tree = makeTree();
