@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { acquireLock } from './process-lock.ts';
 import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
 
@@ -140,12 +140,42 @@ test('what runs on the folder is neither built nor installed anew', async () => 
   tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
   const refused = await tree.start();
   expect(refused).toMatchObject({ code: 3, stdout: '' });
-  expect(refused.stderr).toMatch(/^Process \d+ holds \S+: another Metergate runs on this DATA_DIR\. .+\n$/);
+  expect(refused.stderr).toMatch(
+    /^The program in \S+ has to be .+ a Metergate runs on \S+data: stop it .+\n$/,
+  );
   expect(tree.read('dist/infra/all-in-one.js')).toContain('first');
   expect(tree.read('data/locks/data-dir.lock')).toBe(before);
   release();
   expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
   expect(tree.read('data/locks/data-dir.lock')).toBe('');
+});
+
+/** Says by a file which process it is, and runs on. */
+const STAYS = `
+  import { writeFileSync } from 'node:fs';
+  writeFileSync('runs-' + process.env.DATA_DIR, String(process.pid));
+  setTimeout(() => {}, 60_000);
+`;
+
+/** Red when only the start's own DATA_DIR is looked at: what runs on others would be replaced as well. */
+test.runIf(process.platform === 'linux')('what runs from the folder is not replaced either', async () => {
+  const tree = makeTree();
+  tree.write(PROGRAM, STAYS);
+  const dataDirs = ['one', 'two'];
+  const ended = dataDirs.map((name) => tree.start(`export DATA_DIR=${name}`));
+  const pids = dataDirs.map((name) => () => Number(tree.read(`runs-${name}`)));
+  await vi.waitFor(() => pids.map((pid) => expect(pid()).toBeGreaterThan(0)), 20_000);
+  tree.write(PROGRAM, says('second'));
+  for (const pid of pids) {
+    const refused = await tree.start();
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /^The program in \S+ has to be .+ process \d+ runs from it: stop it .+\n$/,
+    );
+    process.kill(pid(), 'SIGKILL');
+  }
+  await Promise.all(ended);
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
 });
 
 /** Red when each installs and builds for itself, into one place. */

@@ -6,9 +6,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** zlib.crc32, which every frame of the log carries, came with 20.15 and 22.2. */
 const NODE_AT_LEAST = [20, 15];
@@ -18,10 +19,8 @@ const DATA_DIR_IN_USE = 3;
 const TRY_LOCK = `
   const [, locks, file] = process.argv;
   const { acquireLock } = await import(locks);
-  const release = await acquireLock(file).catch(({ code, message }) => {
-    if (code !== 'data_dir_in_use') process.exit(1);
-    console.error(message);
-    process.exit(${DATA_DIR_IN_USE});
+  const release = await acquireLock(file).catch(({ code }) => {
+    process.exit(code === 'data_dir_in_use' ? ${DATA_DIR_IN_USE} : 1);
   });
   release();
 `;
@@ -29,10 +28,15 @@ const TRY_LOCK = `
 const OTHERS_WAIT_MS = 600_000;
 const OTHERS_POLL_EVERY_MS = 100;
 const STARTER = process.ppid;
+/** The folder of this program, whatever its DATA_DIR: it stands in names of sockets. */
+const FOLDER = createHash('sha256')
+  .update(import.meta.url)
+  .digest('hex');
 
 refuseOldNode();
 await prepare();
 endWithNpm();
+await tellThatItRuns();
 await import(programOf(process.argv[2]));
 
 function programOf(role) {
@@ -93,9 +97,7 @@ function endWithNpm() {
  * Linux has such names; elsewhere nobody waits.
  */
 async function alone(work) {
-  const name = `\0metergate ${createHash('sha256')
-    .update(import.meta.url)
-    .digest('hex')}`;
+  const name = `\0metergate ${FOLDER}`;
   let bound = await bind(name);
   if (bound.code === 'EADDRINUSE') console.error('Waiting for another start that installs or builds');
   const giveUpAt = performance.now() + OTHERS_WAIT_MS;
@@ -111,25 +113,53 @@ async function alone(work) {
 }
 
 function bind(name) {
-  const server = createServer();
+  // There is nothing to be had: who connects would only cost us files.
+  const server = createServer((socket) => socket.destroy());
   return new Promise((done) => {
     server.once('error', ({ code }) => done({ code }));
     server.listen(name, () => done({ server }));
   });
 }
 
+/** By such a name too, for as long as this process is there: any number may run from one folder. */
+async function tellThatItRuns() {
+  const { server } = await bind(`\0metergate runs ${FOLDER} ${process.pid}`);
+  if (server) server.unref();
+}
+
 /**
  * What runs loads more of dist/ later, at the latest for a child that ended, and must not get another
- * release. The lock is tried as that release does it, by a process of its own: what is loaded in this one
- * stays. Where it cannot be tried nothing is said: the start looks itself.
+ * release.
  */
 function refuseUnderRunning() {
-  const locks = new URL('../dist/infra/process-lock.js', import.meta.url);
-  const file = resolve(process.env.DATA_DIR || 'data', 'locks', 'data-dir.lock');
-  if (process.argv[2] !== undefined || !existsSync(locks) || !existsSync(file)) return;
-  const args = ['--input-type=module', '--eval', TRY_LOCK, locks.href, file];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== DATA_DIR_IN_USE) return;
-  process.stderr.write(stderr);
+  const dataDir = resolve(process.env.DATA_DIR || 'data');
+  const pid = runningFromHere();
+  if (pid === undefined && !isLocked(dataDir)) return;
+  const who = pid === undefined ? `a Metergate runs on ${dataDir}` : `process ${pid} runs from it`;
+  console.error(
+    `The program in ${resolve(fileURLToPath(import.meta.url), '../..')} has to be built or installed anew, ` +
+      `and ${who}: stop it first. To run another one beside it, unpack the new release into a folder ` +
+      'of its own, and give it a DATA_DIR of its own.',
+  );
   process.exit(DATA_DIR_IN_USE);
+}
+
+/** Undefined where none runs, and where that is not told: on Linux alone, and of one container. */
+function runningFromHere() {
+  const sockets = '/proc/net/unix';
+  if (!existsSync(sockets)) return undefined;
+  const found = new RegExp(`@metergate runs ${FOLDER} (\\d+)`).exec(readFileSync(sockets, 'utf8'));
+  return found ? found[1] : undefined;
+}
+
+/**
+ * The lock is tried as the release does it that was built last, by a process of its own: what is loaded in
+ * this one stays. Where it cannot be tried nothing is said: the start looks itself.
+ */
+function isLocked(dataDir) {
+  const locks = new URL('../dist/infra/process-lock.js', import.meta.url);
+  const file = resolve(dataDir, 'locks', 'data-dir.lock');
+  if (process.argv[2] !== undefined || !existsSync(locks) || !existsSync(file)) return false;
+  const args = ['--input-type=module', '--eval', TRY_LOCK, locks.href, file];
+  return spawnSync(process.execPath, args, { stdio: 'ignore' }).status === DATA_DIR_IN_USE;
 }
