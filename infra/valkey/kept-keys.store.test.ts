@@ -46,6 +46,15 @@ async function leaseKeys({ redis, prefix }: KeysUnderTest & { redis: Redis }): P
   return await redis.keysBuffer(`${prefix}:{s0}:r*`);
 }
 
+/** For so long what was lost is missed. */
+async function youngHours({ pool, prefix }: Pick<KeysUnderTest, 'pool' | 'prefix'>): Promise<number> {
+  const { rows } = await pool.query(
+    'SELECT extract(epoch FROM young_until - now()) / 3600 AS hours FROM key_stores WHERE name = $1',
+    [prefix],
+  );
+  return Number(rows[0].hours);
+}
+
 // Red when a claim without a lease is durable however old it is: what never came to the log would be lost.
 test('a key older than keys are kept is a new event, flagged, whatever became of its claim', async () => {
   const { keys, ...opened } = await openKeys();
@@ -89,18 +98,29 @@ test('a claim that fails midway leaves nothing that counts as durable', async ()
 
 // Red when keys go by the window alone: a replay that is not looked up yet would be a second event.
 test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
-  const { keys, pool, prefix, redis } = await openKeys(2 * HOUR_MS);
+  const { keys, redis, ...opened } = await openKeys(2 * HOUR_MS);
   const known = { id: 1, agoMs: KEPT_MS + HOUR_MS };
   await confirm(keys, known);
   // It looks through the hash that both stand in.
   await confirm(keys, { id: 64 });
   expect(await claim(keys, known)).toMatchObject({ outcome: OUTCOME.duplicate });
   // And so long keys that were lost are missed.
-  await redis.del(`${prefix}:{s0}:birth`);
+  await redis.del(`${opened.prefix}:{s0}:birth`);
   await confirm(keys, { id: 2 });
-  const youngHours = `SELECT extract(epoch FROM young_until - now()) / 3600 AS hours FROM key_stores`;
-  const { rows } = await pool.query(`${youngHours} WHERE name = $1`, [prefix]);
-  expect(Number(rows[0].hours)).toBeGreaterThan(3.9);
+  expect(await youngHours(opened)).toBeGreaterThan(3.9);
+});
+
+// Red when keys go by what is set now: the replay of an event that lay far ahead would be a second event.
+test('a key is kept for as long as events ever could lie ahead, though they may no longer', async () => {
+  const { keys, open, redis, ...opened } = await openKeys(20 * HOUR_MS);
+  const known = { id: 1, agoMs: 10 * HOUR_MS };
+  await confirm(keys, known);
+  const lowered = await open({ settings: { url: opened.url, hotWindowMs: HOUR_MS } });
+  await confirm(lowered, { id: 64 });
+  expect(await claim(lowered, known)).toMatchObject({ outcome: OUTCOME.duplicate });
+  await redis.del(`${opened.prefix}:{s0}:birth`);
+  await confirm(lowered, { id: 2 });
+  expect(await youngHours(opened)).toBeGreaterThan(21.9);
 });
 
 // Red when it is opened all the same: what was swept under the shorter window is counted a second time.
@@ -119,6 +139,6 @@ test('a window longer than the store was used with is refused, a shorter one is 
 // Red when it ends the process: at an upgrade the others may have to begin first.
 test('a database that is not migrated yet is waited for', async () => {
   const { open, pool } = await openKeys();
-  await pool.query('ALTER TABLE key_stores RENAME COLUMN window_ms TO later');
+  await pool.query('ALTER TABLE key_stores RENAME COLUMN ahead_ms TO later');
   await expect(open()).rejects.toMatchObject({ name: 'Transient', code: 'database_unavailable' });
 });

@@ -4,26 +4,40 @@ import { throwTransient } from '../postgres/unavailable.ts';
 
 const HOUR_MS = 3_600_000;
 
+export interface KeyTimes {
+  windowMs: number;
+  /** So far an event may lie ahead of its createdAt. */
+  aheadMs: number;
+}
+
 /**
- * Refuses a window that is longer than one that the store was used with (Fatal `bad_configuration`): older
- * keys were swept, and a replay of theirs would be neither known nor looked up where the events are, but
- * counted a second time. The row of the store has to be there.
+ * Notes how the store is used, and gives how far ahead any event in it may lie: keys that were made while
+ * events could lie further ahead are needed for as long as they were then. Refuses a window that is longer
+ * than one that the store was used with (Fatal `bad_configuration`): older keys were swept, and a replay of
+ * theirs would be neither known nor looked up where the events are, but counted a second time. A store
+ * without a row was never used: nothing is noted.
  */
-export async function claimWindow(pool: Pool, name: string, windowMs: number): Promise<void> {
+export async function claimWindow(
+  pool: Pool,
+  name: string,
+  { windowMs, aheadMs }: KeyTimes,
+): Promise<number> {
   const { rows } = await pool
-    .query<{ windowMs: number }>(
-      `UPDATE key_stores SET window_ms = least(window_ms, $2) WHERE name = $1
-       RETURNING window_ms::float8 AS "windowMs"`,
-      [name, windowMs],
+    .query<KeyTimes>(
+      `UPDATE key_stores SET window_ms = least(window_ms, $2), ahead_ms = greatest(ahead_ms, $3)
+       WHERE name = $1
+       RETURNING window_ms::float8 AS "windowMs", ahead_ms::float8 AS "aheadMs"`,
+      [name, windowMs, aheadMs],
     )
     .catch(throwUnmigrated)
     .catch(throwTransient);
-  const usedMs = rows[0]?.windowMs ?? windowMs;
-  if (usedMs >= windowMs) return;
+  const used = rows[0] ?? { windowMs, aheadMs };
+  if (used.windowMs >= windowMs) return used.aheadMs;
   throw new Fatal(
     'bad_configuration',
     `Bad configuration: HOT_WINDOW_HOURS is ${windowMs / HOUR_MS}, and the keys of REDIS_URL were used ` +
-      `with ${usedMs / HOUR_MS}: replays of older events would be counted twice. Set it to that, or to less.`,
+      `with ${used.windowMs / HOUR_MS}: replays of older events would be counted twice. Set it to that, or ` +
+      'to less.',
   );
 }
 

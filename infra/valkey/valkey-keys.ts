@@ -43,21 +43,27 @@ const CLOCKS_APART_MS = 3_600_000;
  */
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<SharedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
+  const { hotWindowMs: windowMs } = settings;
   // Until a replay is looked up where the events are: that goes by occurredAt, and a key by createdAt.
-  const keepMs = settings.hotWindowMs + options.aheadMsMax + CLOCKS_APART_MS;
+  const claimKeepMs = async () => {
+    const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
+    return windowMs + aheadMs + CLOCKS_APART_MS;
+  };
   let birth: StoreBirth | undefined;
   const client = createValkeyClient(settings, { log, onLost: () => birth?.doubt() });
   const markKeys = Array.from({ length: shards }, (_, shard) => `${prefix}:{s${shard}}:birth`);
-  birth = createStoreBirth({ client, pool, clock, log, name: prefix, markKeys, keepMs });
   try {
     await checkPolicy(client);
+    const birthDeps = { client, pool, clock, log, name: prefix, markKeys };
+    birth = createStoreBirth({ ...birthDeps, keepMs: await claimKeepMs() });
     await birth.mark();
-    await claimWindow(pool, prefix, settings.hotWindowMs);
+    // Again: before its birth a store has no row to note it in.
+    const keepMs = await claimKeepMs();
+    return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
   } catch (error) {
     await client.close();
     throw error;
   }
-  return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
 }
 
 async function checkPolicy(client: ValkeyClient): Promise<void> {

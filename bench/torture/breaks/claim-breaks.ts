@@ -46,8 +46,8 @@ export const CLAIM_BREAKS: readonly Break[] = [
     promises: [2],
     why: 'a replay of an event that lay ahead comes when its key is gone and it is not yet looked up',
     module: 'infra/valkey/valkey-keys',
-    find: 'settings.hotWindowMs + options.aheadMsMax + CLOCKS_APART_MS',
-    replace: 'settings.hotWindowMs + CLOCKS_APART_MS',
+    find: 'windowMs + aheadMs + CLOCKS_APART_MS',
+    replace: 'windowMs + CLOCKS_APART_MS',
     provedBy: [
       {
         test: KEPT_TEST,
