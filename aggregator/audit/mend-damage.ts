@@ -60,7 +60,8 @@ async function mendDamage(
           WHERE database = 'metergate' AND reason LIKE 'broken%' ORDER BY table, name
           LIMIT {partsMax:UInt32}`,
     params: { partsMax: PARTS_MAX },
-    lane: 'load',
+    // An audit holds the load's for minutes: who waited there would take it for stuck.
+    lane: 'long',
     timeoutMs: TIMEOUT_MS,
   });
   if (parts.length === 0) return;

@@ -6,11 +6,11 @@ import type { Logger } from 'pino';
 import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { type ChdbSession, createChdbLane } from './chdb-lane.ts';
+import { type ChdbLane, type ChdbSession, createChdbLane } from './chdb-lane.ts';
 import { createDamageWatch } from './damage-watch.ts';
 import { inlineParameters } from './inline-parameters.ts';
 import { LANE_SETTINGS } from './lane-settings.ts';
-import { createStuckWatch } from './stuck-watch.ts';
+import { createStuckWatch, type StuckWatchOptions } from './stuck-watch.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 
@@ -20,6 +20,7 @@ export interface ChdbWarehouseOptions {
   log: Logger;
   /** The engine fails for so long that only a new process can help: with the error to end this one. */
   onStuck?: (error: Fatal) => void;
+  stuckAfterMs?: number;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
@@ -29,29 +30,28 @@ const STUCK_AFTER_MS = 60_000;
 const ENGINE_ARGUMENTS = ['--os_threads_nice_value_merge_mutate=10'];
 
 /** ClickHouse's own engine in this process. Every lane has a connection to the same folder. */
-export function createChdbWarehouse({ directory, log, onStuck }: ChdbWarehouseOptions): Warehouse {
+export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
+  const { directory, log, onStuck, stuckAfterMs = STUCK_AFTER_MS } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engine = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS });
   const lanes = openLanes(directory, log);
   const stuck = (message: string) => (cause: unknown) =>
     onStuck?.(new Fatal('warehouse_stuck', message, { cause }));
-  const { watch } = createStuckWatch({
-    afterMs: STUCK_AFTER_MS,
+  const load = watchLoad(lanes.load, {
+    afterMs: stuckAfterMs,
     onStuck: stuck('ClickHouse takes nothing any more.'),
   });
   const { lookAt } = createDamageWatch({ onDamage: stuck('A part of the warehouse is damaged.') });
 
   const write = (timeoutMs: number, work: (session: ChdbSession) => Promise<unknown>) =>
-    watch(() =>
-      lanes.load.run(timeoutMs, async (session) => {
-        await work(session);
-        await syncPartNames(directory, stuck('The names of parts cannot be made durable.'));
-      }),
-    );
+    load.write(timeoutMs, async (session) => {
+      await work(session);
+      await syncPartNames(directory, stuck('The names of parts cannot be made durable.'));
+    });
 
   const transport: Transport = {
     rows: ({ sql, params, lane, timeoutMs }) =>
-      lanes[lane].run(timeoutMs, async ({ client }) => {
+      (lane === 'load' ? load : lanes[lane]).run(timeoutMs, async ({ client }) => {
         const asked = client.query({
           query: inlineParameters(sql, params),
           format: 'JSONEachRow',
@@ -100,6 +100,17 @@ function openLanes(directory: string, log: Logger) {
     settlement: open('settlement'),
     long: open('long'),
   };
+}
+
+/**
+ * What writes is watched apart: an engine that refuses every insert answers all the same. And while the lane
+ * is held no insert comes to be tried, since who sends a range again asks first what runs.
+ */
+function watchLoad(lane: ChdbLane, options: StuckWatchOptions) {
+  const [all, writes] = [createStuckWatch(options), createStuckWatch(options)];
+  const run: ChdbLane['run'] = (timeoutMs, work) => all.watch(() => lane.run(timeoutMs, work));
+  const write: ChdbLane['run'] = (timeoutMs, work) => writes.watch(() => run(timeoutMs, work));
+  return { run, write };
 }
 
 /** What counters are made of. */
