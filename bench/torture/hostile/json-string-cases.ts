@@ -66,7 +66,7 @@ export const STRING_CASES: readonly JsonCaseGroup[] = [
     String.raw`"\uD800\n"`,
     String.raw`"\uDd1ea"`,
   ],
-  ['unstorable', 'two halves that are no pair', String.raw`"\uD800\uD800"`, String.raw`"\uDd1e\uD834"`],
+  ['unstorable', 'two halves that are no pair', String.raw`"\uD800\uD800\n"`, String.raw`"\uDd1e\uD834"`],
   ['not JSON', 'a control character as it is', '"\0"', '"a\0a"', '"\n"', '"\t"', '"\x1f"', '"new\r\nline"'],
   [
     'not JSON',
@@ -78,6 +78,7 @@ export const STRING_CASES: readonly JsonCaseGroup[] = [
     '"\\U0061"',
     '"\\ "',
     '"\\\u{1f300}"',
+    '"\\uD800\\uD800\\x"',
   ],
   ['not JSON', 'an escape of a control character', '"\\\0"', '"\\\t"', '"\\\n"'],
   [
@@ -88,6 +89,8 @@ export const STRING_CASES: readonly JsonCaseGroup[] = [
     '"\\u00A"',
     '"\\uD834\\uDd"',
     '"\\uD800\\u1x"',
+    '"\\uD800\\u"',
+    '"\\uD800\\u1"',
     '"\\uqqqq"',
     '"\\u+123"',
   ],
