@@ -118,7 +118,7 @@ it('whoever is in it for too long is put out', async () => {
   await expect.poll(standing.hasBegun, SOON).toBe(true);
   await enter(true, async () => undefined);
   standing.end();
-  await running;
+  await expect(running).rejects.toMatchObject({ name: 'Transient', code: 'insert_gate_lost' });
 });
 
 // Red when a session that is alone never ends by itself: nobody loads while its process stands still.

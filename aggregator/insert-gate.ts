@@ -13,7 +13,8 @@ import type { Turns } from './turns.ts';
  * A process that stands still in the middle of an insert would keep the others out for as long as it does:
  * after `heldMaxMs` without a word its session ends, and of a machine that is gone after 20 s. What it may
  * still have under way is looked for by whoever is alone then. Who is alone sends many statements, and asks
- * `stillIn` before each that writes: it throws Transient `insert_gate_lost` when others may be in by now.
+ * `stillIn` before each that writes: it throws Transient `insert_gate_lost` when others may be in by now. So
+ * does this when they may have come in before it was over, for whatever reason the session ended.
  *
  * Who waits has a connection. Those of one process wait with one, `entering` in turns: they come in as they
  * asked either way, and with all connections at the gate none would be left by which leases are renewed.
@@ -28,6 +29,9 @@ export async function throughInsertGate<T>(
   try {
     const done = await insert(() => askStillIn(client));
     left = await leave(client);
+    // Somebody alone may have made hours anew between our events and our hours: they are doubled for good
+    // unless this one is made whole as well.
+    if (!left) throw new Transient('insert_gate_lost', 'Others may have inserted meanwhile.');
     return done;
   } finally {
     // A session that could not leave ends: it must not hold the gate.
