@@ -43,7 +43,9 @@ test('a view is changed while others load: they give up the partitions meanwhile
   opened.load('one');
   await putAll(opened, events(0, 50));
   await counted(opened, 50, PATIENCE);
-  const load = { ...stores, reader: kafka.reader, clock: systemClock, log: pino({ level: 'silent' }) };
+  const { reader, deadLetters } = kafka;
+  const log = pino({ level: 'silent' });
+  const load = { ...stores, reader, clock: systemClock, log, shared: { deadLetters } };
   await createStandstill(load, { owner: 'two' })(async () => {
     expect(await owners(opened)).toEqual(['two', 'two']);
   });

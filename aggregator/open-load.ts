@@ -7,6 +7,7 @@ import type { Relational } from '../infra/relational.ts';
 import type { RoleContext } from '../infra/role-process.ts';
 import { whenThere } from '../infra/when-there.ts';
 import { keepMending } from './audit/mend-damage.ts';
+import type { SharedLoad } from './load-range.ts';
 import { createStandstill } from './stand-still.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
 import { ensureEventIds } from './store/event-ids.ts';
@@ -58,18 +59,24 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
   };
 }
 
-async function migrate(
-  { config, log }: RoleContext,
-  { relational, warehouse, logReader, owner, setRetention, everywhere }: LoadDeps,
-): Promise<void> {
-  const load = { pool: relational.pool, warehouse, reader: logReader, clock: systemClock, log };
-  const atStandstill = createStandstill(load, { owner });
+async function migrate(context: RoleContext, deps: LoadDeps): Promise<void> {
+  const { config, log } = context;
+  const { relational, warehouse, logReader: reader, owner, setRetention, everywhere } = deps;
+  const load = { pool: relational.pool, warehouse, reader, clock: systemClock, log };
+  const atStandstill = createStandstill({ ...load, ...sharing(context, deps) }, { owner });
   await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
   await whenThere('ClickHouse', setRetention, log);
   if (!config.shared) return;
   const keysKeptMs = config.shared.keys.hotWindowMs + config.ingest.eventAheadMsMax;
   const hours = Math.ceil(keysKeptMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
   await whenThere('ClickHouse', () => ensureEventIds(warehouse, hours, everywhere), log);
+}
+
+function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { shared?: SharedLoad } {
+  if (!deadLetters) return {};
+  // Blocks are written with a quorum there, one after the other.
+  const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createTurns() };
+  return { shared: { deadLetters, entering: createTurns(), settling: createTurns(), ...oneAtATime } };
 }
 
 /** On connections of its own: readers that take all of theirs must not hold up counting. */
@@ -85,14 +92,10 @@ function startLoad(context: RoleContext, deps: LoadDeps): Aggregator {
   closer.add('load pool', { close: () => pool.end() });
   const { eventsRetentionDays, loadLingerMs: lingerMs } = config;
   const { eventAheadMsMax } = config.ingest;
-  // Blocks are written with a quorum there, one after the other.
-  const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createTurns() };
-  const waiting = { entering: createTurns(), settling: createTurns() };
-  const shared = deadLetters ? { shared: { deadLetters, ...waiting, ...oneAtATime } } : {};
   const load = startAggregator(
     {
       ...{ pool, warehouse, reader, clock: systemClock, log, metrics, disk },
-      ...{ eventsRetentionDays, eventAheadMsMax, ...shared },
+      ...{ eventsRetentionDays, eventAheadMsMax, ...sharing(context, deps) },
     },
     { owner, lingerMs },
   );

@@ -12,6 +12,7 @@ import {
   start,
   withInsert,
 } from './aggregator-under-test.ts';
+import { throughInsertGate } from './insert-gate.ts';
 import { takeLease } from './lease.ts';
 import { createStandstill } from './stand-still.ts';
 
@@ -58,6 +59,35 @@ it('nothing is sent again before nobody loads', async () => {
   await other?.end();
   await standing;
   expect(await states(stores)).toEqual(['loaded']);
+});
+
+// Red when the gate is not asked for: who has lost his lease may still be between his events and his hours.
+it('of a log that several load, nothing is sent again or changed beside an insert', async () => {
+  const stores = await openLoadStores();
+  await stores.append(events(0, 10));
+  const end = createEnd();
+  start(stores, { warehouse: withInsert(stores, () => end.here()) });
+  onTestFinished(end.release);
+  await end.reached;
+  const shared = { deadLetters: { put: async () => undefined } };
+  const deps = { ...stores, clock: systemClock, log, shared };
+  const work = vi.fn(async () => undefined);
+  for (const state of ['pending', 'loaded']) {
+    const other = createEnd();
+    onTestFinished(other.release);
+    const { logId } = placeOf(stores, 0);
+    const inserting = throughInsertGate(stores.pool, { logId, alone: false }, other.here);
+    await other.reached;
+    work.mockClear();
+    const standing = createStandstill(deps, { owner: 'test' })(work);
+    const early = async () => work.mock.calls.length > 0 || (await states(stores))[0] !== state;
+    expect(
+      await poll(async () => ((await early()) ? true : undefined), { timeoutMs: 1_000, everyMs: 20 }),
+    ).toBeUndefined();
+    other.release();
+    await Promise.all([inserting, standing]);
+    expect(work).toHaveBeenCalledOnce();
+  }
 });
 
 // Red when the lease is not asked for: the other one's block comes while there is no view.

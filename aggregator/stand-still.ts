@@ -3,6 +3,7 @@ import { poll } from '../infra/poll.ts';
 import type { Standstill } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';
+import { throughInsertGate } from './insert-gate.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadDeps, resumeRange } from './load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
@@ -17,7 +18,7 @@ const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
  * first, under the view and the tokens that it was sent under before. Where several share the partitions they
  * are told to give them up: those of the release before would load on for as long as the new one waits, and
  * whoever rolls it out waits for the new one. Throws Transient `partition_held` while another process loads,
- * and what {@link resumeRange} throws.
+ * and what {@link resumeRange} and {@link throughInsertGate} throw.
  */
 export function createStandstill(
   given: Omit<LoadDeps, 'metrics'>,
@@ -33,9 +34,10 @@ export function createStandstill(
       for (let partition = 0; partition < deps.reader.partitions; partition++) {
         leases.push(await hold(deps, { logId, partition }, owner));
       }
-      // Not before nobody loads: a block is made whole without the gate, and must see no half of another's.
+      // Not before nobody loads.
       for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
-      await work();
+      // Who has lost his lease may be in the middle of an insert.
+      await (deps.shared ? throughInsertGate(deps.pool, { logId, alone: true }, work) : work());
     } finally {
       for (const lease of leases) await lease.end();
     }
