@@ -20,16 +20,11 @@ const log = pino({ level: 'silent' });
 
 // Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
 it('a view is changed once what a crash left pending is loaded, and the load goes on', async () => {
-  const stores = await openLoadStores();
-  await stores.append(events(0, 10));
-  const end = createEnd();
-  start(stores, { warehouse: withInsert(stores, (insert) => insert().then(end.here)) });
-  onTestFinished(end.release);
-  await end.reached;
+  const { stores, release } = await openPending({ isStored: true });
   expect(await states(stores)).toEqual(['pending']);
 
   await standstillOf(stores)(async () => expect(await states(stores)).toEqual(['loaded']));
-  end.release();
+  release();
   const last = await stores.append(events(10, 20));
   start(stores);
   await settledUpTo(stores, last);
@@ -38,12 +33,7 @@ it('a view is changed once what a crash left pending is loaded, and the load goe
 
 // Red when each partition is resumed once it is held: hours are made anew beside the insert of another.
 it('nothing is sent again before nobody loads', async () => {
-  const stores = await openLoadStores();
-  await stores.append(events(0, 10));
-  const end = createEnd();
-  start(stores, { warehouse: withInsert(stores, () => end.here()) });
-  onTestFinished(end.release);
-  await end.reached;
+  const { stores } = await openPending({ isStored: false });
   const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 1), {
     owner: 'b',
     leaseMs: 30_000,
@@ -63,12 +53,7 @@ it('nothing is sent again before nobody loads', async () => {
 
 // Red when the gate is not asked for: who has lost his lease may still be between his events and his hours.
 it('of a log that several load, nothing is sent again or changed beside an insert', async () => {
-  const stores = await openLoadStores();
-  await stores.append(events(0, 10));
-  const end = createEnd();
-  start(stores, { warehouse: withInsert(stores, () => end.here()) });
-  onTestFinished(end.release);
-  await end.reached;
+  const { stores } = await openPending({ isStored: false });
   const shared = { deadLetters: { put: async () => undefined } };
   const deps = { ...stores, clock: systemClock, log, shared };
   const work = vi.fn(async () => undefined);
@@ -117,6 +102,18 @@ it('what fails while the load stands still leaves the partition to whoever comes
   start(stores, {}, { owner: 'b' });
   await settledUpTo(stores, await stores.append(events(0, 10)));
 });
+
+/** A load that stands still in its insert, before or behind what is stored, until it is released. */
+async function openPending({ isStored }: { isStored: boolean }) {
+  const stores = await openLoadStores();
+  await stores.append(events(0, 10));
+  const end = createEnd();
+  const insertAndStand = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
+  start(stores, { warehouse: withInsert(stores, insertAndStand) });
+  onTestFinished(end.release);
+  await end.reached;
+  return { stores, release: end.release };
+}
 
 function standstillOf(stores: LoadStores) {
   return createStandstill({ ...stores, clock: systemClock, log }, { owner: 'test' });

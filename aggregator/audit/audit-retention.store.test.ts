@@ -186,7 +186,6 @@ it('audits that ended a month ago are forgotten', async () => {
   expect(rows).toEqual([{ id: 'young' }]);
 });
 
-/** A hundred events in five ranges; the nth is committed 500 ms after its events were created. */
 // Red when a repair ends with the comparison before it: it is what trim-log.ts tells the operator to ask for.
 it('a repair lets go of a log that one before it went on holding, with nothing left to mend', async () => {
   const { stores } = await loaded();
@@ -197,6 +196,7 @@ it('a repair lets go of a log that one before it went on holding, with nothing l
   expect(await holder(stores)).toBeNull();
 });
 
+/** A hundred events in five ranges; the nth is committed 500 ms after its events were created. */
 async function loaded(
   faults: (stores: LoadStores) => Parameters<typeof start>[1] = () => ({}),
 ): Promise<{ stores: LoadStores; ends: number[] }> {

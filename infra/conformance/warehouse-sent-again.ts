@@ -37,13 +37,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     ],
   ])('that left %s behind is whole when it is sent again', async (_, faults) => {
     const warehouse = await open();
-    await warehouse.insertEvents({
-      token: 'before',
-      lines: eventLines(events(0, 40)),
-      timeoutMs: TIMEOUT_MS,
-    });
-    const block: EventBlock = { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS };
-    await warehouse.insertEvents(block);
+    const block = await insertBehindAnother(warehouse);
     await spoil(warehouse, faults);
     await warehouse.insertEvents({ ...block, wasSent: true });
     await warehouse.insertEvents({ ...block, wasSent: true });
@@ -57,13 +51,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     : 'makes hours anew of what is left';
   it(`${named} when events went with a damaged part`, async () => {
     const warehouse = await open();
-    await warehouse.insertEvents({
-      token: 'before',
-      lines: eventLines(events(0, 40)),
-      timeoutMs: TIMEOUT_MS,
-    });
-    const block: EventBlock = { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS };
-    await warehouse.insertEvents(block);
+    const block = await insertBehindAnother(warehouse);
     await setAside(warehouse, '202610');
     await warehouse.insertEvents({ ...block, wasSent: true });
     const left = await sums(warehouse);
@@ -78,6 +66,14 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     await warehouse.insertEvents(block);
     expect(await sums(warehouse)).toMatchObject({ stored: '20', distinct: '20', hourly: '20' });
   });
+}
+
+/** Gives the block that stands behind another's. */
+async function insertBehindAnother(warehouse: Warehouse): Promise<EventBlock> {
+  await warehouse.insertEvents({ token: 'before', lines: eventLines(events(0, 40)), timeoutMs: TIMEOUT_MS });
+  const block: EventBlock = { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS };
+  await warehouse.insertEvents(block);
+  return block;
 }
 
 /** Over two months and two customers, several in an hour, times going back. */
