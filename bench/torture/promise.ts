@@ -53,6 +53,8 @@ export interface RoundReport {
   peaks?: Record<string, number>;
   /** A sentence for each breach. Not empty: the promise is broken, and no further round is run. */
   problems: string[];
+  /** Of the breaks: what each was found by, so that it can be told from an accident. */
+  foundBy?: string[];
   /** Set by the harness: the problem is what was thrown. Nobody has judged that it is a breach. */
   thrown?: true;
 }
@@ -77,6 +79,8 @@ export interface TortureResult {
   counts: Record<string, number>;
   peaks: Record<string, number>;
   problems: string[];
+  /** Of all rounds. */
+  foundBy?: string[];
   /** The run was broken by what was thrown, not by a judgement. */
   thrown?: true;
   /** Why it was not run. */

@@ -130,7 +130,7 @@ function inWords(cause: unknown): string {
   return isPlain ? JSON.stringify(cause) : String(cause);
 }
 
-function add(result: TortureResult, { counts, peaks = {}, problems, thrown }: RoundReport): void {
+function add(result: TortureResult, { counts, peaks = {}, problems, foundBy, thrown }: RoundReport): void {
   if (thrown && result.problems.length === 0) result.thrown = thrown;
   for (const [name, count] of Object.entries(counts)) {
     result.counts[name] = (result.counts[name] ?? 0) + count;
@@ -138,6 +138,7 @@ function add(result: TortureResult, { counts, peaks = {}, problems, thrown }: Ro
   for (const [name, peak] of Object.entries(peaks)) {
     result.peaks[name] = Math.max(result.peaks[name] ?? Number.NEGATIVE_INFINITY, peak);
   }
+  if (foundBy) result.foundBy = [...(result.foundBy ?? []), ...foundBy];
   result.problems.push(...problems.slice(0, PROBLEMS_KEPT));
   const more = problems.length - PROBLEMS_KEPT;
   if (more > 0) result.problems.push(`and ${more} more`);

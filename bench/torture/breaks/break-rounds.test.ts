@@ -1,7 +1,9 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RoundReport, TorturePromise } from '../promise.ts';
 import { runPromise } from '../run-promise.ts';
-import { whyUnseen } from './break-rounds.ts';
+import { inShort, whyUnseen } from './break-rounds.ts';
 
 const SOUND: RoundReport = { counts: {}, problems: [] };
 
@@ -40,4 +42,14 @@ it('a break is not seen by sound rounds, by a start that fails, or where nothing
   expect(await unseenBy(unopened)).toMatch(/^"a run" could not begin: .*npm start ended with 1$/);
   const lacking = promiseOf(async () => SOUND, { lacks: () => 'it needs a drum' });
   expect(await unseenBy(lacking)).toBe('"a run" was not run: it needs a drum');
+});
+
+it('what a break was found by is kept of each round, in one short line that names no folder', async () => {
+  const told = `at ${join(process.cwd(), 'ingest', 'main.ts')},\n ${join(tmpdir(), 'data')}: lost `;
+  expect(inShort(told)).toBe('at …/ingest/main.ts, …/data: lost');
+  expect(inShort('x'.repeat(300))).toHaveLength(200);
+  let number = 0;
+  const promise = promiseOf(async () => ({ ...SOUND, foundBy: [`break ${number++}`] }));
+  const result = await runPromise(promise, { seed: 1, rounds: 2, form: 'short' });
+  expect(result.foundBy).toEqual(['break 0', 'break 1']);
 });

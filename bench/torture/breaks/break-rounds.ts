@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { memoryTmpdir } from '../../../infra/memory-tmpdir.ts';
 import type { RoundReport, TortureOptions, TorturePromise, TortureResult } from '../promise.ts';
 import { type PromiseRun, runPromise } from '../run-promise.ts';
 import { type Break, kindOf } from './break.ts';
@@ -64,25 +65,41 @@ async function showBreak(
 ): Promise<RoundReport> {
   const verdicts = await proveBreaks([one], 'processes');
   const missed = verdicts.filter(({ outcome }) => outcome !== 'red').map(inWords);
-  const problems = [...missed, ...(isShown(one) ? await runOfPromise(one, promises, options) : [])];
-  return { counts: { breaksFound: problems.length === 0 ? 1 : 0 }, problems };
+  const red = verdicts.filter(({ outcome }) => outcome === 'red');
+  const ofRun = isShown(one) ? await runOfPromise(one, promises, options) : { problems: [], foundBy: [] };
+  const problems = [...missed, ...ofRun.problems];
+  const foundBy = [...red.map(({ name, because }) => `${name}: ${because}`), ...ofRun.foundBy];
+  return { counts: { breaksFound: problems.length === 0 ? 1 : 0 }, problems, foundBy: foundBy.map(inShort) };
 }
 
-/** Empty when the promise is found broken. */
+const SHORT_CHARS = 200;
+
+/** One line of a result that is kept: it names no folder of this machine. */
+export function inShort(text: string): string {
+  const named = [process.cwd(), memoryTmpdir(), tmpdir()].reduce(
+    (rest, folder) => rest.replaceAll(folder, '…'),
+    text,
+  );
+  return named.replace(/\s+/g, ' ').trim().slice(0, SHORT_CHARS);
+}
+
+/** No problem when the promise is found broken. */
 async function runOfPromise(
   { name, shownBy }: Shown,
   promises: readonly TorturePromise[],
   { seed, say }: TortureOptions,
-): Promise<string[]> {
+): Promise<Required<Pick<RoundReport, 'problems' | 'foundBy'>>> {
+  const missed = (why: string) => ({ problems: [`${name}: ${why}.`], foundBy: [] });
   const promise = promises.find((one) => one.promises.includes(shownBy.promise));
-  if (!promise) return [`${name}: no run is of promise ${shownBy.promise}.`];
+  if (!promise) return missed(`no run is of promise ${shownBy.promise}`);
   const run: PromiseRun = { seed, rounds: shownBy.rounds, form: 'short' };
   const { result, ranBroken } = await whileBroken(name, () => runPromise(promise, run));
   if (result.leftAt !== undefined) rmSync(result.leftAt, { recursive: true, force: true });
   const unseen = ranBroken ? whyUnseen(result, shownBy.stopsWith) : 'no process ran with it';
-  if (unseen !== undefined) return [`${name}: ${unseen}.`];
-  say(`${name} is found in round ${result.roundsDone}: ${result.problems[0]?.split('\n')[0]}`);
-  return [];
+  if (unseen !== undefined) return missed(unseen);
+  const [first = ''] = result.problems;
+  say(`${name} is found in round ${result.roundsDone}: ${first.split('\n')[0]}`);
+  return { problems: [], foundBy: [`${name}: ${first}`] };
 }
 
 /**

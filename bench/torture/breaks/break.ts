@@ -30,8 +30,8 @@ export interface Proof extends Stop {
 }
 
 /**
- * Of whole processes anything at all may stop a run or a test: a Metergate that does not start, a request
- * without an answer. That shows a break only where it is what the break does, and is named here.
+ * Anything at all may stop a run or a test: a Metergate that does not start, a request without an answer, a
+ * module that throws. That shows a break only where it is what the break does, and is named here.
  */
 export interface Stop {
   /** What it stops with, where it is not judged; only a judgement counts otherwise. */

@@ -16,7 +16,11 @@ export const DOOR_BREAKS: readonly Break[] = [
     replace: 'if (false) exchange.breakOff();',
     provedBy: [
       SHORT_FORM,
-      { test: 'infra/http/uws-front.test.ts', title: 'carries out nothing that hides behind two lengths' },
+      {
+        test: 'infra/http/uws-front.test.ts',
+        title: 'carries out nothing that hides behind two lengths',
+        stopsWith: /in vain until the server closes it$/,
+      },
     ],
   },
   {
@@ -30,6 +34,7 @@ export const DOOR_BREAKS: readonly Break[] = [
       {
         test: 'infra/http/uws-front.test.ts',
         title: 'holds only so many answers for all clients who read nothing, and serves who reads',
+        stopsWith: /in vain until all but three are broken off$/,
       },
     ],
   },

@@ -11,7 +11,13 @@ export const HOSTILE_BREAKS: readonly Break[] = [
     module: 'ingest/engine/check-item',
     find: "if (!isObject(raw)) return invalid('Each event must be a JSON object.');",
     replace: "JSON.stringify(raw); if (!isObject(raw)) return invalid('Each event must be a JSON object.');",
-    provedBy: [{ test: ENGINE_TEST, title: 'a value nested 500,000 deep is an ordinary error of its item' }],
+    provedBy: [
+      {
+        test: ENGINE_TEST,
+        title: 'a value nested 500,000 deep is an ordinary error of its item',
+        stopsWith: /^Maximum call stack size exceeded$/,
+      },
+    ],
     shownBy: { promise: 7, rounds: 1 },
   },
   {
@@ -54,7 +60,11 @@ export const HOSTILE_BREAKS: readonly Break[] = [
     find: 'res.onAborted(() => this.clientIsGone());',
     replace: 'res.onAborted(() => undefined);',
     provedBy: [
-      { test: 'infra/http/uws-front.test.ts', title: 'tells when a client goes away before its answer' },
+      {
+        test: 'infra/http/uws-front.test.ts',
+        title: 'tells when a client goes away before its answer',
+        stopsWith: /in vain until the exchange ends$/,
+      },
     ],
     // Of a process that ends under them some clients are not even connected.
     shownBy: { promise: 7, rounds: 1, stopsWith: /ECONNRE(SET|FUSED)/ },

@@ -198,6 +198,7 @@ export const INGEST_BREAKS: readonly Break[] = [
       {
         test: 'infra/key-cache.test.ts',
         title: 'while Postgres is away a known key goes on for 10 minutes, an unknown one is Transient',
+        stopsWith: /^Postgres is away\.$/,
       },
     ],
   },

@@ -91,15 +91,20 @@ function judge(
   return verdict('not run', module.errors()[0]?.message ?? 'there is no such test');
 }
 
-/** What stops a test of whole processes may be anything, but for an assertion. */
+/** What throws may be anything, a typing error in the break itself too, but for an assertion. */
 function failureOf(
   proof: Proof,
-  errors: ReadonlyArray<{ name?: string; message: string }>,
+  errors: ReadonlyArray<{ name?: string; message: string; cause?: unknown }>,
 ): [outcome: Verdict['outcome'], because: string] {
   const because = errors[0]?.message ?? '';
-  const isJudged = errors.some(({ name }) => name === 'AssertionError');
-  if (kindOf(proof) === 'modules' || isJudged || proof.stopsWith?.test(because)) return ['red', because];
+  // A property that does not hold has the assertion that failed for its cause.
+  const isJudged = errors.some((error) => isAssertion(error) || isAssertion(error.cause));
+  if (isJudged || proof.stopsWith?.test(because)) return ['red', because];
   return ['not run', `to its end: ${because}`];
+}
+
+function isAssertion(error: unknown): boolean {
+  return (error as { name?: string } | undefined)?.name === 'AssertionError';
 }
 
 export function inWords({ name, proof, outcome, because }: Verdict): string {

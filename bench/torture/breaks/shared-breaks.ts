@@ -8,6 +8,8 @@ const SCRIPTS = 'infra/valkey/key-scripts';
 const RACE = 'of two that race one writes, and the other is not answered before that is durable';
 const TAKE_OVER = 'after the lease the same event is taken over: with the first times, and flagged';
 const UNKNOWN = 'what may be written keeps its key: not for another event, nor before the lease is over';
+/** What is said of a key while its claim stands. */
+const CLAIMED = /^Another process writes this event, or has just died\.$/;
 const YOUNG = 'a store that was restarted is young for a whole window, for every process';
 
 /** What several processes share: the log on Kafka, the keys on Valkey, the partitions. */
@@ -28,7 +30,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     module: SCRIPTS,
     find: 'elseif lease and lease > now then',
     replace: 'elseif lease then',
-    provedBy: [{ test: CLAIMS_TEST, title: TAKE_OVER }],
+    provedBy: [{ test: CLAIMS_TEST, title: TAKE_OVER, stopsWith: CLAIMED }],
   },
   {
     name: 'released-on-unknown',
@@ -50,6 +52,7 @@ export const SHARED_BREAKS: readonly Break[] = [
       {
         test: CLAIMS_TEST,
         title: 'what was certainly not written leaves its key free, for another event too',
+        stopsWith: CLAIMED,
       },
     ],
   },
