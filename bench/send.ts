@@ -42,26 +42,44 @@ export async function sendAll(
 
 /** Resolves with how often it had to be repeated. */
 export async function sendUntilAnswered(request: PlannedRequest, options: SendOptions): Promise<number> {
-  const { ledger } = options;
   const until = Date.now() + options.patienceMs;
   for (let repeats = 0; ; repeats++) {
-    const askedAtMs = Date.now();
-    const answer = await sendOnce(request, options.api).catch((error: unknown) => error as Error);
-    if (!(answer instanceof Error) && !isAway(answer)) {
-      const replayed = answer.headers['idempotent-replayed'] === 'true';
-      const { status, body } = answer;
-      ledger.answered(request, { status, replayed, body, askedAtMs, answeredAtMs: Date.now() });
+    const { answer, isAnswered } = await sendOnce(request, options);
+    if (isAnswered) {
       options.onAnswered?.(request);
       return repeats;
     }
-    // Whatever was stored before the answer was lost: the next try sees it as a duplicate.
-    ledger.unanswered(request, askedAtMs);
     if (Date.now() > until) throw new Error('a request found no answer', { cause: answer });
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }
 
-function sendOnce(request: PlannedRequest, api: Api): Promise<ApiAnswer> {
+export interface Outcome {
+  /** Or why none came. */
+  answer: ApiAnswer | Error;
+  /** False: it has to be sent again. */
+  isAnswered: boolean;
+}
+
+/** Sends a request once, and tells the ledger what came back. */
+export async function sendOnce(
+  request: PlannedRequest,
+  { api, ledger }: Pick<SendOptions, 'api' | 'ledger'>,
+): Promise<Outcome> {
+  const askedAtMs = Date.now();
+  const answer = await ask(request, api).catch((error: unknown) => error as Error);
+  if (answer instanceof Error || isAway(answer)) {
+    // Whatever was stored before the answer was lost: the next try sees it as a duplicate.
+    ledger.unanswered(request, askedAtMs);
+    return { answer, isAnswered: false };
+  }
+  const replayed = answer.headers['idempotent-replayed'] === 'true';
+  const { status, body } = answer;
+  ledger.answered(request, { status, replayed, body, askedAtMs, answeredAtMs: Date.now() });
+  return { answer, isAnswered: true };
+}
+
+function ask(request: PlannedRequest, api: Api): Promise<ApiAnswer> {
   const headers: Record<string, string> = {};
   if (request.kind === 'ndjson') headers['content-type'] = 'application/x-ndjson';
   if (request.gzip) headers['content-encoding'] = 'gzip';

@@ -17,7 +17,9 @@ import { type JudgedInstance, startJudged } from '../judged-instance.ts';
 import { lacking } from '../machine-means.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { replaysOf } from '../replays.ts';
+import { compareLog, compareRows } from '../stored-events.ts';
 import { sendOptions, startStorm } from '../storm.ts';
+import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 interface DiskPlan {
@@ -48,7 +50,7 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
         const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
         return {
           round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
-          judge: async () => ({ counts: {}, problems: await auditOf(scene.instance.dataDir) }),
+          judge: () => judgeScene(scene),
           close: (options) => closeDisk(scene, options),
         };
       } catch (error) {
@@ -87,6 +89,8 @@ const FULL_MS = { short: 2_000, long: 10_000 };
 const REFUSED = { timeoutMs: 10_000, everyMs: 20 };
 const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
 const RECOVERED_MS_MAX = 5_000;
+/** The newest are those at the edge of the full disk, and one after it. */
+const PROBES_REPLAYED = 5;
 const MENDED = { timeoutMs: 60_000, everyMs: 500 };
 
 async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<RoundReport> {
@@ -97,12 +101,13 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const pids = () => roles.map((role) => `${role} ${instance.pid(role)}`);
   const before = pids();
   const postgres = instance.pid('postgres');
+  const probes = createDiskProbes(judged, run);
   const storm = startStorm(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
   const { done, summary } = await during(storm, async () => {
-    await acknowledges(judged, `${run}-before`);
-    const full = await whileFull(scene, `${run}-full`).finally(() => disk.clear());
+    await acknowledges(probes);
+    const full = await whileFull(scene, probes).finally(() => disk.clear());
     const edge = storm.recent();
-    return { ...full, edge, recoveredMs: await acknowledges(judged, `${run}-after`) };
+    return { ...full, edge, recoveredMs: await acknowledges(probes) };
   });
   const { problems, recoveredMs, walRefused, edge } = done;
   if (recoveredMs > RECOVERED_MS_MAX)
@@ -110,7 +115,8 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   if (!guarded) problems.push(...(await mended(instance)));
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
-  const replaysOfAcknowledged = await replayAfterKill(scene, [...edge, ...storm.recent()], seed);
+  const answered = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...storm.recent()];
+  const replaysOfAcknowledged = await replayAfterKill(scene, answered, seed);
   problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
   // It ends when its log cannot be written, or refuses while it begins anew: either shows a full disk.
@@ -144,28 +150,33 @@ async function mended({ dataDir }: Instance): Promise<string[]> {
 }
 
 /** Fills the disk and looks at what is answered until it has been full for a while. */
-async function whileFull(scene: DiskScene, run: string): Promise<{ problems: string[]; walRefused: number }> {
+async function whileFull(
+  scene: DiskScene,
+  probes: DiskProbes,
+): Promise<{ problems: string[]; walRefused: number }> {
   const { disk, judged, bytesLeft, guarded, fullMs } = scene;
   const problems: string[] = [];
   let walRefused = 0;
   disk.fill(bytesLeft);
-  const refused = await poll(async () => ((await isRefused(judged, run)) ? true : undefined), REFUSED);
+  const refused = await poll(async () => ((await isRefused(probes)) ? true : undefined), REFUSED);
   if (!refused) problems.push(`nothing was refused ${REFUSED.timeoutMs} ms after the disk was full`);
   for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
     disk.fill(bytesLeft);
     if (!guarded && (await wantWal(scene.instance)) === 'refused') walRefused++;
-    if (guarded) problems.push(...(await guardFaults(judged, run)));
+    if (guarded) problems.push(...(await guardFaults(judged, probes)));
   }
   return { problems: [...new Set(problems)], walRefused };
 }
 
-async function isRefused(judged: Judged, run: string): Promise<boolean> {
-  return (await probeUsage(judged, run)).status !== 200;
+async function isRefused(probes: DiskProbes): Promise<boolean> {
+  return !(await probes.send()).isAnswered;
 }
 
 /** With the guard every answer is certain. */
-async function guardFaults(judged: Judged, run: string): Promise<string[]> {
-  const { status, code, retryAfter } = await probeUsage(judged, run);
+async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]> {
+  const { status, body, headers } = (await probes.send()).answer;
+  const code = ((body ?? {}) as { error?: { code: string } }).error?.code;
+  const retryAfter = headers['retry-after'];
   const isRight = status === 503 && code === 'unavailable' && Number(retryAfter) > 0;
   const path = `/usage/${judged.world.customers[0]?.id}/api_calls?consistency=eventual`;
   const counter = await judged.api.call('GET', path);
@@ -198,26 +209,24 @@ async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | '
 }
 
 /** Milliseconds until new events are acknowledged. */
-async function acknowledges(judged: Judged, run: string): Promise<number> {
+async function acknowledges(probes: DiskProbes): Promise<number> {
   const startedAt = performance.now();
-  const isTaken = async () => ((await probeUsage(judged, run)).status === 200 ? true : undefined);
+  const isTaken = async () => ((await probes.send()).isAnswered ? true : undefined);
   if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still refused though there is room');
   return Math.round(performance.now() - startedAt);
 }
 
-const PROBE_EVENTS = 200;
-let probes = 0;
-
-/** Too many to fit into the rest of a block. New keys each time, of a meter that no ledger knows. */
-async function probeUsage({ api, world }: Judged, run: string) {
-  const probe = probes++;
-  const customerId = world.customers[0]?.id;
-  const events = Array.from({ length: PROBE_EVENTS }, (_, at) => ({
-    ...{ idempotencyKey: `${run}-${probe}-${at}`, customerId, meterId: 'probes', value: 1 },
-  }));
-  const answer = await api.call('POST', '/usage/events/batch', { body: JSON.stringify({ events }) });
-  const { error } = (answer.body ?? {}) as { error?: { code: string } };
-  return { status: answer.status, code: error?.code, retryAfter: answer.headers['retry-after'] };
+/** In the end what is acknowledged stands on the log, and is stored, once. */
+async function judgeScene({ instance, judged }: DiskScene): Promise<RoundReport> {
+  const { dataDir } = instance;
+  const problems = await auditOf(dataDir);
+  const exitCode = await instance.stop();
+  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
+  problems.push(
+    ...(await compareLog(dataDir, judged.ledger)),
+    ...(await compareRows(dataDir, judged.ledger)),
+  );
+  return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
 }
 
 async function closeDisk(
