@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pauseFor } from './known-load.ts';
+import { answersMin, pauseFor } from './known-load.ts';
 import { LONG_OUTAGE_MS } from './long-outage.ts';
 
 const LANES = 4;
@@ -7,8 +7,15 @@ const LANES = 4;
 const REQUESTS_A_LANE = 1.2;
 
 // Red with one pause for all: the ledger of the longest outage then has gigabytes of events.
-it.each([1_500, 60_000, 90_000, LONG_OUTAGE_MS])('%d ms see 3,000 requests at most', (outageMs) => {
+const OUTAGES_MS = [3_000, 60_000, 90_000, LONG_OUTAGE_MS];
+
+it.each(OUTAGES_MS)('%d ms see 3,000 requests at most', (outageMs) => {
   expect((outageMs / pauseFor(outageMs)) * LANES * REQUESTS_A_LANE).toBeLessThanOrEqual(3_000);
+});
+
+// What was under way when the store went is answered by itself: two requests of each lane.
+it.each(OUTAGES_MS)('of %d ms more answers are asked for than what was under way', (outageMs) => {
+  expect(answersMin(outageMs)).toBeGreaterThan(5 * 2 * LANES);
 });
 
 it('in the longest outage a request comes so often that a silence is one of the product', () => {

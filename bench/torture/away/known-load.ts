@@ -64,6 +64,11 @@ export function pauseFor(outageMs: number): number {
   return Math.max(PAUSE_MS_MIN, Math.ceil((outageMs * LANES * (1 + COPY_SHARE)) / REQUESTS_MAX));
 }
 
+/** A tenth of what its lanes can have answered in an outage of so many milliseconds. */
+export function answersMin(outageMs: number): number {
+  return Math.ceil((outageMs * LANES) / pauseFor(outageMs) / 10);
+}
+
 /** Without the items that name a stranger: while Postgres is away nobody can say what is wrong with them. */
 function knownPart(request: PlannedRequest): PlannedRequest {
   const items = request.items.filter(({ refusal }) => refusal !== 'customer_not_found');

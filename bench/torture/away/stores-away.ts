@@ -7,7 +7,7 @@ import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts'
 import { compareServedRows } from '../stored-events.ts';
 import { ask, type Patience, type Probe, probesOf } from './away-probes.ts';
 import { type AwayScene, openAwayScene, type StoreName, warehouseUrl } from './away-scene.ts';
-import { type KnownLoad, pauseFor, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';
+import { answersMin, type KnownLoad, pauseFor, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';
 import { judgeLongOutage, LONG_OUTAGE_MS } from './long-outage.ts';
 import { createSizes, type Sizes } from './process-sizes.ts';
 
@@ -45,12 +45,15 @@ const KINDS: ReadonlyArray<Pick<Outage, 'store' | 'how'>> = [
   { store: 'postgres', how: 'hanging' },
 ];
 
+/** Longer than the load may be silent: else one that stops with the store would go unseen. */
+const SHORT_OUTAGE_MS = SILENCE_MS_MAX + 1_000;
+
 /** The last of the long form lasts longer than a key is believed while Postgres is away. */
 function outageOf(number: number, form: 'short' | 'long', seed: number): Outage {
   const kind = KINDS[number % KINDS.length] ?? { store: 'postgres', how: 'hanging' };
   if (form === 'short') {
-    const hangs = kind.how === 'hanging';
-    return { ...kind, forMs: hangs ? 3_000 : 1_500, patience: hangs ? 'strong' : 'none' };
+    const patience = kind.how === 'hanging' ? 'strong' : 'none';
+    return { ...kind, forMs: SHORT_OUTAGE_MS, patience };
   }
   if (number === storesAway.rounds.long - 1)
     return { store: 'postgres', how: 'hanging', forMs: LONG_OUTAGE_MS, patience: 'ages' };
@@ -156,6 +159,10 @@ async function watchOutage(
   const silentMs = load.longestSilenceMs();
   if (!isLong && silentMs > SILENCE_MS_MAX) problems.push(`no acknowledgement for ${silentMs} ms`);
   const acknowledged = load.answered() - answeredBefore;
+  const leastAnswers = answersMin(round.forMs);
+  if (acknowledged < leastAnswers) {
+    problems.push(`${acknowledged} requests were acknowledged meanwhile, expected ${leastAnswers} at least`);
+  }
   return { acknowledged, problems, peaks: { ...peaks, longestSilenceMs: isLong ? 0 : silentMs } };
 }
 

@@ -3,6 +3,20 @@ import type { Break } from './break.ts';
 /** What only shows while a store is away. */
 export const AWAY_BREAKS: readonly Break[] = [
   {
+    name: 'known-forgotten-with-postgres',
+    promises: [8],
+    why: 'what was known is forgotten when Postgres goes, and nothing is acknowledged until it is back',
+    module: 'ingest/data-plane',
+    find: 'onSession: clear,',
+    replace: 'onSession: clear, onLost: clear,',
+    provedBy: [
+      {
+        test: 'bench/torture/away/away.sys.test.ts',
+        title: 'goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang',
+      },
+    ],
+  },
+  {
     name: 'look-ups-wait',
     promises: [8],
     why: 'one stranger in a batch holds up all of it, for as long as Postgres hangs',
