@@ -119,10 +119,14 @@ async function prune({ pool, reader, shared }: LoadLoopDeps, lease: Lease): Prom
  * Finishes what an owner before, or a run before, left unfinished. Gives the position from which to go on.
  */
 async function resumeAll(deps: LoadDeps, lease: Lease, settler: Settler): Promise<number> {
+  const resumed: Parameters<Settler['add']>[] = [];
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
     deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'goes on with an unsettled range');
-    await settler.add(range, touchedBy(await resumeRange(deps, lease, range)));
+    resumed.push([range, touchedBy(await resumeRange(deps, lease, range))]);
   }
+  // Not before all of it is whole: an hour may have what is sent again twice until then, and what is settled
+  // is settled for good.
+  for (const [range, touched] of resumed) await settler.add(range, touched);
   return endOfRanges(deps.pool, lease);
 }
 

@@ -31,6 +31,8 @@ export interface Load {
   readonly channels: Record<string, () => void>;
   /** Resolves when it runs: it waits for ClickHouse, and brings it up to this release. */
   start(): Promise<void>;
+  /** False until damage of the warehouse is known, and a repair of it asked for. */
+  isLookedAt(): boolean;
 }
 
 /** One for each act of the loader that may run beside another, one of settling, and one to spare. */
@@ -43,6 +45,8 @@ const IDS_KEPT_LONGER_HOURS = 24;
 
 export function openLoad(context: RoleContext, deps: LoadDeps): Load {
   const { config, log } = context;
+  // A server of the operator's is his to look after, as are its disks.
+  let isLookedAt = config.clickhouseUrl !== undefined;
   let load: Aggregator | undefined;
   context.closer.add('aggregator', { drain: () => load?.close() });
   const hear = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
@@ -51,11 +55,14 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
     async start() {
       await migrate(context, deps);
       load = startLoad(context, deps);
-      // A server of the operator's is his to look after, as are its disks.
-      if (config.clickhouseUrl !== undefined) return;
-      const mending = keepMending(deps.relational.pool, deps.warehouse, { log });
+      if (isLookedAt) return;
+      const onLook = () => {
+        isLookedAt = true;
+      };
+      const mending = keepMending(deps.relational.pool, deps.warehouse, { log, onLook });
       context.closer.add('mending', { drain: () => mending.close() });
     },
+    isLookedAt: () => isLookedAt,
   };
 }
 

@@ -19,6 +19,7 @@ import {
 } from './metrics.ts';
 import { startSweep } from './old-rows-sweep.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
+import { isRepairOpen } from './store/open-repair.ts';
 import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
 import { startEntitlementTeller } from './told/entitlement-teller.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
@@ -31,6 +32,8 @@ export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
   /** Of a log that gives up what is old by itself: after how long, as it is set just now. */
   logKeepsMs?: (() => Promise<number | undefined>) | undefined;
+  /** Of a warehouse that is looked at for damage after its start: until then nobody knows. */
+  isLookedAt?: () => boolean;
 }
 
 export interface ControlPlane {
@@ -49,7 +52,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const { pool, logReader, clock, log } = deps;
   const progress = progressOf(logReader, pool);
   const askForLoad = () => notifyReaderWaits(pool);
-  const freshness = createFreshness({ ...progress, askForLoad, clock, log });
+  const freshness = createFreshness({ ...progress, ...repairsOf(deps), askForLoad, clock, log });
   const inside = { freshness, logId: progress.logId };
   const { keys, memory, notes } = createMemories(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
@@ -99,6 +102,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
       await lastUsed.close();
     },
   };
+}
+
+function repairsOf({ pool, isLookedAt = () => true }: ControlPlaneDeps) {
+  return { isRepairOpen: async () => !isLookedAt() || (await isRepairOpen(pool)) };
 }
 
 function watchLog({ logKeepsMs: keepsMs, ...deps }: ControlPlaneDeps) {

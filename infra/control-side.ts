@@ -79,6 +79,7 @@ async function serve(side: ControlSide): Promise<void> {
       clock: systemClock,
       log: log.child({ component: 'control-plane' }),
       metrics,
+      isLookedAt: load.isLookedAt,
     },
     { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
   );

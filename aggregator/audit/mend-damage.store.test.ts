@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openLoadStores } from '../../infra/conformance/load-stores.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { keepMending } from './mend-damage.ts';
@@ -10,17 +10,21 @@ const WITHIN = { timeout: 20_000, interval: 20 };
 it('a repair of damaged parts is asked for until it is done, and again by the next start only', async () => {
   const { pool, warehouse } = await openLoadStores();
   let looks = 0;
+  const onLook = vi.fn();
   const damaged: Warehouse = {
     ...warehouse,
     query: async <Row>() => {
       looks++;
+      if (looks === 1) throw new Error('broken by the test');
       return [{ table: 'events', name: 'broken-on-start_202611_1_1_0' }] as Row[];
     },
   };
   const start = () => {
-    const mending = keepMending(pool, damaged, { log: pino({ level: 'silent' }), everyMs: 20 });
+    const mending = keepMending(pool, damaged, { log: pino({ level: 'silent' }), onLook, everyMs: 20 });
     onTestFinished(() => mending.close());
   };
+  // Whoever reads strongly waits for it: by then the repair is asked for.
+  onLook.mockImplementation(async () => expect.soft(await states()).not.toEqual([]));
   start();
   const states = async () =>
     (await pool.query('SELECT state, repair FROM audit_runs ORDER BY asked_at')).rows as Array<{
@@ -34,6 +38,8 @@ it('a repair of damaged parts is asked for until it is done, and again by the ne
   const before = looks;
   await expect.poll(() => looks, WITHIN).toBeGreaterThan(before + 2);
   expect(await states()).toEqual([{ state: 'done', repair: true }]);
+  expect(onLook).toHaveBeenCalled();
+  expect(onLook).toHaveBeenCalled();
   start();
   await expect.poll(states, WITHIN).toEqual(['done', 'asked'].map((state) => ({ state, repair: true })));
 });

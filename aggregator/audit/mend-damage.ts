@@ -16,24 +16,41 @@ const PARTS_MAX = 1_000;
 
 /** An audit gives up when its stores stay away: then it is asked for again. */
 const EVERY_MS = 60_000;
+/** Strong reads wait for a first look. */
+const RETRY_MS = 1_000;
+
+export interface MendingOptions {
+  log: Logger;
+  /** What a start has set aside is known, and its repair asked for. */
+  onLook?: () => void;
+  everyMs?: number;
+}
 
 /** Looks now and then for what is to be mended. */
 export function keepMending(
   pool: Pool,
   warehouse: Warehouse,
-  { log, everyMs = EVERY_MS }: { log: Logger; everyMs?: number },
+  { log, onLook = () => undefined, everyMs = EVERY_MS }: MendingOptions,
 ): { close(): Promise<void> } {
   const wakeup = createWakeup();
   const start = randomUUID();
   let closing = false;
-  async function keepLooking(): Promise<void> {
-    while (!closing) {
-      await mendDamage(pool, warehouse, { log, start }).catch((err: unknown) => {
-        log.warn({ err }, 'damaged parts could not be looked for');
-      });
-      await wakeup.wait(everyMs);
+
+  async function hasLooked(): Promise<boolean> {
+    try {
+      await mendDamage(pool, warehouse, { log, start });
+      onLook();
+      return true;
+    } catch (err) {
+      log.warn({ err }, 'damaged parts could not be looked for');
+      return false;
     }
   }
+
+  async function keepLooking(): Promise<void> {
+    while (!closing) await wakeup.wait((await hasLooked()) ? everyMs : Math.min(RETRY_MS, everyMs));
+  }
+
   const kept = keepLooking();
   return {
     async close() {

@@ -17,8 +17,14 @@ export async function awaitConsistency(
   const isStrong = consistency === 'strong';
   const isReached = await freshness.reached(end, isStrong ? time.leftMs() : USUAL_WAIT_MS);
   if (isStrong && !isReached) {
-    const message = 'Not everything acknowledged before this request is counted yet. Ask again in a moment.';
-    throw new Rejected('unavailable', message);
+    throw notNow('Not everything acknowledged before this request is counted yet.');
+  }
+  if (isStrong && (await time.within(freshness.isRepairOpen()))) {
+    throw notNow('What is counted is being repaired.');
   }
   return freshness.asOfMs();
+}
+
+function notNow(why: string): Rejected {
+  return new Rejected('unavailable', `${why} Ask again in a moment.`);
 }

@@ -227,4 +227,29 @@ describe('a read behind the log', () => {
     await usage.load(appended);
     expect((await usage.read('waited?consistency=strong')).body.current).toBe(2);
   });
+
+  // Red when an audit with repair is not asked for: an hour says too little while it is made anew.
+  it.each<[string, boolean]>([
+    ["'asked', NULL", true],
+    ["'running', NULL", true],
+    ["'failed', 'a'", true],
+    ["'failed', NULL", false],
+    ["'done', 'a'", false],
+  ])('gives no strong answer while a repair is open: state and holder %s', async (state, isOpen) => {
+    const { pool } = usage.api;
+    await pool.query(`WITH stands (state, held_by) AS (VALUES (${state})), run AS (
+        INSERT INTO audit_runs (id, repair, state) SELECT 'a', true, state FROM stands)
+      INSERT INTO log_trims (log_id, partition, held_by) SELECT 'log', 0, held_by FROM stands`);
+    try {
+      for (const path of ['waited?', 'waited/breakdown?dimension=region&', 'waited/events?']) {
+        const strong = await usage.read(`${path}consistency=strong`);
+        if (isOpen) expectRefusal(strong, 'unavailable');
+        else expect(strong.status).toBe(200);
+      }
+      expect((await usage.read('waited')).status).toBe(200);
+    } finally {
+      await pool.query('DELETE FROM audit_runs');
+      await pool.query("DELETE FROM log_trims WHERE log_id = 'log'");
+    }
+  });
 });

@@ -35,6 +35,7 @@ beforeEach(() => {
       if (postgresAway) throw new Transient('database_unavailable', 'away');
       return stored;
     },
+    isRepairOpen: async () => false,
     askForLoad: async () => {
       asked += 1;
     },

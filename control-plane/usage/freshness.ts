@@ -23,6 +23,8 @@ export interface Freshness {
    * Throws Rejected `overloaded` when too many wait.
    */
   reached(end: number, withinMs: number): Promise<boolean>;
+  /** Whether what is counted may just now not be what was: an answer would be wrong without saying so. */
+  isRepairOpen(): Promise<boolean>;
   /** Milliseconds since 1970. Ask for it before the warehouse, never after. */
   asOfMs(): number;
   /** Everything before this position is counted; undefined before anybody asked. */
@@ -43,6 +45,7 @@ export interface FreshnessDeps extends ProgressDeps {
   loadedBy?(note: LoadedNote): Loaded;
   /** Wakes the aggregator. */
   askForLoad(): Promise<void>;
+  isRepairOpen(): Promise<boolean>;
   log: Logger;
 }
 
@@ -86,6 +89,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
       requests.ask();
       return reads.wait(end, withinMs);
     },
+    isRepairOpen: deps.isRepairOpen,
     asOfMs: progress.asOfMs,
     loadedTo: progress.loadedTo,
     heard(note) {

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 60_000;
  */
 export async function makeWhole(
   transport: Transport,
-  { lines, token = '', timeoutMs, damageIsMended = false }: SentBlock,
+  { lines, token = '', timeoutMs, eventsMayBeGone }: SentBlock,
 ): Promise<void> {
   // The same name whenever this block is sent again: what a crash leaves is removed by the next one.
   const name = createHash('sha256').update(token).digest('hex').slice(0, 16);
@@ -32,14 +32,22 @@ export async function makeWhole(
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
   await transport.insert({ table: tables.sent, lines, timeoutMs });
   await putBackEvents(transport, tables);
-  await renewHours(transport, tables, damageIsMended ? LACKS_OR_NOTHING_BROKE : 'true');
+  await renewHours(transport, tables, eventsMayBeGone ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);
 }
 
 export interface SentBlock extends Omit<LineBlock, 'table'> {
-  /** An audit comes to hours whose events were lost with a part: they are left to it. */
-  damageIsMended?: boolean;
+  /** With damaged parts: hours that have more than is stored are left to the audit that mends them. */
+  eventsMayBeGone: boolean;
+}
+
+/** Whether a start has set parts aside whose files are damaged: events of any hour may be gone with them. */
+export async function partsAreAside(transport: Transport): Promise<boolean> {
+  const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
+    WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
+  const [aside] = await transport.rows<{ parts: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  return aside?.parts !== '0';
 }
 
 /** The lines as they were sent; those that `events` lacks; hours that differ from their events. */
@@ -59,15 +67,8 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
   if (kept === undefined || kept.lines === '0') throw unavailable();
 }
 
-/**
- * A start has set parts aside whose files are damaged: events of any hour may be gone with them, which the
- * hour has counted rightly. Hours that lack something are made anew all the same, the others are left to the
- * audit that mends the damage: it has the log.
- */
-const LACKS_OR_NOTHING_BROKE = `(sum(more) >= 0 OR NOT (
-    SELECT count() FROM system.detached_parts
-    WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'
-  ))`;
+/** What is gone was counted rightly: sums made of what is left would take it away. */
+const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
 async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {

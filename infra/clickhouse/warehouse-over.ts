@@ -1,6 +1,6 @@
-import type { Statement, Warehouse } from '../ports/warehouse.ts';
+import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
-import { makeWhole } from './make-whole.ts';
+import { makeWhole, partsAreAside } from './make-whole.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import type { Transport } from './transport.ts';
 
@@ -23,15 +23,22 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     }
   }
 
+  async function sendAgain(over: Transport, block: Block): Promise<void> {
+    const eventsMayBeGone = damageIsMended && (await partsAreAside(over));
+    // What damaged a part may have taken the block's token as well. Hours would then have the block twice,
+    // and nobody could tell them from hours whose events are gone.
+    if (!eventsMayBeGone) await insert(over, block);
+    await makeWhole(over, { ...block, eventsMayBeGone });
+  }
+
   return {
     query,
     migrate: (options) => migrateWarehouse(transport, options, cluster),
     close: () => transport.close(),
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
-        await transport.insert({ table: 'metergate.events', ...block });
-        if (wasSent)
-          await makeWhole(mayWrite ? asking(transport, mayWrite) : transport, { ...block, damageIsMended });
+        if (wasSent) await sendAgain(mayWrite ? asking(transport, mayWrite) : transport, block);
+        else await insert(transport, block);
       } catch (error) {
         throw insertFailure(error);
       }
@@ -46,6 +53,12 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
       }
     },
   };
+}
+
+type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;
+
+async function insert(transport: Transport, block: Block): Promise<void> {
+  await transport.insert({ table: 'metergate.events', ...block });
 }
 
 /** The same, but that it asks before whatever changes something. */

@@ -80,12 +80,68 @@ export const REPAIR_BREAKS: readonly Break[] = [
     promises: [10],
     why: 'a disk that stays full for a minute: the repair gave up, and the hours are short until a restart',
     module: 'aggregator/audit/mend-damage',
-    find: 'while (!closing) {',
-    replace: 'if (!closing) {',
+    find: 'while (!closing) await',
+    replace: 'if (!closing) await',
     provedBy: [
       {
         test: 'aggregator/audit/mend-damage.store.test.ts',
         title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
+      },
+    ],
+  },
+  {
+    name: 'strong-answer-in-a-repair',
+    promises: [6, 10],
+    why: 'an hour is made anew in two steps, and between them a strong answer says too little',
+    module: 'control-plane/usage/consistency',
+    find: 'if (isStrong && (await time.within(freshness.isRepairOpen()))) {',
+    replace: 'if (false) {',
+    provedBy: [
+      {
+        test: 'control-plane/usage/counter.store.test.ts',
+        title: "gives no strong answer while a repair is open: state and holder 'running', NULL",
+      },
+    ],
+  },
+  {
+    name: 'look-for-damage-untold',
+    promises: [10],
+    why: 'nobody ever says that the damage is known: no strong answer is given',
+    module: 'aggregator/audit/mend-damage',
+    find: 'onLook();',
+    replace: '',
+    provedBy: [
+      {
+        test: 'aggregator/audit/mend-damage.store.test.ts',
+        title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
+      },
+    ],
+  },
+  {
+    name: 'inserted-over-damage',
+    promises: [6],
+    why: 'a power cut takes a token with the part beside it: hours have the block twice, until it is settled',
+    module: 'infra/clickhouse/warehouse-over',
+    find: 'if (!eventsMayBeGone) await insert(over, block);',
+    replace: 'await insert(over, block);',
+    provedBy: [
+      {
+        test: 'infra/clickhouse/chdb.store.test.ts',
+        title: 'is in no hour twice when its token went with a damaged part',
+      },
+    ],
+  },
+  {
+    name: 'settled-before-it-is-whole',
+    promises: [4, 6],
+    why: 'hours may have a range twice while it is sent again, and what is settled is settled for good',
+    module: 'aggregator/load-loop',
+    find: 'resumed.push([range, touchedBy(await resumeRange(deps, lease, range))]);',
+    replace: 'await settler.add(range, touchedBy(await resumeRange(deps, lease, range)));',
+    provedBy: [
+      {
+        test: 'aggregator/load-faults.store.test.ts',
+        title: 'settles nothing that it finds before what is sent again is whole',
       },
     ],
   },
