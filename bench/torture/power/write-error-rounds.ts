@@ -94,18 +94,31 @@ async function failUntilItEnds(
   { file, calls }: Failure,
   nth: number,
 ): Promise<void> {
+  const inject = `inject=${calls}:error=EIO:when=${nth}+`;
+  const newest = () => file(instance.dataDir);
+  // The log may go on to the next segment just now: the one that is traced is written no more then.
+  while (!(await failCalls(pid, newest, ['-e', `trace=${calls}`, '-e', inject])));
+}
+
+/** False where nothing failed and there is a newer file. */
+async function failCalls(pid: number, newest: () => string, what: string[]): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-tracer-'));
   const output = join(folder, 'calls');
-  const inject = `inject=${calls}:error=EIO:when=${nth}+`;
-  const args = ['-f', '-p', String(pid), '-P', file(instance.dataDir), '-e', `trace=${calls}`, '-e', inject];
-  const tracer = spawn('strace', ['-q', '-o', output, ...args], { stdio: 'ignore' });
+  const path = newest();
+  const args = ['-q', '-o', output, '-f', '-p', String(pid), '-P', path, ...what];
+  const tracer = spawn('strace', args, { stdio: 'ignore' });
   const hasEnded = () => tracer.exitCode !== null || tracer.signalCode !== null || undefined;
   const hasFailed = () => hasEnded() ?? (readText(output).includes('(INJECTED)') || undefined);
+  const hasFailedOrIsOld = () => hasFailed() ?? (newest() === path ? undefined : false);
   try {
-    await seenInTime(hasFailed, FAILED, `a write of ${file(instance.dataDir)} that can be made to fail`);
-    await seenInTime(hasEnded, ENDED, 'the end of a data plane whose disk has failed');
+    if (!(await seenInTime(hasFailedOrIsOld, FAILED, `a write of ${path} that can be made to fail`))) {
+      return false;
+    }
+    return await seenInTime(hasEnded, ENDED, 'the end of a data plane whose disk has failed');
   } finally {
     tracer.kill('SIGKILL');
+    // Two at once on one process there cannot be.
+    await seenInTime(hasEnded, ENDED, 'the end of the tracer');
     rmSync(folder, { recursive: true, force: true });
   }
 }
