@@ -8,7 +8,8 @@ import { type ColdItem, findColdEvents } from './store/find-cold-events.ts';
 /**
  * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay
  * of an older event is found where the events are. Writes their outcomes, and gives the items that are
- * decided. While ClickHouse is away nothing can be said of them, and they alone are refused.
+ * decided. While ClickHouse is away nothing can be said of them, and they are refused, alone with what stands
+ * behind them in the request with the same key: it would take the key, and what was sent first be refused.
  */
 export async function decideCold(
   warehouse: Pick<Warehouse, 'query'>,
@@ -28,9 +29,23 @@ export async function decideCold(
     return new Set(found.keys());
   } catch (error) {
     if (!(error instanceof Transient)) throw error;
-    for (const { item } of cold) identified.refuse(item, UNAVAILABLE);
-    return new Set(cold.map(({ item }) => item));
+    const refused = withSameKeysBehind(identified);
+    for (const item of refused) identified.refuse(item, UNAVAILABLE);
+    return refused;
   }
+}
+
+function withSameKeysBehind({ cold, count, records }: Identified): Set<number> {
+  const words = new BigUint64Array(records.buffer, 0, count * 5);
+  const idOf = (item: number) => `${words[item * 5]} ${words[item * 5 + 1]}`;
+  const ids = new Set<string>();
+  const behind = new Set<number>();
+  const isCold = new Set(cold);
+  for (let item = 0; item < count; item++) {
+    if (isCold.has(item)) ids.add(idOf(item));
+    if (ids.has(idOf(item))) behind.add(item);
+  }
+  return behind;
 }
 
 function coldItems({ cold, pairs, pairOf, records }: Identified): ColdItem[] {

@@ -123,6 +123,32 @@ export function engineStateTests(create: CreateEngineHarness): void {
     expect((await session().single({ ...SOUND, customerId: 'new' }, 'a')).replayed).toBe(false);
   });
 
+  // Red when it takes the key meanwhile: what was sent first would be refused for ever.
+  test('what stands behind an unavailable item with the same key waits for it', async () => {
+    session().putMeter({ key: 'tokens', id: 'meter_tttttttttttttttttttttttttt' });
+    await session().single({ ...SOUND, meterId: 'tokens' }, 'makes the meter known by its key');
+    const first = { idempotencyKey: 'a', ...SOUND, meterId: 'meter_tttttttttttttttttttttttttt', value: 1 };
+    const items = [
+      first,
+      { idempotencyKey: 'b', ...SOUND, meterId: 'tokens' },
+      { ...first, meterId: 'tokens', value: 2 },
+    ];
+    session().setAway(true);
+    const away = await session().batch(items);
+    expect(away.json.results.map((one) => one.error?.code ?? one.status)).toEqual([
+      'unavailable',
+      'created',
+      'unavailable',
+    ]);
+    session().setAway(false);
+    const again = await session().batch(items);
+    expect(again.json.results.map((one) => one.error?.code ?? one.status)).toEqual([
+      'created',
+      'duplicate',
+      'idempotency_key_reused',
+    ]);
+  });
+
   test('one item fails alone: the others of its batch are stored', async () => {
     prepare();
     const items = [

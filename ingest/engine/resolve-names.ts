@@ -36,12 +36,15 @@ async function lookUp(registry: UsageRegistry, environment: string, items: Item[
     inMemory: (name) => registry.findMeter(environment, name),
     fill: (names) => registry.fillMeters(environment, names),
   });
+  const keysThatWait = new Set<string>();
   for (const { item, checked } of wellFormed) {
     const customer = customers.found.get(checked.customer);
     const meter = meters.found.get(checked.meter);
     item.customer = customer;
     item.pair = customer && meter ? registry.pairOf(environment, customer, meter) : undefined;
-    item.unavailable = customer ? !meter && meters.away : customers.away;
+    if (customer ? !meter && meters.away : customers.away) keysThatWait.add(checked.idempotencyKey);
+    // Also for one before it with the same key: it would take the key, and what was sent first be refused.
+    item.unavailable = keysThatWait.has(checked.idempotencyKey);
   }
 }
 

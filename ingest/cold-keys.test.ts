@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { UsageRequest } from '../infra/ports/engine.ts';
+import { Transient } from '../schemas/failures.ts';
+import { decideCold } from './cold-keys.ts';
+import { createEngineHarness } from './engine/engine-under-test.ts';
+import { createSharedEngine } from './engine/shared-engine.ts';
+
+const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
+const OLD = '2026-11-10T10:00:00Z';
+const NEW = '2026-11-20T09:00:00Z';
+
+/** A batch with an event for each key and time, as it is before its keys are claimed. */
+async function identifiedBatch(events: Array<[key: string, occurredAt: string]>) {
+  const harness = await createEngineHarness(() => undefined as never);
+  onTestFinished(() => harness.close());
+  harness.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa' });
+  harness.putMeter({ key: 'calls' });
+  const engine = createSharedEngine({
+    ...harness.identifyDeps,
+    createdAtMs: () => NOW_MS,
+    hotWindowMs: 3 * 86_400_000,
+  });
+  const items = events.map(([idempotencyKey, occurredAt], value) => {
+    return {
+      customerId: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa',
+      meterId: 'calls',
+      value,
+      idempotencyKey,
+      occurredAt,
+    };
+  });
+  const request: UsageRequest = {
+    ...{ environment: 'ws_a:live', kind: 'batch', includeEvents: false, requestId: 'req_a' },
+    body: Buffer.from(JSON.stringify({ events: items })),
+  };
+  const identified = engine.identify(await engine.read(request));
+  if (!('count' in identified)) throw new Error('the batch was refused');
+  return identified;
+}
+
+// Red when it takes the key meanwhile: what was sent first would be refused for ever.
+test('what stands behind an old item with the same key waits with it while ClickHouse is away', async () => {
+  const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
+  const identified = await identifiedBatch([
+    ['a', NEW],
+    ['b', OLD],
+    ['a', OLD],
+    ['b', NEW],
+    ['c', NEW],
+  ]);
+  const outcomes = new Uint8Array(identified.count);
+  expect(await decideCold({ query: away }, identified, outcomes)).toEqual(new Set([1, 2, 3]));
+  const { results } = JSON.parse(identified.answer(outcomes).body.toString());
+  const codes = results.map(({ error }: { error?: { code: string } }) => error?.code);
+  expect(codes.slice(1, 4)).toEqual(Array(3).fill('unavailable'));
+});
