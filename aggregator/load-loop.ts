@@ -53,8 +53,12 @@ export async function runLoadLoop(
   options: AggregatorOptions,
   { lease, state, onHealthy }: { lease: Lease; state: LoopState; onHealthy: () => Promise<void> },
 ): Promise<void> {
+  // Nothing is settled before all of it is whole: an hour may have what is sent again twice until then, and
+  // what is settled is settled for good.
+  const resumed = await deps.turns(() => resumeAll(deps, lease));
   const settler = startSettler(deps, lease);
   try {
+    for (const [range, touched] of resumed) await settler.add(range, touched);
     await loadOn(deps, options, { lease, state, onHealthy, settler });
   } finally {
     await settler.close();
@@ -73,8 +77,8 @@ async function loadOn(
   options: AggregatorOptions,
   { lease, state, onHealthy, settler }: Run,
 ): Promise<void> {
-  const { reader, turns } = deps;
-  const from = await turns(() => resumeAll(deps, lease, settler));
+  const { pool, reader, turns } = deps;
+  const from = await endOfRanges(pool, lease);
   await checkEnd(reader, lease, from);
   const recentIds = await seedRecentIds(deps, lease, from, options);
   const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
@@ -115,19 +119,14 @@ async function prune({ pool, reader, shared }: LoadLoopDeps, lease: Lease): Prom
   }
 }
 
-/**
- * Finishes what an owner before, or a run before, left unfinished. Gives the position from which to go on.
- */
-async function resumeAll(deps: LoadDeps, lease: Lease, settler: Settler): Promise<number> {
-  const resumed: Parameters<Settler['add']>[] = [];
+/** Finishes what an owner before, or a run before, left unfinished. Gives what is then to be settled. */
+async function resumeAll(deps: LoadDeps, lease: Lease): Promise<Array<Parameters<Settler['add']>>> {
+  const resumed: Array<Parameters<Settler['add']>> = [];
   for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
     deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'goes on with an unsettled range');
     resumed.push([range, touchedBy(await resumeRange(deps, lease, range))]);
   }
-  // Not before all of it is whole: an hour may have what is sent again twice until then, and what is settled
-  // is settled for good.
-  for (const [range, touched] of resumed) await settler.add(range, touched);
-  return endOfRanges(deps.pool, lease);
+  return resumed;
 }
 
 interface Wait {

@@ -29,8 +29,12 @@ export async function makeWhole(
     wrong: `metergate.wrong_${name}`,
   };
   await dropTables(transport, tables);
+  const insert = () => transport.insert({ table: 'metergate.events', lines, token, timeoutMs });
+  if (!eventsMayBeGone) await insert();
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
   await transport.insert({ table: tables.sent, lines, timeoutMs });
+  // What damaged a part may have taken the block's token as well: hours would have twice what is stored.
+  if (eventsMayBeGone && !(await isStoredInPart(transport, tables))) await insert();
   await putBackEvents(transport, tables);
   await renewHours(transport, tables, eventsMayBeGone ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
@@ -70,8 +74,22 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
 /** What is gone was counted rightly: sums made of what is left would take it away. */
 const LACKS_EVENTS = 'sum(more) >= 0';
 
+/** By their whole key: a take-over keeps its first created_at, and days of events lie after that. */
+function storedOf({ sent }: WorkTables): string {
+  return `SELECT ${KEY} FROM metergate.events
+       WHERE (${KEY}) IN (SELECT ${KEY} FROM ${sent})
+         AND created_at >= (SELECT min(created_at) FROM ${sent})
+         AND created_at <= (SELECT max(created_at) FROM ${sent})`;
+}
+
+async function isStoredInPart(transport: Transport, tables: WorkTables): Promise<boolean> {
+  const sql = `${storedOf(tables)} LIMIT 1`;
+  return (await transport.rows<object>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS })).length > 0;
+}
+
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
-async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
+async function putBackEvents(transport: Transport, tables: WorkTables): Promise<void> {
+  const { sent, missing } = tables;
   // Its engine is said: of a cluster's `events` it would be a copy's, which ClickHouse refuses to make again
   // on one server. Parts go from one into the other where keys are the same (0001_usage.sql).
   await transport.command(
@@ -80,15 +98,9 @@ async function putBackEvents(transport: Transport, { sent, missing }: WorkTables
      ORDER BY (${KEY})
      SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
-  // By their whole key: a take-over keeps its first created_at, and days of events lie after that.
   await transport.command(
     `INSERT INTO ${missing} (${COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${COLUMNS} FROM ${sent} WHERE (${KEY}) NOT IN (
-       SELECT ${KEY} FROM metergate.events
-       WHERE (${KEY}) IN (SELECT ${KEY} FROM ${sent})
-         AND created_at >= (SELECT min(created_at) FROM ${sent})
-         AND created_at <= (SELECT max(created_at) FROM ${sent})
-     )`,
+     SELECT ${COLUMNS} FROM ${sent} WHERE (${KEY}) NOT IN (${storedOf(tables)})`,
   );
   const partitions = await transport.rows<{ id: string }>({
     sql: `SELECT DISTINCT _partition_id AS id FROM ${missing}`,

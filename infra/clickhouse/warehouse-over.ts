@@ -24,11 +24,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
   }
 
   async function sendAgain(over: Transport, block: Block): Promise<void> {
-    const eventsMayBeGone = damageIsMended && (await partsAreAside(over));
-    // What damaged a part may have taken the block's token as well. Hours would then have the block twice,
-    // and nobody could tell them from hours whose events are gone.
-    if (!eventsMayBeGone) await insert(over, block);
-    await makeWhole(over, { ...block, eventsMayBeGone });
+    await makeWhole(over, { ...block, eventsMayBeGone: damageIsMended && (await partsAreAside(over)) });
   }
 
   return {
@@ -38,7 +34,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
         if (wasSent) await sendAgain(mayWrite ? asking(transport, mayWrite) : transport, block);
-        else await insert(transport, block);
+        else await transport.insert({ table: 'metergate.events', ...block });
       } catch (error) {
         throw insertFailure(error);
       }
@@ -56,10 +52,6 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
 }
 
 type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;
-
-async function insert(transport: Transport, block: Block): Promise<void> {
-  await transport.insert({ table: 'metergate.events', ...block });
-}
 
 /** The same, but that it asks before whatever changes something. */
 function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {

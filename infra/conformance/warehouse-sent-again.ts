@@ -70,6 +70,18 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     expect(hourly).toBe(damageIsMended ? '90' : distinct);
   });
 
+  // Red where nothing is inserted beside damage: hours that lost events are never made anew.
+  it('that never arrived is counted where events of others went with a damaged part', async () => {
+    const warehouse = await open();
+    const { before, block } = blocks();
+    await warehouse.insertEvents(before);
+    await setAside(warehouse, '202610');
+    for (let time = 0; time < 2; time++) await warehouse.insertEvents({ ...block, wasSent: true });
+    const { hourly, hourlyTotal, stored } = await sums(warehouse);
+    if (damageIsMended) expect({ hourly, hourlyTotal }).toEqual({ hourly: '90', hourlyTotal: '4050' });
+    else expect(hourly).toBe(stored);
+  });
+
   it('that never arrived is stored', async () => {
     const warehouse = await open();
     const block = { token: 'a', lines: eventLines(events(0, 20)), timeoutMs: TIMEOUT_MS, wasSent: true };
@@ -80,10 +92,17 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
 
 /** Gives the block that stands behind another's. */
 async function insertBehindAnother(warehouse: Warehouse): Promise<EventBlock> {
-  await warehouse.insertEvents({ token: 'before', lines: eventLines(events(0, 40)), timeoutMs: TIMEOUT_MS });
-  const block: EventBlock = { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS };
+  const { before, block } = blocks();
+  await warehouse.insertEvents(before);
   await warehouse.insertEvents(block);
   return block;
+}
+
+function blocks(): Record<'before' | 'block', EventBlock> {
+  return {
+    before: { token: 'before', lines: eventLines(events(0, 40)), timeoutMs: TIMEOUT_MS },
+    block: { token: 'a', lines: eventLines(events(40, 90)), timeoutMs: TIMEOUT_MS },
+  };
 }
 
 /** Over two months and two customers, several in an hour, times going back. */

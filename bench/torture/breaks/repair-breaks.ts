@@ -99,7 +99,7 @@ export const REPAIR_BREAKS: readonly Break[] = [
     provedBy: [
       {
         test: 'control-plane/usage/counter.store.test.ts',
-        title: "gives no strong answer while a repair is open: state and holder 'running', NULL",
+        title: "gives no strong answer while a repair is open: (true, 'running', NULL)",
       },
     ],
   },
@@ -121,9 +121,9 @@ export const REPAIR_BREAKS: readonly Break[] = [
     name: 'inserted-over-damage',
     promises: [6],
     why: 'a power cut takes a token with the part beside it: hours have the block twice, until it is settled',
-    module: 'infra/clickhouse/warehouse-over',
-    find: 'if (!eventsMayBeGone) await insert(over, block);',
-    replace: 'await insert(over, block);',
+    module: 'infra/clickhouse/make-whole',
+    find: 'if (eventsMayBeGone && !(await isStoredInPart(transport, tables))) await insert();',
+    replace: 'await insert();',
     provedBy: [
       {
         test: 'infra/clickhouse/chdb.store.test.ts',
@@ -132,12 +132,27 @@ export const REPAIR_BREAKS: readonly Break[] = [
     ],
   },
   {
+    name: 'nothing-inserted-beside-damage',
+    promises: [6, 10],
+    why: 'an hour that lost events with a part never gets what is loaded into it after a kill',
+    module: 'infra/clickhouse/make-whole',
+    find: 'if (eventsMayBeGone && !(await isStoredInPart(transport, tables))) await insert();',
+    replace: '',
+    provedBy: [
+      {
+        test: 'infra/clickhouse/chdb.store.test.ts',
+        title: 'that never arrived is counted where events of others went with a damaged part',
+      },
+    ],
+  },
+  {
     name: 'settled-before-it-is-whole',
     promises: [4, 6],
     why: 'hours may have a range twice while it is sent again, and what is settled is settled for good',
     module: 'aggregator/load-loop',
-    find: 'resumed.push([range, touchedBy(await resumeRange(deps, lease, range))]);',
-    replace: 'await settler.add(range, touchedBy(await resumeRange(deps, lease, range)));',
+    find: 'const resumed = await deps.turns(() => resumeAll(deps, lease));\n  const settler = startSettler(deps, lease);',
+    replace:
+      'const settler = startSettler(deps, lease); const resumed = await deps.turns(() => resumeAll(deps, lease));',
     provedBy: [
       {
         test: 'aggregator/load-faults.store.test.ts',
