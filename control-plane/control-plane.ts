@@ -19,7 +19,7 @@ import {
 } from './metrics.ts';
 import { startSweep } from './old-rows-sweep.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
-import { isRepairOpen } from './store/open-repair.ts';
+import { type Repairs, readRepairs } from './store/repairs.ts';
 import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
 import { startEntitlementTeller } from './told/entitlement-teller.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
@@ -105,7 +105,11 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
 }
 
 function repairsOf({ pool, isLookedAt = () => true }: ControlPlaneDeps) {
-  return { isRepairOpen: async () => !isLookedAt() || (await isRepairOpen(pool)) };
+  async function repairs(): Promise<Repairs> {
+    const { isOpen, last } = await readRepairs(pool);
+    return { isOpen: isOpen || !isLookedAt(), last };
+  }
+  return { repairs };
 }
 
 function watchLog({ logKeepsMs: keepsMs, ...deps }: ControlPlaneDeps) {

@@ -13,7 +13,7 @@ import {
 import type { RequestContext } from '../request-context.ts';
 import { type AskedFeatureRow, findAskedFeatures } from '../store/asked-features.ts';
 import { type CounterQuestion, readCounters } from '../store/read-counter.ts';
-import { awaitConsistency } from '../usage/consistency.ts';
+import { readConsistently } from '../usage/consistency.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import type { HoldingReads } from './holding-reads.ts';
 
@@ -114,14 +114,15 @@ async function readMeters(
   { owner, questions, consistency }: MetersQuestion,
 ): Promise<Map<string, MeterReading>> {
   if (questions.length === 0) return new Map();
-  const asOfMs = await awaitConsistency(freshness, consistency);
-  const counters = await readCounters(warehouse, owner, questions);
-  return new Map(
-    questions.map(({ meterKey, span }) => {
-      const current = counters.get(meterKey) ?? '0';
-      return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
-    }),
-  );
+  return readConsistently(freshness, { consistency }, async (asOfMs) => {
+    const counters = await readCounters(warehouse, owner, questions);
+    return new Map(
+      questions.map(({ meterKey, span }) => {
+        const current = counters.get(meterKey) ?? '0';
+        return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
+      }),
+    );
+  });
 }
 
 /** By key: of those whose meter has a rate, what the customer's credits can pay. */

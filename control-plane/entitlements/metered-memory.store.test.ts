@@ -220,6 +220,28 @@ describe('what memory says of any customer', () => {
   });
 });
 
+describe('a check while what is counted is being repaired', () => {
+  it('is refused where it is to be strong, and is answered from memory', async () => {
+    const customerId = await holderOf({
+      subscriptions: [],
+      override: ['sum-feature', 7],
+      used: 0,
+      isArchived: false,
+    });
+    const body = { customerId, features: [{ featureKey: 'sum-feature' }] };
+    const check = (query = '') =>
+      plane.ask(`/entitlements/check${query}`, { method: 'POST', headers: JSON_TYPE, body });
+    const { pool } = usage.api;
+    await pool.query("INSERT INTO audit_runs (id, repair, state) VALUES ('a', true, 'running')");
+    try {
+      expect([(await check('?consistency=strong')).status, (await check()).status]).toEqual([503, 200]);
+    } finally {
+      await pool.query('DELETE FROM audit_runs');
+    }
+    expect((await check('?consistency=strong')).status).toBe(200);
+  });
+});
+
 type Held = Omit<typeof holdings extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
 
 async function holderOf({ subscriptions, override, used, isArchived }: Held): Promise<string> {

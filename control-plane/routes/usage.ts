@@ -11,7 +11,7 @@ import { listMeters, type MeterRow } from '../store/meters.ts';
 import { type BreakdownAnswer, type BreakdownGroup, readBreakdown } from '../store/read-breakdown.ts';
 import { type CounterQuestion, readCounter, readCounters } from '../store/read-counter.ts';
 import { readUsageEvents } from '../store/read-usage-events.ts';
-import { awaitConsistency } from '../usage/consistency.ts';
+import { readConsistently } from '../usage/consistency.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
@@ -38,10 +38,11 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
       const time = beginReadTime(query.consistency);
       const named = { ...params, atMs: momentOf(query.at, context.nowMs) };
       const { pair, metering } = await time.within(findMeteredPair(context, holdingReads, named));
-      const asOfMs = await awaitConsistency(freshness, query.consistency, time);
       const span = metering.periodOf(pair.meter.key);
-      const current = await readCounter(warehouse, pair, span, time.leftMs());
-      return shownCounter(pair, { metering, current, asOfMs });
+      return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
+        const current = await readCounter(warehouse, pair, span, time.leftMs());
+        return shownCounter(pair, { metering, current, asOfMs });
+      });
     },
 
     'usage.breakdown': async (context, { params, query }) => {
@@ -52,20 +53,21 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
       const { pair, metering } = await time.within(findMeteredPair(context, holdingReads, named));
       const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : asked;
       const versions = await time.within(ratesOf(context, pair));
-      const asOfMs = await awaitConsistency(freshness, query.consistency, time);
       const { dimension, limit } = query;
       const question = { pair, dimension, span, versions, limit };
-      const answer = await longReads(() => readBreakdown(warehouse, question));
-      return {
-        customerId: pair.customerId,
-        meterId: pair.meter.key,
-        dimension,
-        window,
-        ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
-        ...shownGroups(answer, versions),
-        ...unitOf(pair.meter),
-        asOf: timestampText(asOfMs),
-      };
+      return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
+        const answer = await time.beside(() => longReads(() => readBreakdown(warehouse, question)));
+        return {
+          customerId: pair.customerId,
+          meterId: pair.meter.key,
+          dimension,
+          window,
+          ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
+          ...shownGroups(answer, versions),
+          ...unitOf(pair.meter),
+          asOf: timestampText(asOfMs),
+        };
+      });
     },
 
     'usage.events': async (context, { params, query }) => {
@@ -73,12 +75,12 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
       const span = openSpan(query);
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
       const pair = await time.within(findPair(context, params));
-      const asOfMs = await awaitConsistency(freshness, query.consistency, time);
       const { limit } = query;
-      const events = await longReads(() =>
-        readUsageEvents(warehouse, { pair, span, after, limit: limit + 1 }),
-      );
-      return { ...eventPage(events, limit, pair), asOf: timestampText(asOfMs) };
+      const question = { pair, span, after, limit: limit + 1 };
+      return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
+        const events = await time.beside(() => longReads(() => readUsageEvents(warehouse, question)));
+        return { ...eventPage(events, limit, pair), asOf: timestampText(asOfMs) };
+      });
     },
   };
 }
@@ -93,14 +95,16 @@ function createUsageList({ warehouse, freshness, holdingReads }: UsageDeps): Usa
     const question = { customer: params.customerId, atMs, meterKeys };
     const holder = await time.within(meteredHolder(context, holdingReads, question));
     const metering = meteringOf(holder, { atMs, nowMs });
-    const asOfMs = await awaitConsistency(freshness, query.consistency, time);
     const owner = { environment, customerId: holder.customerId };
-    const counters = await readCounters(warehouse, owner, questionsOf(rows, metering), time.leftMs());
-    const shown = rows.map((meter) => {
-      const current = counters.get(meter.key) ?? '0';
-      return shownCounter({ ...owner, meter }, { metering, current, asOfMs });
+    const questions = questionsOf(rows, metering);
+    return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
+      const counters = await readCounters(warehouse, owner, questions, time.leftMs());
+      const shown = rows.map((meter) => {
+        const current = counters.get(meter.key) ?? '0';
+        return shownCounter({ ...owner, meter }, { metering, current, asOfMs });
+      });
+      return pageOf(shown, total, query);
     });
-    return pageOf(shown, total, query);
   };
 }
 

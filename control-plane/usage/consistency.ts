@@ -3,6 +3,29 @@ import type { Consistency } from '../../schemas/resources/usage.ts';
 import type { Freshness } from './freshness.ts';
 import { beginReadTime, type ReadTime, USUAL_WAIT_MS } from './read-time.ts';
 
+export interface ReadWish {
+  consistency?: Consistency | undefined;
+  /** Begins with the call when it is left out. */
+  time?: ReadTime;
+}
+
+/**
+ * Reads what is counted once it is as the reader wishes it. A strong read is refused where hours may have
+ * been made anew under it: a look before it alone would miss a repair that begins while it waits its turn.
+ */
+export async function readConsistently<Answer>(
+  freshness: Freshness,
+  { consistency, time = beginReadTime(consistency) }: ReadWish,
+  read: (asOfMs: number) => Promise<Answer>,
+): Promise<Answer> {
+  const asOfMs = await awaitConsistency(freshness, consistency, time);
+  if (consistency !== 'strong') return read(asOfMs);
+  const before = await lastRepair(freshness, time);
+  const answer = await read(asOfMs);
+  if ((await lastRepair(freshness, time)) !== before) throw notNow(REPAIRED);
+  return answer;
+}
+
 /**
  * Waits as the reader wishes, a strong one for all the time it has (the contract, §3); then the moment up to
  * which everything is counted, in milliseconds since 1970.
@@ -19,10 +42,15 @@ export async function awaitConsistency(
   if (isStrong && !isReached) {
     throw notNow('Not everything acknowledged before this request is counted yet.');
   }
-  if (isStrong && (await time.within(freshness.isRepairOpen()))) {
-    throw notNow('What is counted is being repaired.');
-  }
   return freshness.asOfMs();
+}
+
+const REPAIRED = 'What is counted is being repaired.';
+
+async function lastRepair(freshness: Freshness, time: ReadTime): Promise<string | null> {
+  const { isOpen, last } = await time.within(freshness.repairs());
+  if (isOpen) throw notNow(REPAIRED);
+  return last;
 }
 
 function notNow(why: string): Rejected {

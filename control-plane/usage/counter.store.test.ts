@@ -249,6 +249,8 @@ describe('a read behind the log', () => {
         if (isOpen) expectRefusal(strong, 'unavailable');
         else expect(strong.status).toBe(200);
       }
+      const list = await usage.api.call('GET', '/api/v1/usage/ada%2F1?consistency=strong');
+      expect(list.status).toBe(isOpen ? 503 : 200);
       expect((await usage.read('waited')).status).toBe(200);
     } finally {
       await pool.query('DELETE FROM audit_runs');

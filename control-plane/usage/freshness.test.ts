@@ -2,9 +2,12 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { awaitConsistency } from './consistency.ts';
+import type { Consistency } from '../../schemas/resources/usage.ts';
+import type { Repairs } from '../store/repairs.ts';
+import { awaitConsistency, readConsistently } from './consistency.ts';
 import { createFreshness, type Freshness } from './freshness.ts';
 import type { Loaded } from './progress.ts';
+import { beginReadTime } from './read-time.ts';
 
 /*
  * Time stands still but for `vi.advanceTimersByTimeAsync`. Breaks that turn it red: a sample's time taken
@@ -19,11 +22,13 @@ let asked: number;
 let postgresAway: boolean;
 /** How long a look at the log takes. */
 let lookMs: number;
+let repairs: Repairs;
 let freshness: Freshness;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
   [end, stored, asked, postgresAway, lookMs] = [0, undefined, 0, false, 0];
+  repairs = { isOpen: false, last: null };
   freshness = createFreshness({
     logId: 'aa',
     durableEnd: async () => {
@@ -35,7 +40,7 @@ beforeEach(() => {
       if (postgresAway) throw new Transient('database_unavailable', 'away');
       return stored;
     },
-    isRepairOpen: async () => false,
+    repairs: async () => repairs,
     askForLoad: async () => {
       asked += 1;
     },
@@ -203,5 +208,27 @@ describe('consistency', () => {
     end = 100;
     expect((await awaitConsistency(freshness, 'eventual')) - START_MS).toBe(0);
     expect(asked).toBe(0);
+  });
+
+  // Red when only what is open before the read is looked at: it may have waited for its turn meanwhile.
+  it.each<[string, Repairs]>([
+    ['begins', { isOpen: true, last: null }],
+    ['begins and ends', { isOpen: false, last: '2026-01-01 00:00:00+00' }],
+  ])('gives no strong answer where a repair %s under the read', async (_, meanwhile) => {
+    const read = (consistency: Consistency) =>
+      readConsistently(freshness, { consistency }, async () => {
+        repairs = meanwhile;
+        return 'read';
+      });
+    await expect(read('strong')).rejects.toMatchObject({ refusal: { code: 'unavailable' } });
+    expect(await read(undefined)).toBe('read');
+  });
+
+  it('takes a long read for none of the time of what comes after it', async () => {
+    const time = beginReadTime('strong');
+    const long = time.beside(() => new Promise<void>((resolve) => setTimeout(resolve, 60_000)));
+    await pass(60_000);
+    await long;
+    expect(time.leftMs()).toBe(5_000);
   });
 });

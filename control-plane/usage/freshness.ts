@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { LoadedNote } from '../../schemas/channels.ts';
+import type { Repairs } from '../store/repairs.ts';
 import { createProgress, type Lag, type Loaded, type ProgressDeps } from './progress.ts';
 import { createWaitingReads } from './waiting-reads.ts';
 
@@ -23,8 +24,8 @@ export interface Freshness {
    * Throws Rejected `overloaded` when too many wait.
    */
   reached(end: number, withinMs: number): Promise<boolean>;
-  /** Whether what is counted may just now not be what was: an answer would be wrong without saying so. */
-  isRepairOpen(): Promise<boolean>;
+  /** While one is open what is counted may not be what was: an answer would be wrong without saying so. */
+  repairs(): Promise<Repairs>;
   /** Milliseconds since 1970. Ask for it before the warehouse, never after. */
   asOfMs(): number;
   /** Everything before this position is counted; undefined before anybody asked. */
@@ -45,7 +46,7 @@ export interface FreshnessDeps extends ProgressDeps {
   loadedBy?(note: LoadedNote): Loaded;
   /** Wakes the aggregator. */
   askForLoad(): Promise<void>;
-  isRepairOpen(): Promise<boolean>;
+  repairs(): Promise<Repairs>;
   log: Logger;
 }
 
@@ -89,7 +90,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
       requests.ask();
       return reads.wait(end, withinMs);
     },
-    isRepairOpen: deps.isRepairOpen,
+    repairs: deps.repairs,
     asOfMs: progress.asOfMs,
     loadedTo: progress.loadedTo,
     heard(note) {

@@ -7,6 +7,8 @@ export interface ReadTime {
   leftMs(): number;
   /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on. */
   within<T>(begun: Promise<T>): Promise<T>;
+  /** For what has a bound of its own: while it runs the time of the read stands still. */
+  beside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -19,7 +21,18 @@ export const USUAL_WAIT_MS = 1_000;
 
 /** Begins now. */
 export function beginReadTime(consistency: Consistency): ReadTime {
-  const endsAt = performance.now() + READ_MS + (consistency === undefined ? USUAL_WAIT_MS : 0);
+  let endsAt = performance.now() + READ_MS + (consistency === undefined ? USUAL_WAIT_MS : 0);
   const leftMs = () => Math.max(1, Math.round(endsAt - performance.now()));
-  return { leftMs, within: (begun) => inTime(begun, leftMs()) };
+  return {
+    leftMs,
+    within: (begun) => inTime(begun, leftMs()),
+    async beside(work) {
+      const begunAt = performance.now();
+      try {
+        return await work();
+      } finally {
+        endsAt += performance.now() - begunAt;
+      }
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
-import { unavailable } from './driver-errors.ts';
+import { isUnreadable, unavailable } from './driver-errors.ts';
 import type { LineBlock, Transport } from './transport.ts';
 
 const COLUMNS = EVENT_COLUMNS.join(', ');
@@ -32,7 +32,7 @@ export async function makeWhole(
   const insert = () => transport.insert({ table: 'metergate.events', lines, token, timeoutMs });
   if (!eventsMayBeGone) await insert();
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
-  await transport.insert({ table: tables.sent, lines, timeoutMs });
+  await sendAside(transport, tables, { lines, timeoutMs });
   // What damaged a part may have taken the block's token as well: hours would have twice what is stored.
   if (eventsMayBeGone && !(await isStoredInPart(transport, tables))) await insert();
   await putBackEvents(transport, tables);
@@ -59,6 +59,16 @@ type WorkTables = Record<'sent' | 'missing' | 'wrong', string>;
 
 async function dropTables(transport: Transport, tables: WorkTables): Promise<void> {
   for (const table of Object.values(tables)) await transport.command(`DROP TABLE IF EXISTS ${table} SYNC`);
+}
+
+/** Of lines that are refused nothing may ever be sent again, and nobody would come to remove the table. */
+async function sendAside(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
+  try {
+    await transport.insert({ table: tables.sent, ...block });
+  } catch (error) {
+    if (isUnreadable(error)) await dropTables(transport, tables);
+    throw error;
+  }
 }
 
 /**

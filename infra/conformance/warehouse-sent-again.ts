@@ -1,6 +1,7 @@
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { Poison } from '../../schemas/failures.ts';
 import type { EventBlock, Warehouse } from '../ports/warehouse.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
@@ -8,6 +9,7 @@ const TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;
 /** The block begins with the 41st event; those before it are another's. */
 const MONTH = `toYYYYMM(occurred_at) = 202610 AND toUnixTimestamp64Milli(created_at) >= ${TEST_NOW_MS + 40}`;
+const TABLES = ['event_lines', 'events', 'migrations', 'usage_hourly'];
 const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
 
 /**
@@ -43,7 +45,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     await warehouse.insertEvents({ ...block, wasSent: true });
     expect(await sums(warehouse)).toEqual(OF_90_EVENTS);
     expect(await wrongHours(warehouse)).toEqual([]);
-    expect(await tables(warehouse)).toEqual(['event_lines', 'events', 'migrations', 'usage_hourly']);
+    expect(await tables(warehouse)).toEqual(TABLES);
   });
 
   const named = damageIsMended
@@ -80,6 +82,18 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     const { hourly, hourlyTotal, stored } = await sums(warehouse);
     if (damageIsMended) expect({ hourly, hourlyTotal }).toEqual({ hourly: '90', hourlyTotal: '4050' });
     else expect(hourly).toBe(stored);
+  });
+
+  it('that is refused leaves no table behind, beside a damaged part either', async () => {
+    const warehouse = await open();
+    const { before } = blocks();
+    await warehouse.insertEvents(before);
+    const lines = Buffer.from('{"id":"no more of it');
+    const refused: EventBlock = { token: 'refused', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
+    await expect(warehouse.insertEvents(refused)).rejects.toBeInstanceOf(Poison);
+    await setAside(warehouse, '202610');
+    await expect(warehouse.insertEvents(refused)).rejects.toBeInstanceOf(Poison);
+    expect(await tables(warehouse)).toEqual(TABLES);
   });
 
   it('that never arrived is stored', async () => {

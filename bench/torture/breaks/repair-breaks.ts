@@ -94,12 +94,26 @@ export const REPAIR_BREAKS: readonly Break[] = [
     promises: [6, 10],
     why: 'an hour is made anew in two steps, and between them a strong answer says too little',
     module: 'control-plane/usage/consistency',
-    find: 'if (isStrong && (await time.within(freshness.isRepairOpen()))) {',
-    replace: 'if (false) {',
+    find: 'if (isOpen) throw notNow(REPAIRED);',
+    replace: '',
     provedBy: [
       {
         test: 'control-plane/usage/counter.store.test.ts',
         title: "gives no strong answer while a repair is open: (true, 'running', NULL)",
+      },
+    ],
+  },
+  {
+    name: 'repair-under-a-read-missed',
+    promises: [6, 10],
+    why: 'a read that waits for its turn meets an hour between the two steps in which it is made anew',
+    module: 'control-plane/usage/consistency',
+    find: 'if ((await lastRepair(freshness, time)) !== before) throw notNow(REPAIRED);',
+    replace: '',
+    provedBy: [
+      {
+        test: 'control-plane/usage/freshness.test.ts',
+        title: 'gives no strong answer where a repair begins and ends under the read',
       },
     ],
   },
@@ -150,9 +164,10 @@ export const REPAIR_BREAKS: readonly Break[] = [
     promises: [4, 6],
     why: 'hours may have a range twice while it is sent again, and what is settled is settled for good',
     module: 'aggregator/load-loop',
-    find: 'const resumed = await deps.turns(() => resumeAll(deps, lease));\n  const settler = startSettler(deps, lease);',
-    replace:
-      'const settler = startSettler(deps, lease); const resumed = await deps.turns(() => resumeAll(deps, lease));',
+    find: `const resumed = await deps.turns(() => resumeAll(deps, lease));
+  const settler = startSettler(deps, lease);`,
+    replace: `const settler = startSettler(deps, lease);
+  const resumed = await deps.turns(() => resumeAll(deps, lease));`,
     provedBy: [
       {
         test: 'aggregator/load-faults.store.test.ts',
