@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { UsageRequest } from '../infra/ports/engine.ts';
+import { OUTCOME } from '../infra/ports/idempotency-store.ts';
+import type { Statement } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import { decideCold } from './cold-keys.ts';
 import { createEngineHarness } from './engine/engine-under-test.ts';
@@ -10,7 +12,7 @@ const OLD = '2026-11-10T10:00:00Z';
 const NEW = '2026-11-20T09:00:00Z';
 
 /** A batch with an event for each key and time, as it is before its keys are claimed. */
-async function identifiedBatch(events: Array<[key: string, occurredAt: string]>) {
+async function identifiedBatch(events: Array<[key: string, occurredAt: string, value?: number]>) {
   const harness = await createEngineHarness(() => undefined as never);
   onTestFinished(() => harness.close());
   harness.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa' });
@@ -20,7 +22,7 @@ async function identifiedBatch(events: Array<[key: string, occurredAt: string]>)
     createdAtMs: () => NOW_MS,
     hotWindowMs: 3 * 86_400_000,
   });
-  const items = events.map(([idempotencyKey, occurredAt], value) => {
+  const items = events.map(([idempotencyKey, occurredAt, value = 1]) => {
     return {
       customerId: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa',
       meterId: 'calls',
@@ -37,6 +39,31 @@ async function identifiedBatch(events: Array<[key: string, occurredAt: string]>)
   if (!('count' in identified)) throw new Error('the batch was refused');
   return identified;
 }
+
+// Red when such an item goes to the key store, which has forgotten the key: one event would be there twice.
+test('what is found decides all items of the request with its key', async () => {
+  const identified = await identifiedBatch([
+    ['a', NEW, 1],
+    ['b', NEW, 2],
+    ['a', OLD, 1],
+    ['a', NEW, 3],
+  ]);
+  const words = new BigUint64Array(identified.records.buffer, 0, identified.count * 5);
+  const query = async <Row>({ params }: Statement) =>
+    ((params?.ids ?? []) as string[]).map((id) => ({
+      id,
+      fingerprint: String(words[2]),
+      occurredAtMs: String(Date.parse(OLD)),
+      createdAtMs: String(Date.parse(OLD)),
+    })) as Row[];
+  const outcomes = new Uint8Array(identified.count);
+  expect(await decideCold({ query }, identified, outcomes)).toEqual(new Set([0, 2, 3]));
+  const { created: none, duplicate, reused } = OUTCOME;
+  outcomes[1] = none;
+  expect([...outcomes]).toEqual([duplicate, none, duplicate, reused]);
+  const { results } = JSON.parse(identified.answer(outcomes).body.toString());
+  expect(results[3].error.code).toBe('idempotency_key_reused');
+});
 
 // Red when it takes the key meanwhile: what was sent first would be refused for ever.
 test('what stands behind an old item with the same key waits with it while ClickHouse is away', async () => {

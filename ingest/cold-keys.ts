@@ -3,13 +3,14 @@ import { OUTCOME } from '../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import { UNAVAILABLE } from './engine/judge-state.ts';
-import { type ColdItem, findColdEvents } from './store/find-cold-events.ts';
+import { type ColdEvent, type ColdItem, findColdEvents } from './store/find-cold-events.ts';
 
 /**
  * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay
- * of an older event is found where the events are. Writes their outcomes, and gives the items that are
- * decided. While ClickHouse is away nothing can be said of them, and they are refused, alone with what stands
- * behind them in the request with the same key: it would take the key, and what was sent first be refused.
+ * of an older event is found where the events are. All items of the request with its key are decided by it.
+ * Writes their outcomes, and gives the items that are decided. While ClickHouse is away nothing can be said
+ * of them, and they are refused, alone with what stands behind them in the request with the same key: it
+ * would take the key, and what was sent first be refused.
  */
 export async function decideCold(
   warehouse: Pick<Warehouse, 'query'>,
@@ -18,7 +19,7 @@ export async function decideCold(
 ): Promise<Set<number>> {
   const cold = coldItems(identified);
   try {
-    const found = await findColdEvents(warehouse, cold);
+    const found = withSameKeys(identified, await findColdEvents(warehouse, cold));
     const words = new BigUint64Array(identified.records.buffer, 0, identified.count * 5);
     const times = new Float64Array(identified.records.buffer);
     for (const [item, { fingerprint, occurredAtMs, createdAtMs }] of found) {
@@ -35,9 +36,20 @@ export async function decideCold(
   }
 }
 
-function withSameKeysBehind({ cold, count, records }: Identified): Set<number> {
-  const words = new BigUint64Array(records.buffer, 0, count * 5);
-  const idOf = (item: number) => `${words[item * 5]} ${words[item * 5 + 1]}`;
+function withSameKeys(identified: Identified, found: Map<number, ColdEvent>): Map<number, ColdEvent> {
+  const idOf = idsOf(identified);
+  const events = new Map([...found].map(([item, event]) => [idOf(item), event]));
+  const all = new Map<number, ColdEvent>();
+  for (let item = 0; item < identified.count && events.size > 0; item++) {
+    const event = events.get(idOf(item));
+    if (event) all.set(item, event);
+  }
+  return all;
+}
+
+function withSameKeysBehind(identified: Identified): Set<number> {
+  const { cold, count } = identified;
+  const idOf = idsOf(identified);
   const ids = new Set<string>();
   const behind = new Set<number>();
   const isCold = new Set(cold);
@@ -46,6 +58,11 @@ function withSameKeysBehind({ cold, count, records }: Identified): Set<number> {
     if (ids.has(idOf(item))) behind.add(item);
   }
   return behind;
+}
+
+function idsOf({ count, records }: Identified): (item: number) => string {
+  const words = new BigUint64Array(records.buffer, 0, count * 5);
+  return (item) => `${words[item * 5]} ${words[item * 5 + 1]}`;
 }
 
 function coldItems({ cold, pairs, pairOf, records }: Identified): ColdItem[] {
