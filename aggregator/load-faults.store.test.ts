@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { eventLine } from '../infra/conformance/event-line.ts';
+import { eventLine, TEST_NOW_MS } from '../infra/conformance/event-line.ts';
 import { frameOf } from '../infra/conformance/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../infra/ports/warehouse.ts';
+import { markForSettlement } from '../infra/store/settlement-marks.ts';
 import { Transient } from '../schemas/failures.ts';
 import {
   alarms,
@@ -18,7 +19,9 @@ import {
   WAIT,
   withInsert,
 } from './aggregator-under-test.ts';
+import { createTenant, ENVIRONMENT, METER } from './settle/settlement-under-test.ts';
 import { ensureEventIds } from './store/event-ids.ts';
+import { readMarks } from './store/settlement-marks.ts';
 
 describe('a line that the warehouse cannot read', () => {
   // Red when its number is not written down with the range: the retry would send other bytes.
@@ -107,6 +110,7 @@ describe('a partition', () => {
   // Red when each range is settled as soon as it is found: hours may have the one that follows twice by then.
   it('settles nothing that it finds before what is sent again is whole', async () => {
     const stores = await openLoadStores();
+    await createTenant(stores);
     const [dead, again] = [createEnd(), createEnd()];
     let inserts = 0;
     const dying = withInsert(stores, (insert) => (inserts++ === 0 ? insert() : dead.here()));
@@ -124,9 +128,13 @@ describe('a partition', () => {
     // Before both are closed.
     for (const { release } of [dead, again]) onTestFinished(release);
     await again.reached;
-    await delay(300);
+    // Of a change before: it is looked for while nothing is loaded.
+    await markForSettlement(stores.pool, ENVIRONMENT, { meterKey: METER, from: new Date(TEST_NOW_MS) });
+    await delay(1_500);
     expect((await ranges(stores)).map(({ state }) => state)).toEqual(['loaded', 'pending']);
+    expect(await readMarks(stores.pool, 1)).toHaveLength(1);
     again.release();
+    await vi.waitFor(async () => expect(await readMarks(stores.pool, 1)).toEqual([]), WAIT);
     await settledUpTo(stores, last);
     expect(await stores.counted()).toEqual(exactly(20));
   });

@@ -78,11 +78,18 @@ export async function failAuditRun(db: Queryable, id: string): Promise<void> {
   await db.query("UPDATE audit_runs SET state = 'failed', finished_at = now() WHERE id = $1", [id]);
 }
 
-/** Forgets at most `rowsMax` runs that ended so many days ago. Returns how many went. */
+/**
+ * Forgets at most `rowsMax` runs that ended so many days ago, but for repairs that failed: strong reads are
+ * refused until a later one came through, which a person has to ask for. Returns how many went.
+ */
 export async function forgetAuditRuns(db: Queryable, keepDays: number, rowsMax: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM audit_runs WHERE ctid IN (
-       SELECT ctid FROM audit_runs WHERE finished_at < now() - $1 * interval '1 day'
+       SELECT ctid FROM audit_runs AS run WHERE finished_at < now() - $1 * interval '1 day'
+          AND (NOT repair OR state != 'failed' OR EXISTS (
+            SELECT FROM audit_runs AS later
+             WHERE later.state = 'done' AND later.finished_at > run.finished_at
+               AND (later.repair OR later.differences = '[]')))
        ORDER BY finished_at LIMIT $2)`,
     [keepDays, rowsMax],
   );

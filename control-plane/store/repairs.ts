@@ -6,8 +6,8 @@ export interface Repairs {
    * everything as it should be since: an hour may then say too little, and events may be gone.
    */
   isOpen: boolean;
-  /** When the last one ended; null before the first. Changes with every repair that ends. */
-  last: string | null;
+  /** Changes with every repair that ends, whatever the clock says; null before the first. */
+  ended: string | null;
 }
 
 export async function readRepairs(pool: Pool): Promise<Repairs> {
@@ -18,7 +18,8 @@ export async function readRepairs(pool: Pool): Promise<Repairs> {
                  SELECT FROM audit_runs AS later
                   WHERE later.state = 'done' AND later.finished_at > run.finished_at
                     AND (later.repair OR later.differences = '[]')))) AS "isOpen",
-            (SELECT max(finished_at)::text FROM audit_runs WHERE repair) AS last`,
+            (SELECT md5(string_agg(id || ' ' || finished_at, ',' ORDER BY id))
+               FROM audit_runs WHERE repair AND finished_at IS NOT NULL) AS ended`,
   );
   return rows[0] as Repairs; // without FROM it is one row
 }

@@ -20,9 +20,9 @@ export async function readConsistently<Answer>(
 ): Promise<Answer> {
   const asOfMs = await awaitConsistency(freshness, consistency, time);
   if (consistency !== 'strong') return read(asOfMs);
-  const before = await lastRepair(freshness, time);
+  const before = await endedRepairs(freshness, time);
   const answer = await read(asOfMs);
-  if ((await lastRepair(freshness, time)) !== before) throw notNow(REPAIRED);
+  if ((await endedRepairs(freshness, time)) !== before) throw notNow(REPAIRED);
   return answer;
 }
 
@@ -47,10 +47,10 @@ export async function awaitConsistency(
 
 const REPAIRED = 'What is counted is being repaired.';
 
-async function lastRepair(freshness: Freshness, time: ReadTime): Promise<string | null> {
-  const { isOpen, last } = await time.within(freshness.repairs());
+async function endedRepairs(freshness: Freshness, time: ReadTime): Promise<string | null> {
+  const { isOpen, ended } = await time.within(freshness.repairs());
   if (isOpen) throw notNow(REPAIRED);
-  return last;
+  return ended;
 }
 
 function notNow(why: string): Rejected {

@@ -72,7 +72,22 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     expect(hourly).toBe(damageIsMended ? '90' : distinct);
   });
 
-  // Red where nothing is inserted beside damage: hours that lost events are never made anew.
+  // Red where it is inserted because nothing of it is stored: the view has counted it.
+  it('is in no hour twice when all of it went with a damaged part, and its token', async () => {
+    const warehouse = await open();
+    const block = { ...blocks().block, lines: eventLines(events(40, 90).filter(isOfOctober)) };
+    await warehouse.insertEvents(blocks().before);
+    await warehouse.insertEvents(block);
+    await setAside(warehouse, '202610');
+    for (const token of ['unknown', 'unknown', 'another']) {
+      await warehouse.insertEvents({ ...block, token, wasSent: true });
+    }
+    const { hourly, distinct } = await sums(warehouse);
+    const counted = 40 + events(40, 90).filter(isOfOctober).length;
+    expect(hourly).toBe(damageIsMended ? String(counted) : distinct);
+  });
+
+  // Red where such hours are made of what is stored, or are left as they are.
   it('that never arrived is counted where events of others went with a damaged part', async () => {
     const warehouse = await open();
     const { before, block } = blocks();
@@ -132,6 +147,10 @@ function events(from: number, to: number): TestEvent[] {
       createdAtMs: TEST_NOW_MS + at,
     };
   });
+}
+
+function isOfOctober({ occurredAtMs }: TestEvent): boolean {
+  return new Date(occurredAtMs ?? 0).getUTCMonth() === 9;
 }
 
 /** Deletes and doubles as they stand; each ends when it is done. */

@@ -108,7 +108,7 @@ export const REPAIR_BREAKS: readonly Break[] = [
     promises: [6, 10],
     why: 'a read that waits for its turn meets an hour between the two steps in which it is made anew',
     module: 'control-plane/usage/consistency',
-    find: 'if ((await lastRepair(freshness, time)) !== before) throw notNow(REPAIRED);',
+    find: 'if ((await endedRepairs(freshness, time)) !== before) throw notNow(REPAIRED);',
     replace: '',
     provedBy: [
       {
@@ -136,22 +136,26 @@ export const REPAIR_BREAKS: readonly Break[] = [
     promises: [6],
     why: 'a power cut takes a token with the part beside it: hours have the block twice, until it is settled',
     module: 'infra/clickhouse/make-whole',
-    find: 'if (eventsMayBeGone && !(await isStoredInPart(transport, tables))) await insert();',
-    replace: 'await insert();',
+    find: 'if (!eventsMayBeGone) await transport.insert(',
+    replace: 'await transport.insert(',
     provedBy: [
       {
         test: 'infra/clickhouse/chdb.store.test.ts',
         title: 'is in no hour twice when its token went with a damaged part',
       },
+      {
+        test: 'infra/clickhouse/chdb.store.test.ts',
+        title: 'is in no hour twice when all of it went with a damaged part, and its token',
+      },
     ],
   },
   {
-    name: 'nothing-inserted-beside-damage',
+    name: 'hours-made-of-what-is-left',
     promises: [6, 10],
-    why: 'an hour that lost events with a part never gets what is loaded into it after a kill',
+    why: 'an hour that is older than the log loses what went with a part as soon as a block is sent again',
     module: 'infra/clickhouse/make-whole',
-    find: 'if (eventsMayBeGone && !(await isStoredInPart(transport, tables))) await insert();',
-    replace: '',
+    find: 'if (eventsMayBeGone) await addToHours(transport, tables);',
+    replace: 'if (eventsMayBeGone) await renewHours(transport, tables);',
     provedBy: [
       {
         test: 'infra/clickhouse/chdb.store.test.ts',
