@@ -174,7 +174,7 @@ describe('what is stored and no longer on the log', () => {
 });
 
 // Red when a repair that failed is forgotten as well: strong reads would answer from what it left half made.
-it('audits that ended a month ago are forgotten, but for a repair after which none came through', async () => {
+it('audits that ended a month ago are forgotten, but for the last repair if it failed', async () => {
   const stores = await openLoadStores();
   await stores.pool.query(
     `INSERT INTO audit_runs (id, repair, state, finished_at) VALUES
