@@ -20,6 +20,17 @@ const TIMED = [
 ];
 
 /**
+ * What stands around the promises, on whole processes: the main job with 200,000 events, building, starting,
+ * roles apart, the load tester. Minutes of both cores: `npm run test:whole`, which `npm test` leaves to it.
+ */
+const WHOLE = [
+  'infra/main-job.sys.test.ts',
+  'infra/build.test.ts',
+  'infra/{start,start-left-alone,roles}.sys.test.ts',
+  'bench/load-tester/*.sys.test.ts',
+];
+
+/**
  * Tests of Postgres alone, each file on databases of its own: they leave nothing behind in their process, and
  * the modules of the control plane take longer to load than many of these files to run.
  */
@@ -156,7 +167,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts', '**/*.proof.test.ts'],
+          exclude: [...NOWHERE, '**/*.store.test.ts', '**/*.sys.test.ts', '**/*.proof.test.ts', ...WHOLE],
           pool: 'forks',
           // They leave nothing behind: a process for each file was a quarter of their work.
           isolate: false,
@@ -183,24 +194,25 @@ export default defineConfig({
       }),
       processes('sys', {
         include: ['**/*.sys.test.ts'],
-        exclude: [...TIMED, ...SHARED],
+        exclude: [...TIMED, ...SHARED, ...WHOLE],
         maxWorkers: WORKERS,
         groupOrder: 2,
       }),
       processes('timed', { include: TIMED, exclude: [], maxWorkers: 1, groupOrder: 3 }),
+      processes('whole', { include: WHOLE, exclude: [], maxWorkers: WORKERS, groupOrder: 4 }),
       // What processes share past one machine: `npm run test:shared`, which `npm test` leaves to it.
       stores('shared-store', {
         include: SHARED.filter(isOfStores),
         exclude: [],
         isolate: true,
         globalSetup: SERVERS,
-        groupOrder: 4,
+        groupOrder: 5,
       }),
       processes('shared-sys', {
         include: SHARED.filter((pattern) => !isOfStores(pattern)),
         exclude: [],
         maxWorkers: 1,
-        groupOrder: 5,
+        groupOrder: 6,
       }),
       {
         // Proofs that tests can fail: `npm run breaks`, which `npm test` leaves to it.
@@ -210,7 +222,7 @@ export default defineConfig({
           exclude: NOWHERE,
           pool: 'forks',
           globalSetup: SERVERS,
-          sequence: { groupOrder: 6 },
+          sequence: { groupOrder: 7 },
         },
       },
     ],

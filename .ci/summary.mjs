@@ -15,7 +15,7 @@ const [, , status] = process.argv;
 const summary = read('test-summary.json', { passed: 0, failed: 1, skipped: [], failedGates: [] });
 const { skipped, failedGates } = summary;
 const contract = read('contract-summary.json', { passed: 0, failed: 1 });
-const others = ['shared', 'breaks'].map((name) => read(`${name}-report.json`, {}));
+const others = ['whole', 'shared', 'breaks'].map((name) => read(`${name}-report.json`, {}));
 
 for (const report of [...testReports(), ...others]) printFailures(report);
 if (failedGates.length > 0) console.log(`failed: ${failedGates.join(', ')}`);
