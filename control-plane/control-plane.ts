@@ -106,8 +106,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
 
 function repairsOf({ pool, isLookedAt = () => true }: ControlPlaneDeps) {
   async function repairs(): Promise<Repairs> {
-    const { isOpen, ended } = await readRepairs(pool);
-    return { isOpen: isOpen || !isLookedAt(), ended };
+    const read = await readRepairs(pool);
+    return { ...read, isOpen: read.isOpen || !isLookedAt() };
   }
   return { repairs };
 }

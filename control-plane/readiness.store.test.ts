@@ -23,3 +23,22 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
   expect(body.checks.quarantine.detail).toContain('1 lines');
   expect(body.checks.audit.detail).toContain('2 differences');
 });
+
+// Red when it is forgotten with the audit after it, which found its work half done.
+it('readyz says that strong reads are refused since a repair failed', async () => {
+  const api = await startApi();
+  onTestFinished(() => api.close());
+  await api.pool.query(
+    `INSERT INTO audit_runs (id, repair, state, differences, finished_at)
+     VALUES ('1', true, 'failed', NULL, now()), ('2', false, 'done', '[1]', now() + interval '1 second')`,
+  );
+  const { status, body } = await api.call('GET', '/readyz', { key: undefined });
+  expect(status).toBe(503);
+  expect(body.checks.audit.detail).toMatch(/^a repair has failed, and strong reads are refused/);
+  await api.pool.query(
+    `INSERT INTO audit_runs (id, repair, state, finished_at)
+     VALUES ('3', true, 'done', now() + interval '2 seconds')`,
+  );
+  const after = await api.call('GET', '/readyz', { key: undefined });
+  expect(after.body.checks.audit.ok).toBe(true);
+});

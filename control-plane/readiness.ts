@@ -10,6 +10,7 @@ import {
   readLastAudit,
   readUntoldSince,
 } from './store/readiness.ts';
+import { readRepairs } from './store/repairs.ts';
 import type { Freshness } from './usage/freshness.ts';
 
 export interface ReadinessDeps {
@@ -58,7 +59,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       const lines = await countQuarantined(pool);
       return lines === 0 ? undefined : `${lines} lines were set aside and are not counted`;
     },
-    audit: () => knownDifferences(pool),
+    audit: async () => (await failedRepair(pool)) ?? knownDifferences(pool),
     outbox: () => untoldEvents(pool),
   };
 
@@ -70,6 +71,14 @@ function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): str
   if (bytes <= bytesMax && seconds <= secondsMax) return undefined;
   const left = records === undefined ? `${bytes} bytes` : `${records} records`;
   return `${left} of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
+}
+
+/** Nobody repeats one that a person asked for. */
+async function failedRepair(pool: Pool): Promise<string | undefined> {
+  const { hasFailed } = await readRepairs(pool);
+  return hasFailed
+    ? 'a repair has failed, and strong reads are refused until one comes through: npm run audit -- --repair'
+    : undefined;
 }
 
 async function knownDifferences(pool: Pool): Promise<string | undefined> {

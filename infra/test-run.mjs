@@ -3,8 +3,9 @@
  * says loudly what it could not run and why, and ends with 0 only when all of it is well.
  *
  * Plain JavaScript without packages: it has to run before anything is installed. What comes after `--` goes
- * to vitest (`npm test -- --project unit`); without it, what stands around the promises, what needs a broker and
- * the proofs of breaks are left to `npm run test:whole`, `test:shared` and `breaks`. The counts are left in .cache/test-summary.json for .ci/run.
+ * to vitest (`npm test -- --project unit`); without it, what stands around the promises, what needs a broker
+ * and the proofs of breaks are left to `npm run test:whole`, `test:shared` and `breaks`. The counts are left
+ * in .cache/test-summary.json for .ci/run.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,24 +2,29 @@ import type { Pool } from 'pg';
 
 export interface Repairs {
   /**
-   * The warehouse is being repaired, or is about to be, or a repair has failed and no audit has found
-   * everything as it should be since: an hour may then say too little, and events may be gone.
+   * The warehouse is being repaired, or is about to be, or a repair has failed: an hour may then say too
+   * little, and events may be gone.
    */
   isOpen: boolean;
+  /** One has failed, and no audit has found everything as it should be since. */
+  hasFailed: boolean;
   /** Changes with every repair that ends, whatever the clock says; null before the first. */
   ended: string | null;
 }
 
 export async function readRepairs(pool: Pool): Promise<Repairs> {
   const { rows } = await pool.query<Repairs>(
-    `SELECT EXISTS (SELECT FROM audit_runs AS run
-             WHERE repair AND (state IN ('asked', 'running')
-               OR state = 'failed' AND NOT EXISTS (
-                 SELECT FROM audit_runs AS later
-                  WHERE later.state = 'done' AND later.finished_at > run.finished_at
-                    AND (later.repair OR later.differences = '[]')))) AS "isOpen",
-            (SELECT md5(string_agg(id || ' ' || finished_at, ',' ORDER BY id))
-               FROM audit_runs WHERE repair AND finished_at IS NOT NULL) AS ended`,
+    `WITH repairs AS (
+       SELECT id, finished_at, state IN ('asked', 'running') AS is_running,
+              state = 'failed' AND NOT EXISTS (
+                SELECT FROM audit_runs AS later
+                 WHERE later.state = 'done' AND later.finished_at > run.finished_at
+                   AND (later.repair OR later.differences = '[]')) AS has_failed
+         FROM audit_runs AS run WHERE repair)
+     SELECT coalesce(bool_or(is_running OR has_failed), false) AS "isOpen",
+            coalesce(bool_or(has_failed), false) AS "hasFailed",
+            md5(string_agg(id || ' ' || finished_at, ',' ORDER BY id)) AS ended
+       FROM repairs`,
   );
-  return rows[0] as Repairs; // without FROM it is one row
+  return rows[0] as Repairs; // an aggregate is one row
 }

@@ -28,7 +28,7 @@ let freshness: Freshness;
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
   [end, stored, asked, postgresAway, lookMs] = [0, undefined, 0, false, 0];
-  repairs = { isOpen: false, ended: null };
+  repairs = { isOpen: false, hasFailed: false, ended: null };
   freshness = createFreshness({
     logId: 'aa',
     durableEnd: async () => {
@@ -211,13 +211,13 @@ describe('consistency', () => {
   });
 
   // Red when only what is open before the read is looked at: it may have waited for its turn meanwhile.
-  it.each<[string, Repairs]>([
+  it.each<[string, Partial<Repairs>]>([
     ['begins', { isOpen: true, ended: null }],
     ['begins and ends', { isOpen: false, ended: 'another' }],
   ])('gives no strong answer where a repair %s under the read', async (_, meanwhile) => {
     const read = (consistency: Consistency) =>
       readConsistently(freshness, { consistency }, async () => {
-        repairs = meanwhile;
+        repairs = { ...repairs, ...meanwhile };
         return 'read';
       });
     await expect(read('strong')).rejects.toMatchObject({ refusal: { code: 'unavailable' } });
