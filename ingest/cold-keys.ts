@@ -3,14 +3,13 @@ import { OUTCOME } from '../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import { UNAVAILABLE } from './engine/judge-state.ts';
-import { type ColdEvent, type ColdItem, findColdEvents } from './store/find-cold-events.ts';
+import { type ColdItem, findColdEvents } from './store/find-cold-events.ts';
 
 /**
  * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay
  * of an older event is found where the events are. All items of the request with its key are decided by it.
  * Writes their outcomes, and gives the items that are decided. While ClickHouse is away nothing can be said
- * of them, and they are refused, alone with what stands behind them in the request with the same key: it
- * would take the key, and what was sent first be refused.
+ * of these, and they alone are refused: one of them might take the key, and be counted a second time.
  */
 export async function decideCold(
   warehouse: Pick<Warehouse, 'query'>,
@@ -30,34 +29,22 @@ export async function decideCold(
     return new Set(found.keys());
   } catch (error) {
     if (!(error instanceof Transient)) throw error;
-    const refused = withSameKeysBehind(identified);
-    for (const item of refused) identified.refuse(item, UNAVAILABLE);
-    return refused;
+    const refused = withSameKeys(identified, new Map(cold.map(({ item }) => [item, true])));
+    for (const item of refused.keys()) identified.refuse(item, UNAVAILABLE);
+    return new Set(refused.keys());
   }
 }
 
-function withSameKeys(identified: Identified, found: Map<number, ColdEvent>): Map<number, ColdEvent> {
+/** By item: what is known of one item is known of all with its key. */
+function withSameKeys<Known>(identified: Identified, known: Map<number, Known>): Map<number, Known> {
   const idOf = idsOf(identified);
-  const events = new Map([...found].map(([item, event]) => [idOf(item), event]));
-  const all = new Map<number, ColdEvent>();
-  for (let item = 0; item < identified.count && events.size > 0; item++) {
-    const event = events.get(idOf(item));
-    if (event) all.set(item, event);
+  const byId = new Map([...known].map(([item, it]) => [idOf(item), it]));
+  const all = new Map<number, Known>();
+  for (let item = 0; item < identified.count && byId.size > 0; item++) {
+    const it = byId.get(idOf(item));
+    if (it !== undefined) all.set(item, it);
   }
   return all;
-}
-
-function withSameKeysBehind(identified: Identified): Set<number> {
-  const { cold, count } = identified;
-  const idOf = idsOf(identified);
-  const ids = new Set<string>();
-  const behind = new Set<number>();
-  const isCold = new Set(cold);
-  for (let item = 0; item < count; item++) {
-    if (isCold.has(item)) ids.add(idOf(item));
-    if (ids.has(idOf(item))) behind.add(item);
-  }
-  return behind;
 }
 
 function idsOf({ count, records }: Identified): (item: number) => string {

@@ -15,6 +15,7 @@ import { type AskedFeatureRow, findAskedFeatures } from '../store/asked-features
 import { type CounterQuestion, readCounters } from '../store/read-counter.ts';
 import { readConsistently } from '../usage/consistency.ts';
 import type { Freshness } from '../usage/freshness.ts';
+import { beginReadTime } from '../usage/read-time.ts';
 import type { HoldingReads } from './holding-reads.ts';
 
 export interface EntitlementDeps {
@@ -114,8 +115,9 @@ async function readMeters(
   { owner, questions, consistency }: MetersQuestion,
 ): Promise<Map<string, MeterReading>> {
   if (questions.length === 0) return new Map();
-  return readConsistently(freshness, { consistency }, async (asOfMs) => {
-    const counters = await readCounters(warehouse, owner, questions);
+  const time = beginReadTime(consistency);
+  return readConsistently(freshness, { consistency, time }, async (asOfMs) => {
+    const counters = await readCounters(warehouse, owner, questions, time.leftMs());
     return new Map(
       questions.map(({ meterKey, span }) => {
         const current = counters.get(meterKey) ?? '0';

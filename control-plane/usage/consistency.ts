@@ -5,8 +5,7 @@ import { beginReadTime, type ReadTime, USUAL_WAIT_MS } from './read-time.ts';
 
 export interface ReadWish {
   consistency?: Consistency | undefined;
-  /** Begins with the call when it is left out. */
-  time?: ReadTime;
+  time: ReadTime;
 }
 
 /**
@@ -15,7 +14,7 @@ export interface ReadWish {
  */
 export async function readConsistently<Answer>(
   freshness: Freshness,
-  { consistency, time = beginReadTime(consistency) }: ReadWish,
+  { consistency, time }: ReadWish,
   read: (asOfMs: number) => Promise<Answer>,
 ): Promise<Answer> {
   const asOfMs = await awaitConsistency(freshness, consistency, time);

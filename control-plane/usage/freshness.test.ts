@@ -216,7 +216,7 @@ describe('consistency', () => {
     ['begins and ends', { isOpen: false, ended: 'another' }],
   ])('gives no strong answer where a repair %s under the read', async (_, meanwhile) => {
     const read = (consistency: Consistency) =>
-      readConsistently(freshness, { consistency }, async () => {
+      readConsistently(freshness, { consistency, time: beginReadTime(consistency) }, async () => {
         repairs = { ...repairs, ...meanwhile };
         return 'read';
       });

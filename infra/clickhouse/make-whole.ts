@@ -14,10 +14,8 @@ const TIMEOUT_MS = 60_000;
  * Makes a block whole that was sent before and again, under the same token: ClickHouse notes a token before
  * the part that carries it is in its place, so a kill between the two leaves a part that is gone for ever and
  * known all the same (met once in 33 kills). Events that are missing are put back beside the views; hours
- * that then differ from their events are made anew. Each step may be cut off and done again.
- *
- * Beside damaged parts nothing is inserted: what damaged them may have taken the block's token as well, and
- * hours would have it twice. Those that have not counted the block get it added.
+ * that then differ from their events are made anew, unless events of theirs may have been lost with a part.
+ * Each step may be cut off and done again.
  */
 export async function makeWhole(
   transport: Transport,
@@ -31,12 +29,10 @@ export async function makeWhole(
     wrong: `metergate.wrong_${name}`,
   };
   await dropTables(transport, tables);
-  if (!eventsMayBeGone) await transport.insert({ table: 'metergate.events', lines, token, timeoutMs });
   await transport.command(`CREATE TABLE ${tables.sent} AS metergate.event_lines ENGINE = Memory`);
   await sendAside(transport, tables, { lines, timeoutMs });
   await putBackEvents(transport, tables);
-  if (eventsMayBeGone) await addToHours(transport, tables);
-  else await renewHours(transport, tables);
+  await renewHours(transport, tables, eventsMayBeGone ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);
 }
@@ -54,7 +50,7 @@ export async function partsAreAside(transport: Transport): Promise<boolean> {
   return aside?.parts !== '0';
 }
 
-/** The lines as they were sent; those that `events` lacks; hours to be put right. */
+/** The lines as they were sent; those that `events` lacks; hours that differ from their events. */
 type WorkTables = Record<'sent' | 'missing' | 'wrong', string>;
 
 async function dropTables(transport: Transport, tables: WorkTables): Promise<void> {
@@ -81,17 +77,11 @@ async function checkKept(transport: Transport, { sent }: WorkTables): Promise<vo
   if (kept === undefined || kept.lines === '0') throw unavailable();
 }
 
-/** By their whole key: a take-over keeps its first created_at, and days of events lie after that. */
-function storedOf({ sent }: WorkTables): string {
-  return `SELECT ${KEY} FROM metergate.events
-       WHERE (${KEY}) IN (SELECT ${KEY} FROM ${sent})
-         AND created_at >= (SELECT min(created_at) FROM ${sent})
-         AND created_at <= (SELECT max(created_at) FROM ${sent})`;
-}
+/** What is gone was counted rightly: sums made of what is left would take it away. */
+const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
-async function putBackEvents(transport: Transport, tables: WorkTables): Promise<void> {
-  const { sent, missing } = tables;
+async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
   // Its engine is said: of a cluster's `events` it would be a copy's, which ClickHouse refuses to make again
   // on one server. Parts go from one into the other where keys are the same (0001_usage.sql).
   await transport.command(
@@ -100,9 +90,15 @@ async function putBackEvents(transport: Transport, tables: WorkTables): Promise<
      ORDER BY (${KEY})
      SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
+  // By their whole key: a take-over keeps its first created_at, and days of events lie after that.
   await transport.command(
     `INSERT INTO ${missing} (${COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${COLUMNS} FROM ${sent} WHERE (${KEY}) NOT IN (${storedOf(tables)})`,
+     SELECT ${COLUMNS} FROM ${sent} WHERE (${KEY}) NOT IN (
+       SELECT ${KEY} FROM metergate.events
+       WHERE (${KEY}) IN (SELECT ${KEY} FROM ${sent})
+         AND created_at >= (SELECT min(created_at) FROM ${sent})
+         AND created_at <= (SELECT max(created_at) FROM ${sent})
+     )`,
   );
   const partitions = await transport.rows<{ id: string }>({
     sql: `SELECT DISTINCT _partition_id AS id FROM ${missing}`,
@@ -114,69 +110,37 @@ async function putBackEvents(transport: Transport, tables: WorkTables): Promise<
   }
 }
 
-async function renewHours(transport: Transport, tables: WorkTables): Promise<void> {
-  const { wrong } = tables;
-  if ((await findHours(transport, tables, '(more != 0 OR over != 0)')) === 0) return;
+async function renewHours(transport: Transport, { sent, wrong }: WorkTables, which: string): Promise<void> {
+  const touched = `(SELECT DISTINCT ${HOUR} FROM ${sent})`;
+  await transport.command(
+    `CREATE TABLE ${wrong} ENGINE = Memory AS
+     SELECT environment, customer_id, meter_key, begin FROM (
+       SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin,
+              toInt64(count()) AS more, sum(value) AS over
+       FROM metergate.events FINAL WHERE (${HOUR}) IN ${touched}
+       GROUP BY environment, customer_id, meter_key, begin
+       UNION ALL
+       SELECT environment, customer_id, meter_key, hour AS begin, -toInt64(sum(h.events)), -sum(h.total)
+       FROM metergate.usage_hourly AS h WHERE (environment, customer_id, meter_key, hour) IN ${touched}
+       GROUP BY environment, customer_id, meter_key, begin
+     )
+     GROUP BY environment, customer_id, meter_key, begin
+     HAVING (sum(more) != 0 OR sum(over) != 0) AND ${which}`,
+  );
+  const [found] = await transport.rows<{ hours: string }>({
+    sql: `SELECT toString(count()) AS hours FROM ${wrong}`,
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (found?.hours === '0') return;
   const isWrong = `IN (SELECT environment, customer_id, meter_key, begin FROM ${wrong})`;
   await transport.command(
     `ALTER TABLE metergate.usage_hourly DELETE WHERE (environment, customer_id, meter_key, hour) ${isWrong}
      SETTINGS mutations_sync = 1`,
   );
-  await insertHours(transport, 'metergate.events FINAL', isWrong);
-}
-
-/**
- * An hour that has counted the block has counted all that is stored, and perhaps what is gone: one with fewer
- * events than are stored, or as many of other values, has not. Of one with more it cannot be told, and it is
- * left: what is counted twice may be settled before the audit comes. What is gone was counted rightly, so
- * hours are not made of what is stored, but for those that count nothing: somebody was cut off there who was
- * making them anew.
- */
-async function addToHours(transport: Transport, tables: WorkTables): Promise<void> {
-  const { sent, wrong } = tables;
-  const found = await findHours(transport, tables, '(more > 0 OR (more = 0 AND over != 0))');
-  if (found === 0) return;
-  const hoursThat = (which: string) =>
-    `IN (SELECT environment, customer_id, meter_key, begin FROM ${wrong} WHERE ${which})`;
-  await insertHours(transport, sent, hoursThat('counted != 0'));
-  await insertHours(transport, 'metergate.events FINAL', hoursThat('counted = 0'));
-}
-
-/**
- * Finds those of the block's hours for which `which` holds. `more` and `over` are how many events, and how
- * much of their values, are stored and not counted. Gives how many hours.
- */
-async function findHours(transport: Transport, { sent, wrong }: WorkTables, which: string): Promise<number> {
-  const touched = `(SELECT DISTINCT ${HOUR} FROM ${sent})`;
-  await transport.command(
-    `CREATE TABLE ${wrong} ENGINE = Memory AS
-     SELECT environment, customer_id, meter_key, begin, sum(hourly) AS counted,
-            sum(stored) - sum(hourly) AS more, sum(value_stored) - sum(value_hourly) AS over
-     FROM (
-       SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin,
-              toInt64(count()) AS stored, toInt64(0) AS hourly,
-              sum(value) AS value_stored, toDecimal128(0, 12) AS value_hourly
-       FROM metergate.events FINAL WHERE (${HOUR}) IN ${touched}
-       GROUP BY environment, customer_id, meter_key, begin
-       UNION ALL
-       SELECT environment, customer_id, meter_key, hour AS begin,
-              toInt64(0), toInt64(sum(h.events)), toDecimal128(0, 12), sum(h.total)
-       FROM metergate.usage_hourly AS h WHERE (environment, customer_id, meter_key, hour) IN ${touched}
-       GROUP BY environment, customer_id, meter_key, begin
-     )
-     GROUP BY environment, customer_id, meter_key, begin
-     HAVING ${which}`,
-  );
-  const sql = `SELECT toString(count()) AS hours FROM ${wrong}`;
-  const [found] = await transport.rows<{ hours: string }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
-  return Number(found?.hours);
-}
-
-/** As the view makes them of events. */
-async function insertHours(transport: Transport, from: string, which: string): Promise<void> {
   await transport.command(
     `INSERT INTO metergate.usage_hourly (${HOURLY_COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${HOURLY_OF_EVENTS} FROM ${from} WHERE (${HOUR}) ${which}
+     SELECT ${HOURLY_OF_EVENTS} FROM metergate.events FINAL WHERE (${HOUR}) ${isWrong}
      GROUP BY ${HOURLY_GROUP}`,
   );
 }

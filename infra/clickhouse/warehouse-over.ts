@@ -24,7 +24,12 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
   }
 
   async function sendAgain(over: Transport, block: Block): Promise<void> {
-    await makeWhole(over, { ...block, eventsMayBeGone: damageIsMended && (await partsAreAside(over)) });
+    const eventsMayBeGone = damageIsMended && (await partsAreAside(over));
+    // What damaged a part may have taken the block's token as well. Hours would then have the block twice,
+    // and be settled so: nobody could tell them from hours whose events are gone. That nothing of it is
+    // stored tells nothing either: it may be what is gone.
+    if (!eventsMayBeGone) await insert(over, block);
+    await makeWhole(over, { ...block, eventsMayBeGone });
   }
 
   return {
@@ -34,7 +39,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     async insertEvents({ wasSent = false, mayWrite, ...block }) {
       try {
         if (wasSent) await sendAgain(mayWrite ? asking(transport, mayWrite) : transport, block);
-        else await transport.insert({ table: 'metergate.events', ...block });
+        else await insert(transport, block);
       } catch (error) {
         throw insertFailure(error);
       }
@@ -52,6 +57,10 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
 }
 
 type Block = Omit<EventBlock, 'wasSent' | 'mayWrite'>;
+
+async function insert(transport: Transport, block: Block): Promise<void> {
+  await transport.insert({ table: 'metergate.events', ...block });
+}
 
 /** The same, but that it asks before whatever changes something. */
 function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {
