@@ -35,12 +35,18 @@ const WHOLE = [
  * the modules of the control plane take longer to load than many of these files to run.
  */
 const POSTGRES_ALONE = [
+  'aggregator/{insert-gate,lease}.store.test.ts',
+  'aggregator/store/ranges.store.test.ts',
   'control-plane/*.store.test.ts',
   'control-plane/{credits,overrides,routes,subscription-clock,told}/**/*.store.test.ts',
   'control-plane/entitlements/{contributions,list-entitlements,memory}.store.test.ts',
   'control-plane/store/{holding-marks,young-statistics}.store.test.ts',
   'delivery/**/*.store.test.ts',
   'infra/{admin,credits,store}/**/*.store.test.ts',
+  'infra/{demo-workspace,find-holder,last-used-stamp,leased-job}.store.test.ts',
+  'infra/postgres/{listen,migrate,pool}.store.test.ts',
+  'ingest/registry.store.test.ts',
+  'ingest/store/raise-kept-from.store.test.ts',
 ];
 
 /** Tests on a broker and a key store, which take longer to start than most tests take. */
