@@ -25,9 +25,10 @@ const BUILD = ['build', process.execPath, ['infra/build.mjs']];
 
 /** One after the other; each runs even when one before it failed, so that one run shows everything. */
 const GATES = [
-  ['biome', 'npx', ['--no-install', 'biome', 'check', '--error-on-warnings']],
-  ['tsc', 'npx', ['--no-install', 'tsc', '--noEmit', '-p', '.']],
-  ['knip', 'npx', ['--no-install', 'knip']],
+  ['biome', program('biome'), ['check', '--error-on-warnings']],
+  // More checkers than one check what several files share more than once, and the cores are taken.
+  ['tsc', program('tsc'), ['--noEmit', '-p', '.', '--singleThreaded']],
+  ['knip', program('knip'), []],
 ];
 
 /**
@@ -36,7 +37,7 @@ const GATES = [
  * is served after them. Left out: what `npm run test:whole`, `test:shared` and `breaks` run.
  */
 const TIMED = ['timed'];
-const BESIDE = ['unit', 'store', 'store-apart'];
+const BESIDE = ['unit', 'store'];
 const PROCESSES = ['sys'];
 /** Of 19. More would starve tests that have a time limit of their own. */
 const NICE = ['nice', '-n', '5'];
@@ -67,6 +68,11 @@ async function main(vitestArguments) {
   return report({ ...counts, failedGates, missing });
 }
 
+/** One that came with a package, without npm around it. */
+function program(name) {
+  return join(ROOT, 'node_modules', '.bin', name);
+}
+
 function run(name, command, options) {
   process.stdout.write(`\n=== ${name}\n`);
   const { status, error } = spawnSync(command, options, { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -78,10 +84,10 @@ function run(name, command, options) {
 async function runAll(vitestArguments) {
   if (vitestArguments.length > 0) {
     const failedGates = await runGates();
-    const isSound = run('tests', 'npx', vitest('chosen', vitestArguments));
+    const isSound = run('tests', program('vitest'), vitest('chosen', vitestArguments));
     return { counts: countsOf('chosen', isSound), failedGates };
   }
-  const beside = runBehind('tests within a process', 'npx', vitest('beside', projects(BESIDE)));
+  const beside = runBehind('tests within a process', program('vitest'), vitest('beside', projects(BESIDE)));
   const gates = runGates();
   const timed = await runShown('timed tests; those within a process beside them', 'timed', TIMED);
   const processes = await runShown(
@@ -99,7 +105,9 @@ async function runAll(vitestArguments) {
 
 async function runShown(title, name, chosen) {
   process.stdout.write(`\n=== ${title}\n`);
-  const child = spawn('npx', vitest(name, projects(chosen)), { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(program('vitest'), vitest(name, projects(chosen)), {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   return countsOf(name, (await ended(child)) === 0);
 }
 
@@ -109,7 +117,7 @@ function projects(names) {
 
 function vitest(name, chosen) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportOf(name)}`];
-  return ['--no-install', 'vitest', 'run', ...reporters, ...chosen];
+  return ['run', ...reporters, ...chosen];
 }
 
 function reportOf(name) {
