@@ -5,8 +5,6 @@ import { brokenModules, brokenProcesses } from './bench/torture/breaks/break-plu
 import { testsNotRunHere } from './bench/torture/machine-means.ts';
 import { memoryTmpdir } from './infra/memory-tmpdir.ts';
 
-/** Pure tests take 4 % less of the processor so: they collect less garbage than with the usual 16 MB. */
-const YOUNG_HEAP = ['--max-semi-space-size=64'];
 /** One more than cores: many tests wait for a clock. */
 const WORKERS = availableParallelism() + 1;
 const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
@@ -50,10 +48,9 @@ function isOfStores(pattern: string): boolean {
   return pattern.endsWith('.store.test.ts');
 }
 
-/** What this machine lacks something for is left out, and infra/test-run.mjs names it, loudly. */
-function notRunHere(): string[] {
-  return testsNotRunHere().map(({ pattern }) => pattern);
-}
+/** What this machine lacks something for is left out, loudly here, and named at the end of `npm test`. */
+const NOT_RUN_HERE = testsNotRunHere();
+for (const { why } of NOT_RUN_HERE) process.stderr.write(`!!! not run on this machine: ${why}\n`);
 
 interface Tests {
   include: string[];
@@ -68,7 +65,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
     test: {
       name,
       include,
-      exclude: [...NOWHERE, ...exclude, ...notRunHere()],
+      exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE.map(({ pattern }) => pattern)],
       pool: 'forks' as const,
       fileParallelism: maxWorkers > 1,
       maxWorkers,
@@ -94,10 +91,9 @@ function stores(name: string, { include, exclude, groupOrder, globalSetup }: Sto
     test: {
       name,
       include,
-      exclude: [...NOWHERE, ...exclude, ...notRunHere()],
+      exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE.map(({ pattern }) => pattern)],
       pool: 'forks' as const,
       isolate: false,
-      execArgv: YOUNG_HEAP,
       env: { TMPDIR: memoryTmpdir() },
       maxWorkers: WORKERS,
       globalSetup,
@@ -169,7 +165,6 @@ export default defineConfig({
           pool: 'forks',
           // They leave nothing behind: a process for each file was a quarter of their work.
           isolate: false,
-          execArgv: YOUNG_HEAP,
           // Per project, since a project does not inherit it: a hanging test must name itself in time.
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -13,9 +13,10 @@ const REASON_CHARS_MAX = 1_500;
 
 const [, , status] = process.argv;
 const summary = read('test-summary.json', { passed: 0, failed: 1, skipped: [], failedGates: [] });
-const { skipped, failedGates } = summary;
+const { failedGates } = summary;
 const contract = read('contract-summary.json', { passed: 0, failed: 1 });
 const others = ['whole', 'shared', 'breaks'].map((name) => read(`${name}-report.json`, {}));
+const skipped = [...summary.skipped, ...others.flatMap(skippedOf)];
 
 for (const report of [...testReports(), ...others]) printFailures(report);
 if (failedGates.length > 0) console.log(`failed: ${failedGates.join(', ')}`);
@@ -42,6 +43,12 @@ function testReports() {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return names.map((name) => read(join('test-reports', name), {}));
+}
+
+function skippedOf({ testResults = [] }) {
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const isSkipped = ({ status: outcome }) => outcome !== 'passed' && outcome !== 'failed';
+  return tests.filter(isSkipped).map(({ fullName }) => fullName);
 }
 
 function printFailures({ testResults = [] }) {

@@ -27,14 +27,20 @@ export function newTortureFile(
   return { path: join(folder, name), file: { at, commit: commit(), ...machineFacts(), form, results } };
 }
 
-/** The newest one if anything of it is unfinished. */
+/**
+ * The newest one if anything of it is unfinished. Throws when other code than this began it: what is kept is
+ * told of one commit.
+ */
 export function unfinishedTortureFile(folder: string): OpenedFile | undefined {
   const names = readdirSync(folder).filter((name) => /^torture-.*\.json$/.test(name));
   const newest = names.sort().at(-1);
   if (newest === undefined) return undefined;
   const path = join(folder, newest);
   const file = JSON.parse(readFileSync(path, 'utf8')) as TortureFile;
-  return file.results.some(({ outcome }) => outcome === 'unfinished') ? { path, file } : undefined;
+  if (!file.results.some(({ outcome }) => outcome === 'unfinished')) return undefined;
+  const now = commit();
+  if (file.commit !== now) throw new Error(`${path} was begun on ${file.commit}, and this is ${now}.`);
+  return { path, file };
 }
 
 /** Put in its place whole: a crash while it is written leaves the one before. */

@@ -168,6 +168,9 @@ describe('a result file', () => {
     const opened = newTortureFile(folder, 'short', [unbegun(promise, RUN)]);
     writeTortureFile(folder, opened);
     expect(unfinishedTortureFile(folder)).toEqual(opened);
+    const older = { ...opened, file: { ...opened.file, commit: 'b83522c' } };
+    writeTortureFile(folder, older);
+    expect(() => unfinishedTortureFile(folder)).toThrow('was begun on b83522c, and this is');
     const later = { ...opened, path: join(folder, 'torture-9999.json') };
     const results = [{ ...unbegun(promise, RUN), outcome: 'kept' as const }];
     writeTortureFile(folder, { ...later, file: { ...later.file, results } });

@@ -9,6 +9,7 @@ import { checkSums, checkSumsOfAll } from './check-sums.ts';
 import { databaseSums } from './database-sums.ts';
 import {
   damagedMiddle,
+  damagedMiddleWithoutKeys,
   foreignLog,
   gone,
   header,
@@ -53,8 +54,8 @@ describe('the data plane refuses', () => {
   const harms: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
     [
       'a segment damaged in the middle, its keys lost',
-      damagedMiddle,
-      /is damaged at byte \d+ .*checksum fails/,
+      damagedMiddleWithoutKeys,
+      /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
     ],
     ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
     ['a log that lost answered frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
@@ -212,6 +213,27 @@ describe('npm start', () => {
     expect(owners()).toEqual(before);
     await expect.poll(async () => (await fetch(`${origin}/readyz`)).status, { timeout: 40_000 }).toBe(200);
     expect(await running.stop()).toBe(EXIT.stopped);
+  });
+
+  // A start does not read the whole log, it has to answer within 2 s: who loads the segment meets the damage.
+  // Red when a frame's checksum is not asked for.
+  it('goes on beside a damaged segment that is not loaded yet, and names it', async () => {
+    const paths = copyOfTest();
+    const named = damagedMiddle(paths);
+    const before = checkSums(paths);
+    const notLoaded = await installation.notLoaded();
+    const stores = { ...installation.env, DATABASE_URL: notLoaded };
+    const env = { ...stores, DATA_DIR: paths.root, LOG_LEVEL: 'fatal' };
+    const release = startRelease(THIS_RELEASE, env);
+    onTestFinished(() => release.end());
+    const origin = await release.ready();
+    const readiness = async () => await (await fetch(`${origin}/readyz`)).text();
+    await expect.poll(readiness, { timeout: 40_000 }).toContain(named);
+    expect(await readiness()).toMatch(
+      /is damaged at byte \d+ .*checksum fails.*\. Restore it.*"dataPlane":"ok"/,
+    );
+    expect(await release.stop()).toBe(EXIT.stopped);
+    expect(checkSums(paths)).toMatchObject(before);
   });
 
   it('ends with 2 where DATA_DIR is not ours to write', async () => {

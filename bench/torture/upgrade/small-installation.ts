@@ -23,6 +23,8 @@ export interface Installation {
   readonly env: Record<string, string>;
   /** URL of another database, in which a later release was. */
   newerDatabase(): Promise<string>;
+  /** URL of another database, which has loaded nothing of the log. */
+  notLoaded(): Promise<string>;
   /** URL of one that nobody has used. */
   emptyDatabase(): Promise<string>;
   remove(): Promise<void>;
@@ -58,6 +60,7 @@ export async function makeInstallation(): Promise<Installation> {
       dataDir,
       env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
       newerDatabase: () => makeNewer(postgres.url),
+      notLoaded: () => makeNotLoaded(postgres.url),
       emptyDatabase: () => makeDatabase(postgres.url, 'empty', 'template1'),
       remove: () => closer.close(),
     };
@@ -104,6 +107,12 @@ async function makeNewer(url: string): Promise<string> {
   const newer = await makeDatabase(url, 'newer', 'postgres');
   await query(newer, 'INSERT INTO migrations (number) VALUES (9999)');
   return newer;
+}
+
+async function makeNotLoaded(url: string): Promise<string> {
+  const notLoaded = await makeDatabase(url, 'not_loaded', 'postgres');
+  await query(notLoaded, 'DELETE FROM log_ranges');
+  return notLoaded;
 }
 
 async function makeDatabase(url: string, name: string, template: string): Promise<string> {

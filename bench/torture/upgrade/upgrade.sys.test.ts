@@ -14,7 +14,8 @@ import { CHANGED_VIEW, demoKeys, HOURS } from './upgrade-rounds.ts';
  * Promise 19, short form: the data folder that the last commit of the main job left, killed between an
  * insert and its mark, under a release that changes the view of the hourly sums.
  *
- * Red when the view is changed before the pending range was sent again: its 158 events are counted twice.
+ * Red when the view is changed before the pending range was sent again, by what the log says and by nothing
+ * else: its 158 events would be counted twice, but what is sent again is compared with what is stored.
  */
 it('a folder of the main job, killed in the middle, is exact under a release with another view', async () => {
   const fixture = fixtureOfTest();
