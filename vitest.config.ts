@@ -78,14 +78,12 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
 }
 
 interface StoreTests extends Omit<Tests, 'maxWorkers'> {
+  /** False where files share a process, one after the other: each closes its databases and its folders. */
+  isolate: boolean;
   globalSetup: string | string[];
 }
 
-/**
- * Each file on databases and folders of its own, which it closes: files share a process one after the other,
- * since modules take longer to load than many of these files to run.
- */
-function stores(name: string, { include, exclude, groupOrder, globalSetup }: StoreTests) {
+function stores(name: string, { include, exclude, groupOrder, isolate, globalSetup }: StoreTests) {
   return {
     plugins: brokenModules(),
     test: {
@@ -93,7 +91,7 @@ function stores(name: string, { include, exclude, groupOrder, globalSetup }: Sto
       include,
       exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE.map(({ pattern }) => pattern)],
       pool: 'forks' as const,
-      isolate: false,
+      isolate,
       env: { TMPDIR: memoryTmpdir() },
       maxWorkers: WORKERS,
       globalSetup,
@@ -175,6 +173,8 @@ export default defineConfig({
       stores('store', {
         include: ['**/*.store.test.ts'],
         exclude: SHARED,
+        // Modules take longer to load than many of these files to run.
+        isolate: false,
         globalSetup: POSTGRES,
         groupOrder: 0,
       }),
@@ -191,6 +191,7 @@ export default defineConfig({
       stores('shared-store', {
         include: SHARED.filter(isOfStores),
         exclude: [],
+        isolate: true,
         globalSetup: SERVERS,
         groupOrder: 6,
       }),
