@@ -17,7 +17,7 @@ const TIMED = ['bench/torture/limits.sys.test.ts', 'bench/torture/{away,hostile}
 
 /**
  * Whole processes, but not the attacks on counting: the main job with 200,000 events, building, starting,
- * upgrading, roles apart, the load tester, and the promises of billing and delivery. Minutes of both cores:
+ * roles apart, the load tester, and the promises of billing and delivery. Minutes of both cores:
  * `npm run test:whole`, which `npm test` leaves to it.
  */
 const WHOLE = [
@@ -25,7 +25,7 @@ const WHOLE = [
   'infra/build.test.ts',
   'infra/{start,start-left-alone,roles}.sys.test.ts',
   'bench/load-tester/*.sys.test.ts',
-  'bench/torture/{changes,settlement,upgrade}/*.sys.test.ts',
+  'bench/torture/{changes,settlement}/*.sys.test.ts',
   'control-plane/tenancy.sys.test.ts',
   'delivery/webhooks.sys.test.ts',
 ];
@@ -49,8 +49,10 @@ function isOfStores(pattern: string): boolean {
 }
 
 /** What this machine lacks something for is left out, loudly here, and named at the end of `npm test`. */
-const NOT_RUN_HERE = testsNotRunHere();
-for (const { why } of NOT_RUN_HERE) process.stderr.write(`!!! not run on this machine: ${why}\n`);
+const NOT_RUN_HERE = testsNotRunHere().map(({ pattern, why }) => {
+  process.stderr.write(`!!! not run on this machine: ${why}\n`);
+  return pattern;
+});
 
 interface Tests {
   include: string[];
@@ -65,7 +67,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
     test: {
       name,
       include,
-      exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE.map(({ pattern }) => pattern)],
+      exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE],
       pool: 'forks' as const,
       fileParallelism: maxWorkers > 1,
       maxWorkers,
@@ -89,7 +91,7 @@ function stores(name: string, { include, exclude, groupOrder, isolate, globalSet
     test: {
       name,
       include,
-      exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE.map(({ pattern }) => pattern)],
+      exclude: [...NOWHERE, ...exclude, ...NOT_RUN_HERE],
       pool: 'forks' as const,
       isolate,
       env: { TMPDIR: memoryTmpdir() },
@@ -130,13 +132,13 @@ const LONG = [
 ];
 
 /** The pure ones, which are many and short, behind those of stores: no worker waits long at the end. */
-const PURE_LAST = (project: TestProject) => (project.name === 'unit' ? 1 : 0);
+const pureLast = (project: TestProject) => (project.name === 'unit' ? 1 : 0);
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project))];
-    projects.sort((one, other) => PURE_LAST(one) - PURE_LAST(other));
+    projects.sort((one, other) => pureLast(one) - pureLast(other));
     return projects.flatMap((project) => {
       const ofIt = sorted.filter((file) => file.project === project);
       const long = LONG.flatMap((name) => ofIt.filter(({ moduleId }) => moduleId.endsWith(`/${name}`)));

@@ -172,6 +172,10 @@ test('a server that hangs is ended in the time given, with all its processes', a
   const family = readdirSync('/proc')
     .map(Number)
     .filter((one) => one === pid || parentOf(one) === pid);
+  // Where the code under test is broken they would stand there for ever.
+  onTestFinished(() => {
+    for (const one of family.filter(isAlive)) signal(one, 'SIGKILL');
+  });
   for (const one of family) signal(one, 'SIGSTOP');
   const passedMs = startStopwatch();
   await stopEmbeddedPostgres(directory, 500);
