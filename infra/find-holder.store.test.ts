@@ -50,9 +50,9 @@ INSERT INTO plans (id, environment, key, name, product_id, created_at, updated_a
 INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount) VALUES
   ('plan_p', 1, 'feat_sso', true, NULL), ('plan_p', 1, 'feat_calls', NULL, 10);
 INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, current_period_start,
-                           current_period_end, anchor, interval_months, canceled_at, created_at, updated_at)
-SELECT id, 'ws_a:live', customer_id, 'plan_p', status, day, day, day + interval '1 month', day, 1, ended, day,
-       day
+                           current_period_end, anchor, starts_at, canceled_at, created_at, updated_at)
+SELECT id, 'ws_a:live', customer_id, 'plan_p', status, day, day, day + interval '1 month', day, day, ended,
+       day, day
   FROM (VALUES
     ('sub_1', 'cus_a', 'active', timestamptz '2026-11-01Z', NULL::timestamptz),
     ('sub_2', 'cus_a', 'canceled', timestamptz '2026-10-01Z', timestamptz '2026-11-21T12:00:00.001Z'),

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { HeldSubscription, Holdings } from '../schemas/rules/resolve-entitlements.ts';
+import type { BillingCycle } from '../schemas/rules/subscription-period.ts';
 import { type HoldingRow, type HoldingsQuestion, readHoldings } from './store/holdings.ts';
 
 /** A customer with all that it holds. */
@@ -96,9 +97,9 @@ function subscriptionOf(row: Extract<HoldingRow, { subscriptionId: string }>): N
     statusSince,
     createdAt,
     canceledAt,
-    anchor,
-    intervalMonths,
-    intervalMs,
+    startsAt,
+    periodStart,
+    periodEnd,
     grants,
   } = row;
   return {
@@ -107,7 +108,21 @@ function subscriptionOf(row: Extract<HoldingRow, { subscriptionId: string }>): N
     statusSinceMs: statusSince.getTime(),
     createdAtMs: createdAt.getTime(),
     canceledAtMs: canceledAt?.getTime() ?? null,
-    cycle: { anchorMs: anchor.getTime(), intervalMonths, intervalMs },
+    startsAtMs: startsAt.getTime(),
+    cycle: cycleOf(row),
+    periodStartMs: periodStart.getTime(),
+    periodEndMs: periodEnd.getTime(),
     grants,
   };
 }
+
+/** As it is stored. */
+function cycleOf({ anchor, interval, intervalCount, legacyIntervalMs }: Stored): BillingCycle {
+  const cycle = { anchorMs: anchor.getTime(), interval, intervalCount };
+  return legacyIntervalMs === null ? cycle : { ...cycle, legacyIntervalMs };
+}
+
+type Stored = Pick<
+  Extract<HoldingRow, { subscriptionId: string }>,
+  'anchor' | 'interval' | 'intervalCount' | 'legacyIntervalMs'
+>;

@@ -107,8 +107,8 @@ async function subscribe({ pool }: LoadStores, amount: string | null, since: Dat
   await pool.query(`INSERT INTO plan_entitlements VALUES ('plan_a', 1, 'feat_a', NULL, $1, false)`, [amount]);
   await pool.query(
     `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since,
-       current_period_start, current_period_end, anchor, interval_months, created_at, updated_at)
-     VALUES ('sub_a', $1, $2, 'plan_a', 'active', $3::timestamptz, $3, $3 + interval '1 month', $3, 1,
+       current_period_start, current_period_end, anchor, starts_at, created_at, updated_at)
+     VALUES ('sub_a', $1, $2, 'plan_a', 'active', $3::timestamptz, $3, $3 + interval '1 month', $3, $3,
        $3, $3)`,
     [ENVIRONMENT, CUSTOMER, since],
   );

@@ -61,10 +61,10 @@ it('gives a subscription room for a number of add-ons', async () => {
 async function copySubscription(id: string, count: number, status: string): Promise<void> {
   await api.pool.query(
     `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since,
-                                current_period_start, current_period_end, anchor, interval_months,
+                                current_period_start, current_period_end, anchor, starts_at,
                                 created_at, updated_at)
      SELECT id || $3 || copy, environment, customer_id, plan_id, $3, status_since, current_period_start,
-            current_period_end, anchor, interval_months, created_at, updated_at
+            current_period_end, anchor, starts_at, created_at, updated_at
        FROM subscriptions, generate_series(1, $2) AS copy WHERE id = $1`,
     [id, count, status],
   );

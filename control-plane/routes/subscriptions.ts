@@ -1,5 +1,5 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { periodAt } from '../../schemas/rules/subscription-period.ts';
+import { termPeriodAt } from '../../schemas/rules/subscription-period.ts';
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';
@@ -16,7 +16,7 @@ import { createSubscription } from '../subscriptions/create-subscription.ts';
 import { ended, patchSubscription, requireTransition } from '../subscriptions/patch-subscription.ts';
 import { shownSubscription } from '../subscriptions/shown-subscription.ts';
 import { attachedAddon, requireRoomForAddon } from '../subscriptions/subscribed-objects.ts';
-import { cycleOfRow, movedTo } from '../subscriptions/subscription-fields.ts';
+import { movedTo, termOfRow } from '../subscriptions/subscription-fields.ts';
 
 type SubscriptionOperation = Extract<keyof Handlers, `subscriptions.${string}`>;
 
@@ -82,7 +82,7 @@ function endOfLastPeriod(row: SubscriptionRow, now: Date): Date {
 /** Be it stored already or not. */
 function periodEnd(row: SubscriptionRow, now: Date): Date {
   if (row.currentPeriodEnd > now) return row.currentPeriodEnd;
-  return new Date(periodAt(cycleOfRow(row), now.getTime()).toMs);
+  return new Date(termPeriodAt(termOfRow(row), now.getTime()).toMs);
 }
 
 async function recordAddons(context: RequestContext, before: SubscriptionRow): Promise<SubscriptionRow> {

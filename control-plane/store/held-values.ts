@@ -18,12 +18,12 @@ const HELD = `WITH asked AS (
        JOIN environments e ON e.id = c.environment
        JOIN workspaces w ON w.id = e.workspace_id),
    living AS (
-     SELECT asked.id AS customer_id, s.id, s.plan_id, s.plan_version, asked.at,
+     SELECT asked.id AS customer_id, s.id, s.plan_id, s.plan_version, s.starts_at, asked.at,
             CASE s.status WHEN 'past_due' THEN s.status_since + asked.grace END AS ends
        FROM asked
        JOIN ${rowsBy('subscriptions', 'customer_id', 'asked.id')} s
          ON s.environment = $1 AND s.status IN ('trialing', 'active', 'past_due')),
-   counted AS (SELECT * FROM living WHERE ends IS NULL OR at < ends),
+   counted AS (SELECT * FROM living WHERE starts_at <= at AND (ends IS NULL OR at < ends)),
    in_force AS (
      SELECT asked.id AS customer_id, o.feature_id, o.enabled, o.amount, o.expires_at AS ends
        FROM asked JOIN ${rowsBy('overrides', 'customer_id', 'asked.id')} o ON o.environment = $1
@@ -59,8 +59,11 @@ const HELD = `WITH asked AS (
       WHERE CASE f.type WHEN 'boolean' THEN r.enabled ELSE r.amount IS NULL OR r.amount > 0 OR r.soft END
       GROUP BY r.customer_id),
    turns AS (
-     SELECT customer_id, min(ends) AS next_turn
-       FROM (SELECT customer_id, ends FROM counted UNION ALL SELECT customer_id, ends FROM in_force) ending
+     SELECT customer_id, min(turn) AS next_turn
+       FROM (SELECT customer_id, ends FROM counted
+             UNION ALL SELECT customer_id, ends FROM in_force
+             UNION ALL SELECT customer_id, starts_at FROM living WHERE at < starts_at)
+            AS turning (customer_id, turn)
       GROUP BY customer_id)
    SELECT asked.id AS "customerId", coalesce(told.held, '{}') AS held, turns.next_turn AS "nextTurn"
      FROM asked

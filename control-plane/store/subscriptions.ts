@@ -1,4 +1,5 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Interval } from '../../schemas/rules/subscription-period.ts';
 import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
 import type { Database } from '../request-context.ts';
 import { readPage } from './read-page.ts';
@@ -12,13 +13,20 @@ export interface SubscriptionFields {
   statusSince: Date;
   currentPeriodStart: Date;
   currentPeriodEnd: Date;
-  /** See schemas/rules/subscription-period.ts; of the two intervals exactly one is set. */
+  /** From when on it counts. */
+  startsAt: Date;
+  /** The lattice of its periods, see schemas/rules/subscription-period.ts. */
   anchor: Date;
-  intervalMonths: number | null;
-  intervalMs: number | null;
+  interval: Interval;
+  intervalCount: number;
+  legacyIntervalMs: number | null;
   /** Null where it was never rolled. */
   noRollBefore: Date | null;
   cancelAt: Date | null;
+  /** `cancelAt` is the end of the period, or of the trial, and moves with it. */
+  cancelsAtPeriodEnd: boolean;
+  /** The plan that it changes to at the end of the period. */
+  pendingPlanId: string | null;
   canceledAt: Date | null;
   trialEnd: Date | null;
   processorSubscriptionId: string | null;
@@ -41,9 +49,10 @@ export interface SubscriptionRow extends SubscriptionFields {
 const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
   (SELECT name FROM plans WHERE plans.id = plan_id) AS "planName", plan_version AS "planVersion", status,
   status_since AS "statusSince", current_period_start AS "currentPeriodStart",
-  current_period_end AS "currentPeriodEnd", anchor, interval_months AS "intervalMonths",
-  interval_ms AS "intervalMs", no_roll_before AS "noRollBefore", cancel_at AS "cancelAt",
-  canceled_at AS "canceledAt", trial_end AS "trialEnd",
+  current_period_end AS "currentPeriodEnd", starts_at AS "startsAt", anchor, interval,
+  interval_count AS "intervalCount", legacy_interval_ms AS "legacyIntervalMs",
+  no_roll_before AS "noRollBefore", cancel_at AS "cancelAt", cancels_at_period_end AS "cancelsAtPeriodEnd",
+  pending_plan_id AS "pendingPlanId", canceled_at AS "canceledAt", trial_end AS "trialEnd",
   processor_subscription_id AS "processorSubscriptionId", processor_changed_at AS "processorChangedAt",
   metadata::text AS metadata, created_at AS "createdAt",
   (SELECT coalesce(
@@ -51,10 +60,12 @@ const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
      FROM subscription_addons WHERE subscription_id = subscriptions.id) AS addons`;
 
 /** As they stand in both statements that write. */
-const FIELDS = `plan_id, plan_version, status, status_since, current_period_start, current_period_end, anchor,
-  interval_months, interval_ms, no_roll_before, cancel_at, canceled_at, trial_end,
-  processor_subscription_id, processor_changed_at, metadata`;
-const FIELD_VALUES = '$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18';
+const FIELDS = `plan_id, plan_version, status, status_since, current_period_start, current_period_end,
+  starts_at, anchor, interval, interval_count, legacy_interval_ms, no_roll_before, cancel_at,
+  cancels_at_period_end, pending_plan_id, canceled_at, trial_end, processor_subscription_id,
+  processor_changed_at, metadata`;
+const FIELD_VALUES = `$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+  $22`;
 
 /** Undefined when another subscription of the environment has the processor's id. */
 export async function insertSubscription(
@@ -64,7 +75,7 @@ export async function insertSubscription(
 ): Promise<{ id: string } | undefined> {
   const { rows } = await db.query<{ id: string }>(
     `INSERT INTO subscriptions (environment, id, ${FIELDS}, customer_id, created_at, updated_at)
-     VALUES ($1, $2, ${FIELD_VALUES}, $19, $20, $20)
+     VALUES ($1, $2, ${FIELD_VALUES}, $23, $24, $24)
      ON CONFLICT (environment, processor_subscription_id) DO NOTHING
      RETURNING id`,
     [environment, row.id, ...valuesOf(row), row.customerId, row.createdAt],
@@ -120,7 +131,7 @@ export async function updateSubscription(
   updatedAt: Date,
 ): Promise<SubscriptionRow | undefined> {
   const { rows } = await db.query<SubscriptionRow>(
-    `UPDATE subscriptions SET (${FIELDS}, updated_at) = (${FIELD_VALUES}, $19)
+    `UPDATE subscriptions SET (${FIELDS}, updated_at) = (${FIELD_VALUES}, $23)
       WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [environment, row.id, ...valuesOf(row), updatedAt],
   );
@@ -153,11 +164,15 @@ function valuesOf(fields: SubscriptionFields): unknown[] {
     fields.statusSince,
     fields.currentPeriodStart,
     fields.currentPeriodEnd,
+    fields.startsAt,
     fields.anchor,
-    fields.intervalMonths,
-    fields.intervalMs,
+    fields.interval,
+    fields.intervalCount,
+    fields.legacyIntervalMs,
     fields.noRollBefore,
     fields.cancelAt,
+    fields.cancelsAtPeriodEnd,
+    fields.pendingPlanId,
     fields.canceledAt,
     fields.trialEnd,
     fields.processorSubscriptionId,

@@ -198,9 +198,9 @@ async function crowd(pool: Pool, environment: string, many: number): Promise<voi
        SELECT 'cus_' || id, $1, 'Ada', 'ada@example.com', born FROM ids),
      subscription AS (
        INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
-         current_period_start, current_period_end, interval_months, metadata, created_at, updated_at)
+         current_period_start, current_period_end, starts_at, metadata, created_at, updated_at)
        SELECT 'sub_' || id, $1, 'cus_' || id, 'plan_' || $1, 'active', born, born, born,
-              born + interval '1 month', 1, jsonb_build_object('sessionId', id), born, born FROM ids),
+              born + interval '1 month', born, jsonb_build_object('sessionId', id), born, born FROM ids),
      addon AS (
        INSERT INTO addons (id, environment, key, name, created_at, updated_at)
        VALUES ('addon_' || $1, $1, 'a', 'a', $2, $2)),

@@ -8,12 +8,13 @@ import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
 import { newId } from '../../schemas/ids.ts';
 import { createClockMetrics } from '../metrics.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
-import { inPeriod } from '../subscriptions/subscription-fields.ts';
+import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fields.ts';
 import { catalogueUnderTest, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
 import { startSubscriptionClock } from './subscription-clock.ts';
 
 /** When the clock of a test stands still. */
 export const START = new Date('2026-01-31T00:00:00.000Z');
+export const DAY_MS = 86_400_000;
 const log = pino({ level: 'silent' });
 
 /** An installation of its own, where it is the last of January, 2026. */
@@ -81,7 +82,13 @@ async function addSubscription(place: Place, fields: Partial<SubscriptionFields>
     planVersion: null,
     status: 'active',
     statusSince: START,
-    ...inPeriod(undefined, { fromMs: START.getTime(), toMs: Date.UTC(2026, 1, 28) }),
+    ...fieldsOfTerm({
+      cycle: { anchorMs: START.getTime(), interval: 'month', intervalCount: 1 },
+      period: { fromMs: START.getTime(), toMs: Date.UTC(2026, 1, 28) },
+    }),
+    startsAt: START,
+    cancelsAtPeriodEnd: false,
+    pendingPlanId: null,
     noRollBefore: null,
     cancelAt: null,
     canceledAt: null,
@@ -110,6 +117,12 @@ function standingClock(): Clock & { now: Date; asked: number; aheadMs: number } 
   return clock;
 }
 
+/** Periods of this length, from the start on, as a row of an earlier release may have them. */
+export function lasting(legacyIntervalMs: number): TermFields {
+  const cycle = { anchorMs: START.getTime(), interval: 'day', intervalCount: 1, legacyIntervalMs } as const;
+  return fieldsOfTerm({ cycle, period: { fromMs: cycle.anchorMs, toMs: cycle.anchorMs + legacyIntervalMs } });
+}
+
 export function daysLater(days: number): Date {
-  return new Date(START.getTime() + days * 86_400_000);
+  return new Date(START.getTime() + days * DAY_MS);
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMonths } from '../../schemas/rules/subscription-period.ts';
+import { addMonths, cycleOf, later, type PeriodLength } from '../../schemas/rules/subscription-period.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
-import { inPeriod } from '../subscriptions/subscription-fields.ts';
+import { fieldsOfTerm } from '../subscriptions/subscription-fields.ts';
 import { dueChange } from './due-change.ts';
 
 /*
@@ -29,10 +29,9 @@ const row = fc
     noRollBefore: fc.option(day),
   })
   .map(({ status, isProcessors, length, trialEnd, cancelAt, noRollBefore }) => {
-    const toMs = length === 'month' ? addMonths(START_MS, 1) : START_MS + length * DAY_MS;
     return rowOf({
       status,
-      ...inPeriod(undefined, { fromMs: START_MS, toMs }),
+      ...(length === 'month' ? lasting({ interval: 'month', intervalCount: 1 }) : everyDays(length)),
       processorSubscriptionId: isProcessors ? 'si' : null,
       trialEnd: trialEnd === null ? null : at(trialEnd),
       cancelAt: cancelAt === null ? null : at(cancelAt),
@@ -57,7 +56,7 @@ describe('what is due', () => {
   });
 
   it('at one moment is the cancellation, then the end of the trial, then that of the period', () => {
-    const period = inPeriod(undefined, { fromMs: START_MS, toMs: at(7).getTime() });
+    const period = everyDays(7);
     const trial = rowOf({ ...period, status: 'trialing', trialEnd: at(7) });
     const canceled = dueChange({ ...trial, cancelAt: at(7) }, at(20).getTime());
     expect(canceled).toMatchObject({
@@ -78,7 +77,7 @@ describe('what is due', () => {
   });
 
   it('of periods of a millisecond is one roll in ten seconds, over as many as have passed', () => {
-    let of = rowOf(inPeriod(undefined, { fromMs: START_MS, toMs: START_MS + 1 }));
+    let of = rowOf(lasting({ interval: 'day', intervalCount: 1, legacyIntervalMs: 1 }));
     const rolls: number[] = [];
     for (let ms = 0; ms <= 25_000; ms += 1) {
       const change = dueChange(of, START_MS + ms);
@@ -126,15 +125,24 @@ function withPause(of: SubscriptionRow, state: SubscriptionRow, now: Date): Subs
   return { ...state, noRollBefore: new Date(now.getTime() + 10_000) };
 }
 
-function nextEnd({ anchor, currentPeriodEnd: end, intervalMonths, intervalMs }: SubscriptionRow): Date {
-  if (intervalMonths === null) return new Date(end.getTime() + Number(intervalMs));
-  let months = intervalMonths;
-  while (addMonths(anchor.getTime(), months) <= end.getTime()) months += intervalMonths;
+function nextEnd({ anchor, currentPeriodEnd: end, interval, intervalCount }: SubscriptionRow): Date {
+  if (interval === 'day') return new Date(end.getTime() + intervalCount * DAY_MS);
+  let months = intervalCount;
+  while (addMonths(anchor.getTime(), months) <= end.getTime()) months += intervalCount;
   return new Date(addMonths(anchor.getTime(), months));
 }
 
 function isSame(a: SubscriptionRow, b: SubscriptionRow): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function lasting(length: PeriodLength) {
+  const period = { fromMs: START_MS, toMs: later(length, START_MS, 1) };
+  return fieldsOfTerm({ cycle: cycleOf(period, length), period });
+}
+
+function everyDays(intervalCount: number) {
+  return lasting({ interval: 'day', intervalCount });
 }
 
 function rowOf(fields: Partial<SubscriptionRow>): SubscriptionRow {
@@ -146,9 +154,12 @@ function rowOf(fields: Partial<SubscriptionRow>): SubscriptionRow {
     planVersion: null,
     status: 'active',
     statusSince: at(0),
-    ...inPeriod(undefined, { fromMs: START_MS, toMs: at(1_000).getTime() }),
+    ...everyDays(1_000),
+    startsAt: at(0),
     noRollBefore: null,
     cancelAt: null,
+    cancelsAtPeriodEnd: false,
+    pendingPlanId: null,
     canceledAt: null,
     trialEnd: null,
     processorSubscriptionId: null,

@@ -1,7 +1,7 @@
-import { periodAt } from '../../schemas/rules/subscription-period.ts';
+import { termPeriodAt } from '../../schemas/rules/subscription-period.ts';
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
-import { cycleOfRow, inPeriod, movedTo } from '../subscriptions/subscription-fields.ts';
+import { inPeriod, movedTo, termOfRow } from '../subscriptions/subscription-fields.ts';
 
 /** What time does to a subscription. */
 export interface DueChange {
@@ -46,5 +46,5 @@ function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
 /** Into the period of that moment, over as many as it takes. */
 function rolled(row: SubscriptionRow, atMs: number): Partial<SubscriptionFields> | undefined {
   if (row.processorSubscriptionId !== null || row.currentPeriodEnd.getTime() > atMs) return undefined;
-  return inPeriod(row, periodAt(cycleOfRow(row), atMs));
+  return inPeriod(row, termPeriodAt(termOfRow(row), atMs));
 }

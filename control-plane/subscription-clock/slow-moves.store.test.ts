@@ -5,8 +5,7 @@ import { holdJob } from '../../infra/store/job-leases.ts';
 import { createPutOffs } from '../put-offs.ts';
 import { refuseRows } from '../refusal-under-test.ts';
 import type { DueSubscription } from '../store/due-subscriptions.ts';
-import { inPeriod } from '../subscriptions/subscription-fields.ts';
-import { clockUnderTest, daysLater, START } from './clock-under-test.ts';
+import { clockUnderTest, DAY_MS, daysLater, lasting } from './clock-under-test.ts';
 import { moveDue } from './move-due.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
@@ -25,7 +24,7 @@ it.each(['57014', '25P03', '55P03'])(
     const slow: string[] = [];
     // More of them than moves at once.
     for (let n = 0; n < 8; n += 1) slow.push(await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' }));
-    const period = inPeriod(undefined, { fromMs: START.getTime(), toMs: daysLater(2).getTime() });
+    const period = lasting(2 * DAY_MS);
     const [end, roll] = [await add({ cancelAt: daysLater(2) }), await add(period)];
     const { allow, tries } = await refuse(pool, `RAISE 'slow' USING ERRCODE = '${code}'`);
     clock.now = daysLater(3);
@@ -49,7 +48,7 @@ it.each(['57014', '25P03', '55P03'])(
 it('a look ends with its connection, and the next one tries all again', async () => {
   const { add, clock, run, row, pool } = await clockUnderTest();
   const id = await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
-  const period = inPeriod(undefined, { fromMs: START.getTime(), toMs: daysLater(2).getTime() });
+  const period = lasting(2 * DAY_MS);
   const roll = await add(period);
   const { allow, tries } = await refuse(pool, 'PERFORM pg_terminate_backend(pg_backend_pid())');
   clock.now = daysLater(3);

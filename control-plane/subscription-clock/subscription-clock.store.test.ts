@@ -6,9 +6,8 @@ import { endJob, holdJob, shareEpoch } from '../../infra/store/job-leases.ts';
 import { startApi } from '../api-under-test.ts';
 import { createPutOffs } from '../put-offs.ts';
 import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
-import { inPeriod } from '../subscriptions/subscription-fields.ts';
 import { auditEntries, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
-import { clockUnderTest, daysLater, START } from './clock-under-test.ts';
+import { clockUnderTest, DAY_MS, daysLater, lasting, START } from './clock-under-test.ts';
 import { moveDue } from './move-due.ts';
 import { moveSubscription } from './move-subscription.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
@@ -32,9 +31,9 @@ it('ends trials, cancels and rolls periods, each with its event and entry', asyn
   const ids = {
     trial: await add({ status: 'trialing', trialEnd: daysLater(14) }),
     cancel: await add({ cancelAt: daysLater(14) }),
-    roll: await add(inPeriod(undefined, { fromMs: START.getTime(), toMs: daysLater(14).getTime() })),
+    roll: await add(lasting(14 * DAY_MS)),
     processors: await add({
-      ...inPeriod(undefined, { fromMs: START.getTime(), toMs: daysLater(14).getTime() }),
+      ...lasting(14 * DAY_MS),
       processorSubscriptionId: 'si_1',
     }),
   };
@@ -83,7 +82,7 @@ it('a downtime of months is caught up with at once, and told once', async () => 
 
 it('a period of a millisecond is rolled once in ten seconds, and in between not looked at', async () => {
   const { add, clock, run, row, told, metric, pool } = await clockUnderTest();
-  const id = await add(inPeriod(undefined, { fromMs: START.getTime(), toMs: START.getTime() + 1 }));
+  const id = await add(lasting(1));
   run();
   const rolledAt = async (ms: number) => {
     clock.now = new Date(START.getTime() + ms);
@@ -102,7 +101,7 @@ it('a period of a millisecond is rolled once in ten seconds, and in between not 
 
 it('a cancellation waits for a chunk of rolls, not for all that are due', async () => {
   const { add, clock, metrics, pool } = await clockUnderTest();
-  const period = inPeriod(undefined, { fromMs: START.getTime(), toMs: START.getTime() + 1 });
+  const period = lasting(1);
   await Promise.all(Array.from({ length: 450 }, () => add(period)));
   const [early, late] = [await add({ cancelAt: daysLater(1) }), await add({ cancelAt: daysLater(2) })];
   clock.now = daysLater(1);

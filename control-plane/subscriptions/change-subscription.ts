@@ -1,6 +1,7 @@
 import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
+import { isSameCourse } from '../../schemas/rules/subscription-period.ts';
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import { changedFields } from '../changed-fields.ts';
 import { type ChangeContext, recordChange } from '../record-change.ts';
@@ -8,6 +9,7 @@ import { type SubscriptionFields, type SubscriptionRow, updateSubscription } fro
 import { whenTaken } from '../store/unique-violation.ts';
 import { touchEntitlements } from '../told/touch-entitlements.ts';
 import { shownSubscription } from './shown-subscription.ts';
+import { termOfRow } from './subscription-fields.ts';
 
 /**
  * Writes a change of a locked subscription and tells it. Whether it may change so is the caller's to judge.
@@ -37,16 +39,21 @@ export async function recordSubscription(
   if (old && changedFields(old, now).length === 0) return;
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
-  if (before && changedFields(holdingOf(before), holdingOf(after)).length === 0) return;
+  if (before && isHeldAlike(before, after)) return;
   await touchEntitlements(context, { customerIds: [after.customerId] });
 }
 
-/** What of a subscription its customer's entitlements and the periods of its meters are made of. */
-function holdingOf({ planId, planVersion, status, statusSince, addons, ...row }: SubscriptionRow) {
-  const { canceledAt, anchor, intervalMonths, intervalMs } = row;
-  const cycle = [anchor.getTime(), intervalMonths, intervalMs];
-  const since = [statusSince.getTime(), canceledAt?.getTime() ?? null];
-  return { planId, planVersion, status, since, addons, cycle };
+/** Whether its customer's entitlements, and the periods of its meters, go on as they would have. */
+function isHeldAlike(before: SubscriptionRow, after: SubscriptionRow): boolean {
+  return (
+    changedFields(holdingOf(before), holdingOf(after)).length === 0 &&
+    isSameCourse(termOfRow(before), termOfRow(after))
+  );
+}
+
+function holdingOf({ planId, planVersion, status, addons, ...row }: SubscriptionRow) {
+  const since = [row.statusSince, row.startsAt, row.canceledAt].map((at) => at?.getTime() ?? null);
+  return { planId, planVersion, status, since, addons };
 }
 
 export function processorIdTaken(): Rejected {

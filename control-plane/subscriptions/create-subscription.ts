@@ -1,7 +1,7 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
-import { addMonths } from '../../schemas/rules/subscription-period.ts';
+import { addMonths, cycleOf } from '../../schemas/rules/subscription-period.ts';
 import { readMetadata } from '../read-metadata.ts';
 import type { RequestContext } from '../request-context.ts';
 import { putSubscriptionAddon } from '../store/subscription-addons.ts';
@@ -14,7 +14,7 @@ import {
 import { processorIdTaken, recordSubscription } from './change-subscription.ts';
 import { givenMoment, requirePeriod, requireTrialAhead } from './moments.ts';
 import { attachedAddon, requireVersion, subscribedPlan, subscribingCustomer } from './subscribed-objects.ts';
-import { inPeriod } from './subscription-fields.ts';
+import { fieldsOfTerm } from './subscription-fields.ts';
 
 /** Throws Rejected: first for the fields, then for what they name. */
 export async function createSubscription(
@@ -48,8 +48,12 @@ function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 
   const isTrialAhead = trialEnd !== null && trialEnd.getTime() > nowMs;
   const status = body.status ?? (isTrialAhead ? 'trialing' : 'active');
   if (status === 'trialing') requireTrialAhead(trialEnd, nowMs);
+  const period = { fromMs: start.getTime(), toMs: end.getTime() };
   return {
-    ...inPeriod(undefined, { fromMs: start.getTime(), toMs: end.getTime() }),
+    ...fieldsOfTerm({ cycle: cycleOf(period, { interval: 'month', intervalCount: 1 }), period }),
+    startsAt: start,
+    cancelsAtPeriodEnd: false,
+    pendingPlanId: null,
     noRollBefore: null,
     status,
     statusSince: new Date(nowMs),

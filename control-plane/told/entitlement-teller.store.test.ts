@@ -204,8 +204,8 @@ function databaseOf(pool: Pool, { environment, planId }: { environment: string; 
   async function subscribe(db: Database): Promise<void> {
     await db.query(
       `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
-         current_period_start, current_period_end, interval_months, created_at, updated_at)
-       SELECT 'sub_' || md5(id), $1, id, $2, 'active', now(), now(), now(), now() + interval '1 month', 1,
+         current_period_start, current_period_end, starts_at, created_at, updated_at)
+       SELECT 'sub_' || md5(id), $1, id, $2, 'active', now(), now(), now(), now() + interval '1 month', now(),
               now(), now()
          FROM customers WHERE environment = $1
           AND NOT EXISTS (SELECT FROM subscriptions s WHERE s.customer_id = customers.id)`,

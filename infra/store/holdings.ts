@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Grant, HeldOverride } from '../../schemas/rules/resolve-entitlements.ts';
+import type { Interval } from '../../schemas/rules/subscription-period.ts';
 import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
 import { rowsBy } from './rows-by.ts';
 
@@ -21,9 +22,13 @@ interface SubscriptionPart {
   statusSince: Date;
   createdAt: Date;
   canceledAt: Date | null;
+  startsAt: Date;
+  periodStart: Date;
+  periodEnd: Date;
   anchor: Date;
-  intervalMonths: number | null;
-  intervalMs: number | null;
+  interval: Interval;
+  intervalCount: number;
+  legacyIntervalMs: number | null;
   /** Amounts are decimal text. */
   grants: Grant[];
 }
@@ -72,8 +77,9 @@ export async function readHoldings(
                WHERE o.customer_id = c.id AND o.environment = c.environment
                  AND ($6 OR o.feature_id = ANY (${ASKED}))) END AS overrides,
             s.id AS "subscriptionId", s.status, s.status_since AS "statusSince", s.created_at AS "createdAt",
-            s.canceled_at AS "canceledAt", s.anchor, s.interval_months AS "intervalMonths",
-            s.interval_ms AS "intervalMs", given.grants
+            s.canceled_at AS "canceledAt", s.starts_at AS "startsAt", s.current_period_start AS "periodStart",
+            s.current_period_end AS "periodEnd", s.anchor, s.interval, s.interval_count AS "intervalCount",
+            s.legacy_interval_ms AS "legacyIntervalMs", given.grants
        FROM customers c
        JOIN environments e ON e.id = c.environment
        JOIN workspaces w ON w.id = e.workspace_id

@@ -88,13 +88,10 @@ function turnsOf({ subscriptions, overrides, graceMs }: Holdings, meterKey: stri
   const turns = subscriptions
     .filter((one) => meters(one, meterKey))
     .flatMap((one) => {
-      const { status, createdAtMs, canceledAtMs, cycle, statusSinceMs } = one;
+      const { status, startsAtMs, canceledAtMs, statusSinceMs } = one;
       const graceEnds = status === 'past_due' ? [statusSinceMs + graceMs] : [];
       const suspended = isSuspended(one) ? [statusSinceMs] : [];
-      return [Math.min(createdAtMs, cycle.anchorMs), ...(canceledAtMs === null ? [] : [canceledAtMs])].concat(
-        graceEnds,
-        suspended,
-      );
+      return [startsAtMs, ...(canceledAtMs === null ? [] : [canceledAtMs]), ...graceEnds, ...suspended];
     });
   const expiries = overrides.flatMap((one) =>
     one.meterKey === meterKey && one.expiresAtMs !== null ? [one.expiresAtMs] : [],

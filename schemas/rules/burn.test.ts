@@ -82,10 +82,13 @@ describe('an allowance', () => {
       (one) => one.spans,
     );
   const since = Date.UTC(2026, 1, 2);
-  const MONTHLY = { anchorMs: since, intervalMonths: 1, intervalMs: null };
+  const MONTHLY = {
+    cycle: { anchorMs: since, interval: 'month', intervalCount: 1 },
+    periodEndMs: Date.UTC(2026, 2, 2),
+  } as const;
   const held = (fields: Partial<HeldSubscription>): Holdings => ({
     ...NOTHING,
-    subscriptions: [{ ...subscription('10', since), cycle: MONTHLY, ...fields }],
+    subscriptions: [{ ...subscription('10', since), ...MONTHLY, ...fields }],
   });
 
   it('that has gone goes from that moment on', () => {
@@ -129,9 +132,10 @@ describe('an allowance', () => {
   });
 
   it('leaves moments of too many periods to the next question', () => {
-    const cycle = { anchorMs: since, intervalMonths: null, intervalMs: 1 };
+    const interval = 'day';
+    const cycle = { anchorMs: since, interval, intervalCount: 1, legacyIntervalMs: 1 } as const;
     const question = { meterKey: METER, firstMs: since, lastMs: since + 1000, nowMs: atMs };
-    const { periods, restMs } = billedPeriods(held({ cycle }), question);
+    const { periods, restMs } = billedPeriods(held({ cycle, periodEndMs: since + 1 }), question);
     expect([periods.length, restMs]).toEqual([64, since + 64]);
   });
 });
@@ -238,7 +242,10 @@ function subscription(amount: string, sinceMs: number): HeldSubscription {
     statusSinceMs: sinceMs,
     createdAtMs: sinceMs,
     canceledAtMs: null,
-    cycle: { anchorMs: sinceMs, intervalMonths: null, intervalMs: CYCLE_MS },
+    startsAtMs: sinceMs,
+    cycle: { anchorMs: sinceMs, interval: 'week', intervalCount: 1 },
+    periodStartMs: sinceMs,
+    periodEndMs: sinceMs + CYCLE_MS,
     grants: [grant],
   };
 }

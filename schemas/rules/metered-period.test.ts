@@ -30,7 +30,10 @@ function since(day: number, more: Partial<HeldSubscription> = {}): HeldSubscript
     statusSinceMs: anchorMs,
     createdAtMs: anchorMs,
     canceledAtMs: null,
-    cycle: { anchorMs, intervalMonths: 1, intervalMs: null },
+    startsAtMs: anchorMs,
+    cycle: { anchorMs, interval: 'month', intervalCount: 1 },
+    periodStartMs: anchorMs,
+    periodEndMs: Date.UTC(2026, 1, day),
     grants: [CALLS],
     ...more,
   };
@@ -74,8 +77,8 @@ describe("a meter's period", () => {
     expect(periodOf(both, '2027-02-20T00:00:00Z')).toBe('2027-02-15 2027-03-15');
   });
 
-  it('reaches back over an anchor that was moved, to the day the subscription was made', () => {
-    const moved = since(5, { createdAtMs: Date.UTC(2025, 11, 20) });
+  it('reaches back over an anchor that was moved, to the day the subscription began', () => {
+    const moved = since(5, { startsAtMs: Date.UTC(2025, 11, 20) });
     expect(periodOf([moved], '2025-12-24T00:00:00Z')).toBe('2025-12-05 2026-01-05');
     expect(periodOf([moved], '2025-12-19T00:00:00Z')).toBe('2025-12-01 2026-01-01');
   });

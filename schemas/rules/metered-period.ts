@@ -7,6 +7,7 @@ import {
   type HeldSubscription,
   type Holdings,
 } from './resolve-entitlements.ts';
+import type { SubscriptionTerm } from './subscription-period.ts';
 
 /** Which meter's period, of which moment. */
 interface PeriodQuestion {
@@ -24,7 +25,13 @@ export function meteredPeriod({ graceMs, subscriptions }: Holdings, question: Pe
   const { meterKey, atMs, nowMs } = question;
   const metering = subscriptions.filter((one) => meters(one, meterKey) && livedAt(one, atMs));
   const counted = metering.find((one) => one.status === 'canceled' || counts(one, graceMs, nowMs));
-  return billingPeriod(atMs, (counted ?? metering[0])?.cycle);
+  const giving = counted ?? metering[0];
+  return billingPeriod(atMs, giving && heldTerm(giving));
+}
+
+/** Its recorded period and what follows. */
+function heldTerm({ cycle, periodStartMs, periodEndMs }: HeldSubscription): SubscriptionTerm {
+  return { cycle, period: { fromMs: periodStartMs, toMs: periodEndMs } };
 }
 
 /** What a customer may use of a meter: a decimal text, or null where it is unlimited. Undefined: no limit. */
@@ -59,13 +66,9 @@ export function meters({ grants }: HeldSubscription, meterKey: string): boolean 
 }
 
 /** Whether it had begun by then, and had not ended. */
-export function livedAt(
-  { status, createdAtMs, canceledAtMs, cycle }: HeldSubscription,
-  atMs: number,
-): boolean {
+export function livedAt({ status, startsAtMs, canceledAtMs }: HeldSubscription, atMs: number): boolean {
   if (status === 'incomplete' || status === 'incomplete_expired') return false;
-  const hasBegun = Math.min(createdAtMs, cycle.anchorMs) <= atMs;
-  return hasBegun && (canceledAtMs === null || atMs < canceledAtMs);
+  return startsAtMs <= atMs && (canceledAtMs === null || atMs < canceledAtMs);
 }
 
 function larger(a: string | undefined, b: string): string {

@@ -204,7 +204,10 @@ const NO_OVERRIDE = { value: null, untilMs: 0 };
 const LIFE: Omit<HeldSubscription, 'status' | 'statusSinceMs' | 'grants'> = {
   createdAtMs: 0,
   canceledAtMs: null,
-  cycle: { anchorMs: 0, intervalMonths: 1, intervalMs: null },
+  startsAtMs: 0,
+  cycle: { anchorMs: 0, interval: 'month', intervalCount: 1 },
+  periodStartMs: 0,
+  periodEndMs: Date.UTC(1970, 1, 1),
 };
 
 function grantsOf(given: Giving, source: string, quantity: number): Grant[] {

@@ -2,7 +2,7 @@ import type { FeatureType } from '../resources/entitlement-values.ts';
 import type { Contribution } from '../resources/entitlements.ts';
 import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
 import { decimalUnits, unitsText } from './decimal.ts';
-import type { BillingCycle } from './subscription-period.ts';
+import type { BillingCycle, SubscriptionTerm } from './subscription-period.ts';
 import type { SubscriptionStatus } from './subscription-status.ts';
 
 /** What a customer holds, as it is stored. */
@@ -29,7 +29,12 @@ export interface HeldSubscription {
   createdAtMs: number;
   /** Where the status is `canceled`. */
   canceledAtMs: number | null;
+  /** When it began, or begins: until then it counts for nothing. */
+  startsAtMs: number;
   cycle: BillingCycle;
+  /** Of the period that is recorded, see {@link SubscriptionTerm}. */
+  periodStartMs: number;
+  periodEndMs: number;
   /** Of its plan, in the version that it has, then of its add-ons. */
   grants: Grant[];
 }
@@ -102,14 +107,15 @@ export function resolveEntitlements(
 
 /**
  * The first moment after now at which the view becomes another one although nothing changes in what is held:
- * an override expires, a grace ends. Infinity when there is none.
+ * a subscription begins, an override expires, a grace ends. Infinity when there is none.
  */
 export function nextTurnMs({ graceMs, subscriptions, overrides }: Holdings, nowMs: number): number {
+  const starts = subscriptions.map(({ startsAtMs }) => startsAtMs);
   const graceEnds = subscriptions.flatMap(({ status, statusSinceMs }) =>
     status === 'past_due' ? [statusSinceMs + graceMs] : [],
   );
   const expiries = overrides.flatMap(({ expiresAtMs }) => (expiresAtMs === null ? [] : [expiresAtMs]));
-  const turns = [...graceEnds, ...expiries].filter((ms) => ms > nowMs);
+  const turns = [...starts, ...graceEnds, ...expiries].filter((ms) => ms > nowMs);
   return turns.reduce((first, ms) => Math.min(first, ms), Number.POSITIVE_INFINITY);
 }
 
@@ -127,7 +133,12 @@ type Standing = 'counts' | 'in_grace' | Suspension | 'none';
 
 type CountedGrant = Grant & { graceEndsMs: number | undefined };
 
-function standingOf({ status, statusSinceMs }: HeldSubscription, graceMs: number, nowMs: number): Standing {
+function standingOf(
+  { status, statusSinceMs, startsAtMs }: HeldSubscription,
+  graceMs: number,
+  nowMs: number,
+): Standing {
+  if (nowMs < startsAtMs) return 'none';
   if (status === 'active' || status === 'trialing') return 'counts';
   if (status === 'past_due') return nowMs < statusSinceMs + graceMs ? 'in_grace' : 'past_due';
   if (status === 'unpaid') return 'past_due';

@@ -74,9 +74,9 @@ async function insertSubscribers(
   );
   await ask(
     `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
-       current_period_start, current_period_end, interval_months, created_at, updated_at)
+       current_period_start, current_period_end, interval_count, starts_at, created_at, updated_at)
      SELECT 'sub_' || substr(id, 5), $1, id, $2, 'active', created_at, created_at, created_at,
-            created_at + interval '2 months', 2, created_at, created_at
+            created_at + interval '2 months', 2, created_at, created_at, created_at
        FROM customers WHERE environment = $1`,
     [environment, planId],
   );
