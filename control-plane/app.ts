@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...auditLogHandlers,
       ...subscriptionHandlers,
       ...createEntitlementHandlers({ holdingReads, checks }),
-      ...createUsageHandlers({ warehouse, freshness, holdingReads }),
+      ...createUsageHandlers({ warehouse, freshness }),
     },
     pages: createServicePages({ readiness, metrics }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),

@@ -1,4 +1,5 @@
 import type { ExactNumber } from './rules/exact-json.ts';
+import type { ThresholdKind } from './rules/usage-thresholds.ts';
 
 /** What webhooks tell. Source: the specification, Events. The list is closed. */
 export const EVENT_TYPES = [
@@ -38,6 +39,8 @@ export interface EventData {
     customerId: string;
     meterId: string;
     thresholdValue: ExactNumber;
+    /** Soft: a budget's soft threshold, or 80 % of a limit. Hard: a budget's hard one, or the limit. */
+    kind: ThresholdKind;
     currentUsage: ExactNumber;
   };
   'credit.granted': { customerId: string; amount: ExactNumber; reason: string };

@@ -1,62 +1,111 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { BurnCell } from '../../schemas/rules/burn-cells.ts';
-import type { LabelledUsage } from '../../schemas/rules/burn-dues.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
 import { UNRATED } from '../../schemas/rules/credit-cost.ts';
+import { touchedBy, type UsageCell } from '../../schemas/rules/usage-cells.ts';
+import type { CellUsage, LabelledUsage } from '../../schemas/rules/usage-cost.ts';
 import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-usage.ts';
 import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
-import type { PairFacts } from './pair-facts.ts';
+import type { PairFacts, RatedPeriod } from './pair-facts.ts';
 
 /** Usage of many pairs as it was read at once. Amounts in units of 10^-12. */
 export interface PairUsage {
+  /** Those whose usage was read: with the others it would be more than is settled at once. */
+  facts: PairFacts[];
   /** The meter's aggregate over a span that was asked for. */
   total(facts: PairFacts, span: Span): bigint;
-  /** What a cell has used, by label. */
-  labelled(facts: PairFacts, cell: BurnCell): LabelledUsage[];
+  /** All cells of a period with what they have used. */
+  cells(facts: PairFacts, period: RatedPeriod): CellUsage[];
 }
 
 /** Of one statement: more make it longer than ClickHouse takes. */
 const QUESTIONS_MAX = 400;
+/** Hours that are read at once, of pairs whose rates go by a property. One pair alone may have more. */
+const HOURS_MAX = 20_000;
 
 /** In a few statements, however many pairs there are. Throws Transient. */
 export async function readPairUsage(
   warehouse: Pick<Warehouse, 'query'>,
   all: readonly PairFacts[],
 ): Promise<PairUsage> {
-  const totals = new Map<string, UsageQuestion>();
-  const labels = new Map<string, LabelQuestion>();
+  const total = await readTotals(warehouse, all);
+  const totalOf = (facts: PairFacts, span: Span) => total.get(nameOf(facts, span)) ?? 0n;
+  const read = new Map<RatedPeriod, UsageCell[]>();
   for (const facts of all) {
-    for (const period of facts.watched) totals.set(nameOf(facts, period), questionOf(facts, period));
-    for (const cell of facts.cells.flatMap(({ cells }) => cells)) {
-      const property = cell.isDue ? cell.rated?.rates?.property : undefined;
-      const question = questionOf(facts, cell);
-      if (property) labels.set(nameOf(facts, cell), { ...question, property });
-      else if (isRead(cell)) totals.set(nameOf(facts, cell), question);
+    for (const period of facts.rated) {
+      const differing = period.unread.filter((part) => totalOf(facts, part) !== part.used);
+      const { cells } = differing.length > 0 ? period.withHoursOf(touchedBy(differing)) : period;
+      read.set(period, cells);
     }
   }
-  const total = await answersInParts(totals, (asked) => readUsage(warehouse, asked));
+  const facts = firstHours(all, read);
+  const labelled = await readLabels(warehouse, facts, read);
+  const usageOf = (one: PairFacts, period: RatedPeriod, cell: UsageCell): LabelledUsage[] => {
+    if (cell.source === 'total') return [{ label: UNRATED, units: totalOf(one, cell) }];
+    if (cell.source === 'labels') return labelled.get(nameOf(one, cell)) ?? [];
+    const rows = period.stored.filter(({ fromMs }) => fromMs === cell.fromMs);
+    return rows.map(({ label, used = 0n }) => ({ label, units: used }));
+  };
+  return {
+    facts,
+    total: totalOf,
+    cells: (one, period) =>
+      (read.get(period) ?? []).map((cell) => ({ cell, usage: usageOf(one, period, cell) })),
+  };
+}
+
+/** The pairs that are settled now, the first of them whatever it takes. */
+function firstHours(all: readonly PairFacts[], read: ReadonlyMap<RatedPeriod, UsageCell[]>): PairFacts[] {
+  let hours = 0;
+  const end = all.findIndex(({ rated }, at) => {
+    for (const period of rated) {
+      hours += (read.get(period) ?? []).filter(({ source }) => source === 'labels').length;
+    }
+    return at > 0 && hours > HOURS_MAX;
+  });
+  return end < 0 ? [...all] : all.slice(0, end);
+}
+
+async function readTotals(
+  warehouse: Pick<Warehouse, 'query'>,
+  all: readonly PairFacts[],
+): Promise<Map<string, bigint>> {
+  const totals = new Map<string, UsageQuestion>();
+  for (const facts of all) {
+    const summed = facts.rated.flatMap(({ cells, unread }) => [
+      ...cells.filter(({ source }) => source === 'total'),
+      ...unread,
+    ]);
+    for (const span of [...facts.watched, ...summed]) {
+      totals.set(nameOf(facts, span), questionOf(facts, span));
+    }
+  }
+  return answersInParts(totals, (asked) => readUsage(warehouse, asked));
+}
+
+async function readLabels(
+  warehouse: Pick<Warehouse, 'query'>,
+  all: readonly PairFacts[],
+  read: ReadonlyMap<RatedPeriod, UsageCell[]>,
+): Promise<Map<string, LabelledUsage[]>> {
+  const labels = new Map<string, LabelQuestion>();
+  for (const facts of all) {
+    for (const cell of facts.rated.flatMap((period) => read.get(period) ?? [])) {
+      const property = cell.source === 'labels' ? cell.rated?.rates?.property : undefined;
+      if (property) labels.set(nameOf(facts, cell), { ...questionOf(facts, cell), property });
+    }
+  }
   const labelled = new Map<string, LabelledUsage[]>();
   for (const group of alike(labels)) {
     for (const [name, usage] of await answers(group, (asked) => readLabelledUsage(warehouse, asked))) {
       labelled.set(name, usage);
     }
   }
-  const totalOf = (facts: PairFacts, span: Span) => total.get(nameOf(facts, span)) ?? 0n;
-  return {
-    total: totalOf,
-    labelled: (facts, cell) =>
-      labelled.get(nameOf(facts, cell)) ?? [{ label: UNRATED, units: totalOf(facts, cell) }],
-  };
+  return labelled;
 }
 
-/** What an unlimited customer uses costs nothing. */
-function isRead({ isDue, allowance }: BurnCell): boolean {
-  return !isDue || allowance !== null;
-}
-
-function questionOf({ pair, aggregation }: PairFacts, { fromMs, toMs }: Span): UsageQuestion {
+function questionOf({ pair, meter }: PairFacts, { fromMs, toMs }: Span): UsageQuestion {
   const { environment, customerId, meterKey } = pair;
-  return { environment, customerId, meterKey, aggregation, span: { fromMs, toMs } };
+  return { environment, customerId, meterKey, aggregation: meter.aggregation, span: { fromMs, toMs } };
 }
 
 function nameOf({ pair }: PairFacts, { fromMs, toMs }: Span): string {

@@ -1,14 +1,15 @@
 import type { PoolClient } from 'pg';
-import { burnCredits, type CreditBurn } from '../../infra/credits/move-credits.ts';
+import type { CreditBurn } from '../../infra/credits/customer-burns.ts';
+import { burnCredits } from '../../infra/credits/move-credits.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type ToldEvent, tellEverywhere } from '../../infra/tell-events.ts';
 import type { TouchedPair } from '../../schemas/frame.ts';
-import type { CellPeriod, StoredBurn } from '../../schemas/rules/burn-cells.ts';
-import { type DueCell, duesOf, settleBurns } from '../../schemas/rules/burn-dues.ts';
 import { creditText } from '../../schemas/rules/credit-units.ts';
 import { unitsText } from '../../schemas/rules/decimal.ts';
 import { exactNumber } from '../../schemas/rules/exact-json.ts';
-import { reachedThresholds } from '../../schemas/rules/usage-thresholds.ts';
+import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';
+import { costOfPeriod, rowChanges } from '../../schemas/rules/usage-cost.ts';
+import { reachedThresholds, type ThresholdKind } from '../../schemas/rules/usage-thresholds.ts';
 import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
 import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
 import { boundedWarehouse } from './bounded-warehouse.ts';
@@ -28,22 +29,34 @@ export interface Settled {
 const READING_MS = 30_000;
 
 /**
- * Burns what usage of these pairs costs by now and was not burned before, and tells which thresholds it has
- * crossed. Everything goes by how things stand and not by what has changed: it may be done again, and in any
- * order, and comes to the same.
+ * Moves the credits that usage of these pairs costs more or less than when it was settled before, and tells
+ * which thresholds it has crossed. Everything goes by what was used and what held then, and not by what has
+ * changed: it may be done again, and in any order, and comes to the same.
  */
 export async function settlePairs(
   db: PoolClient,
   { warehouse, nowMs }: { warehouse: Warehouse; nowMs: number },
   pairs: readonly TouchedPair[],
 ): Promise<Settled> {
-  const { facts, rest } = await readPairFacts(db, pairs, nowMs);
-  if (facts.length === 0) return { watched: [], rest, crossings: 0 };
-  // Behind the lock: what is read is never older than what whoever held it before has settled.
-  const usage = await readPairUsage(boundedWarehouse(warehouse, READING_MS), facts);
-  await burn(db, facts, { usage, nowMs });
+  const { facts: all, rest } = await readPairFacts(db, pairs, nowMs);
+  if (all.length === 0) return { watched: [], rest, crossings: 0 };
+  // Behind the lock: what is read is never older than what its holder before has settled.
+  const usage = await readPairUsage(boundedWarehouse(warehouse, READING_MS), all);
+  const { facts } = usage;
+  const left = all.slice(facts.length).map(({ pair }) => pair);
+  await moveCosts(db, facts, { usage, nowMs });
   const crossings = await tellCrossings(db, facts, { usage, nowMs });
-  return { watched: facts.map(({ pair }) => pair), rest, crossings };
+  return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
+}
+
+/** A pair that is left as a whole is not left in parts as well. */
+function withoutThose(rest: readonly TouchedPair[], left: readonly TouchedPair[]): TouchedPair[] {
+  const isLeft = (one: TouchedPair) =>
+    left.some(
+      ({ environment, customerId, meterKey }) =>
+        environment === one.environment && customerId === one.customerId && meterKey === one.meterKey,
+    );
+  return rest.filter((one) => !isLeft(one));
 }
 
 interface Reading {
@@ -51,22 +64,23 @@ interface Reading {
   nowMs: number;
 }
 
-async function burn(db: PoolClient, all: readonly PairFacts[], { usage, nowMs }: Reading): Promise<void> {
+async function moveCosts(
+  db: PoolClient,
+  all: readonly PairFacts[],
+  { usage, nowMs }: Reading,
+): Promise<void> {
   const removed: BurnRow[] = [];
   const written: BurnRow[] = [];
   const burns: CreditBurn[] = [];
   for (const facts of all) {
-    const periods = facts.cells.map((period) => ({ period, cells: dueCells(facts, period, usage) }));
-    const settlement = settleBurns(
-      periods.flatMap(({ cells }) => cells),
-      facts.stored,
-    );
-    removed.push(...settlement.removed.map((span) => burnRow(facts, { ...span, label: '', burned: 0n })));
-    written.push(...settlement.written.map((row) => burnRow(facts, row)));
-    for (const { cell, credits } of settlement.owed) {
-      const { fromMs = cell.fromMs } =
-        periods.find(({ cells }) => cells.includes(cell as DueCell))?.period ?? {};
-      burns.push({ ...placeOf(facts), periodStart: new Date(fromMs), amount: creditText(credits) });
+    for (const period of facts.rated) {
+      const rows = costOfPeriod(usage.cells(facts, period));
+      const changes = rowChanges(rows, period.stored);
+      removed.push(...changes.removed.map((row) => burnRow(facts, row)));
+      written.push(...changes.written.map((row) => burnRow(facts, row)));
+      const units = burnedBy(rows) - burnedBy(period.stored);
+      if (units === 0n) continue;
+      burns.push({ ...placeOf(facts), periodStart: new Date(period.fromMs), amount: creditText(units) });
     }
   }
   if (removed.length > 0) await removeBurns(db, removed);
@@ -74,20 +88,20 @@ async function burn(db: PoolClient, all: readonly PairFacts[], { usage, nowMs }:
   if (burns.length > 0) await burnCredits(db, { nowMs, burns });
 }
 
-/** The cells of a period that are due, with what their usage costs. */
-function dueCells(facts: PairFacts, { cells }: CellPeriod, usage: PairUsage): DueCell[] {
-  let before = 0n;
-  return cells.flatMap((cell) => {
-    const used = cell.isDue ? usage.labelled(facts, cell) : [];
-    const dues = duesOf(cell, before, used);
-    before += cell.isDue ? used.reduce((sum, { units }) => sum + units, 0n) : usage.total(facts, cell);
-    return cell.isDue ? [{ ...cell, dues }] : [];
-  });
+function burnedBy(rows: readonly SettledUsage[]): bigint {
+  return rows.reduce((sum, { burned }) => sum + burned, 0n);
 }
 
-function burnRow(facts: PairFacts, { fromMs, toMs, version, label, burned }: StoredBurn): BurnRow {
-  const span = { from: new Date(fromMs), to: new Date(toMs) };
-  return { ...placeOf(facts), ...span, version, label, burned: creditText(burned) };
+function burnRow(facts: PairFacts, { fromMs, toMs, version, label, used, burned }: SettledUsage): BurnRow {
+  return {
+    ...placeOf(facts),
+    from: new Date(fromMs),
+    to: new Date(toMs),
+    version,
+    label,
+    used: used === undefined ? null : unitsText(used),
+    burned: creditText(burned),
+  };
 }
 
 function placeOf({ pair: { environment, customerId, meterKey } }: PairFacts) {
@@ -104,8 +118,8 @@ async function tellCrossings(
     facts.watched.flatMap((period): Reached[] => {
       const current = unitsText(usage.total(facts, period));
       const periodStart = new Date(period.fromMs);
-      return reachedThresholds(period.thresholds, current).map((threshold) => {
-        return { ...placeOf(facts), periodStart, threshold, current };
+      return reachedThresholds(period.thresholds, current).map(({ value: threshold, kind }) => {
+        return { ...placeOf(facts), periodStart, threshold, kind, current };
       });
     }),
   );
@@ -115,16 +129,18 @@ async function tellCrossings(
 }
 
 interface Reached extends Crossing {
+  kind: ThresholdKind;
   /** Decimal text. */
   current: string;
 }
 
 function crossingEvent(reached: Reached): ToldEvent & { environment: string } {
-  const { environment, customerId, meterKey, threshold, current } = reached;
+  const { environment, customerId, meterKey, threshold, kind, current } = reached;
   const data = {
     customerId,
     meterId: meterKey,
     thresholdValue: exactNumber(threshold),
+    kind,
     currentUsage: exactNumber(current),
   };
   return { environment, type: 'usage.threshold', objectId: customerId, data };

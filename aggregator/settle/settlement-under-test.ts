@@ -1,5 +1,14 @@
 import type { LoggedEvent } from '../../infra/conformance/load-frames.ts';
 import type { LoadStores } from '../../infra/conformance/load-stores.ts';
+import { readTermsOfCustomers, replaceMeteredTerms } from '../../infra/store/metered-terms.ts';
+import { markMeters } from '../../infra/store/settlement-marks.ts';
+import {
+  type MeteredFacts,
+  type MeteredSource,
+  termAfter,
+  UNMETERED,
+} from '../../schemas/rules/metered-terms.ts';
+import { addMonths } from '../../schemas/rules/subscription-period.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { settledUpTo } from '../aggregator-under-test.ts';
 
@@ -11,8 +20,8 @@ export const METER = 'calls';
 export interface Tenant {
   rate(version: number, startMs: number, creditRate: string | null, creditRates?: object): Promise<void>;
   budget(soft: string | null, hard: string | null, meterKey?: string): Promise<void>;
-  /** A subscription since then, to a plan that gives so much of the meter. */
-  limit(amount: string | null, sinceMs: number): Promise<void>;
+  /** From then on a subscription gives so much of the meter; null is unlimited, undefined ends it. */
+  limit(amount: string | null | undefined, sinceMs: number): Promise<void>;
   grant(amount: string): Promise<void>;
   /** Puts usage on the log, and waits until it is settled. */
   use(...events: Array<Partial<LoggedEvent>>): Promise<void>;
@@ -57,7 +66,18 @@ export async function createTenant(stores: LoadStores): Promise<Tenant> {
         hard,
       ]);
     },
-    limit: (amount, sinceMs) => subscribe(stores, amount, new Date(sinceMs)),
+    async limit(amount, sinceMs) {
+      await pool.query(SUBSCRIPTION, [ENVIRONMENT, CUSTOMER, new Date(sinceMs)]);
+      const meter = { environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER };
+      const before = await readTermsOfCustomers(pool, ENVIRONMENT, [
+        { customerId: CUSTOMER, from: new Date(sinceMs) },
+      ]);
+      const term = termAfter(before, factsOf(amount, before.at(-1)?.source ?? sourceSince(sinceMs)), sinceMs);
+      if (term)
+        await replaceMeteredTerms(pool, [{ ...meter, from: new Date(sinceMs) }], [{ ...meter, ...term }]);
+      const from = before.at(-1)?.periodStartMs ?? sinceMs - 1;
+      await markMeters(pool, [{ ...meter, from: new Date(from) }]);
+    },
     async grant(amount) {
       await pool.query(`INSERT INTO credit_wallets VALUES ($1, $2, $3)`, [CUSTOMER, ENVIRONMENT, amount]);
       await pool.query(
@@ -93,23 +113,30 @@ export async function createTenant(stores: LoadStores): Promise<Tenant> {
   };
 }
 
-async function subscribe({ pool }: LoadStores, amount: string | null, since: Date): Promise<void> {
-  await pool.query(
-    `INSERT INTO features VALUES ('feat_a', $1, 'calls-feature', 'Calls', 'metered', $2, now(), now())`,
-    [ENVIRONMENT, METER],
-  );
-  await pool.query(`INSERT INTO products VALUES ($1, 'prod_a', 'P', now())`, [ENVIRONMENT]);
-  await pool.query(
-    `INSERT INTO plans (id, environment, key, name, product_id, created_at, updated_at)
-     VALUES ('plan_a', $1, 'plan-a', 'Plan', 'prod_a', now(), now())`,
-    [ENVIRONMENT],
-  );
-  await pool.query(`INSERT INTO plan_entitlements VALUES ('plan_a', 1, 'feat_a', NULL, $1, false)`, [amount]);
-  await pool.query(
-    `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since,
-       current_period_start, current_period_end, anchor, starts_at, created_at, updated_at)
-     VALUES ('sub_a', $1, $2, 'plan_a', 'active', $3::timestamptz, $3, $3 + interval '1 month', $3, $3,
-       $3, $3)`,
-    [ENVIRONMENT, CUSTOMER, since],
-  );
+/** For the history to name one. */
+const SUBSCRIPTION = `
+  WITH product AS (
+         INSERT INTO products VALUES ($1, 'prod_a', 'P', now()) ON CONFLICT DO NOTHING RETURNING id),
+       feature AS (
+         INSERT INTO features VALUES ('feat_a', $1, 'calls-feature', 'Calls', 'metered', 'calls', now(), now())
+             ON CONFLICT DO NOTHING RETURNING id),
+       plan AS (
+         INSERT INTO plans (id, environment, key, name, product_id, created_at, updated_at)
+         VALUES ('plan_a', $1, 'plan-a', 'Plan', 'prod_a', now(), now()) ON CONFLICT DO NOTHING RETURNING id)
+  INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since,
+      current_period_start, current_period_end, anchor, starts_at, created_at, updated_at)
+    VALUES ('sub_a', $1, $2, 'plan_a', 'active', $3::timestamptz, $3, $3 + interval '1 month', $3, $3, $3, $3)
+    ON CONFLICT DO NOTHING`;
+
+function sourceSince(fromMs: number): MeteredSource {
+  return {
+    subscriptionId: 'sub_a',
+    period: { fromMs, toMs: addMonths(fromMs, 1) },
+    cycle: { anchorMs: fromMs, interval: 'month', intervalCount: 1 },
+  };
+}
+
+function factsOf(amount: string | null | undefined, source: MeteredSource): MeteredFacts {
+  if (amount === undefined) return UNMETERED;
+  return { source, limits: amount === null ? [] : [amount], isUnlimited: amount === null };
 }

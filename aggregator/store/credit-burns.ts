@@ -1,12 +1,14 @@
 import type { Queryable } from './queryable.ts';
 import type { PairPlace } from './read-budgets.ts';
 
-/** What one span of a customer's meter has burned under one label. */
+/** What one span of a customer's meter has used and burned under one label. */
 export interface BurnRow extends PairPlace {
   from: Date;
   to: Date;
   version: number;
   label: string;
+  /** Decimal text; null in rows of earlier releases. */
+  used: string | null;
   /** Decimal text of at most 24 fraction digits. */
   burned: string;
 }
@@ -21,7 +23,7 @@ export async function readBurns(
 ): Promise<BurnRow[]> {
   const { rows } = await db.query<BurnRow>(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.span_from AS "from",
-            b.span_to AS "to", b.version, b.label, b.burned
+            b.span_to AS "to", b.version, b.label, b.used, b.burned
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
               AS asked (environment, customer_id, meter_key, begins, ends)
        JOIN credit_burns b USING (environment, customer_id, meter_key)
@@ -37,22 +39,19 @@ export async function readBurns(
   return rows;
 }
 
-/** Whatever stands under these beginnings, of every label. */
-export async function removeBurns(
-  db: Queryable,
-  spans: ReadonlyArray<PairPlace & { from: Date }>,
-): Promise<void> {
+export async function removeBurns(db: Queryable, rows: readonly BurnRow[]): Promise<void> {
   await db.query(
     `DELETE FROM credit_burns b
-      USING unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-              AS gone (environment, customer_id, meter_key, span_from)
+      USING unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[])
+              AS gone (environment, customer_id, meter_key, span_from, label)
       WHERE b.environment = gone.environment AND b.customer_id = gone.customer_id
-        AND b.meter_key = gone.meter_key AND b.span_from = gone.span_from`,
+        AND b.meter_key = gone.meter_key AND b.span_from = gone.span_from AND b.label = gone.label`,
     [
-      spans.map(({ environment }) => environment),
-      spans.map(({ customerId }) => customerId),
-      spans.map(({ meterKey }) => meterKey),
-      spans.map(({ from }) => from),
+      rows.map(({ environment }) => environment),
+      rows.map(({ customerId }) => customerId),
+      rows.map(({ meterKey }) => meterKey),
+      rows.map(({ from }) => from),
+      rows.map(({ label }) => label),
     ],
   );
 }
@@ -60,11 +59,12 @@ export async function removeBurns(
 export async function writeBurns(db: Queryable, rows: readonly BurnRow[]): Promise<void> {
   await db.query(
     `INSERT INTO credit_burns
-       (environment, customer_id, meter_key, span_from, span_to, version, label, burned)
+       (environment, customer_id, meter_key, span_from, span_to, version, label, used, burned)
      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[],
-                          $6::integer[], $7::text[], $8::numeric[])
+                          $6::integer[], $7::text[], $8::numeric[], $9::numeric[])
      ON CONFLICT (environment, customer_id, meter_key, span_from, label)
-     DO UPDATE SET burned = excluded.burned`,
+     DO UPDATE SET span_to = excluded.span_to, version = excluded.version, used = excluded.used,
+                   burned = excluded.burned`,
     [
       rows.map(({ environment }) => environment),
       rows.map(({ customerId }) => customerId),
@@ -73,6 +73,7 @@ export async function writeBurns(db: Queryable, rows: readonly BurnRow[]): Promi
       rows.map(({ to }) => to),
       rows.map(({ version }) => version),
       rows.map(({ label }) => label),
+      rows.map(({ used }) => used),
       rows.map(({ burned }) => burned),
     ],
   );

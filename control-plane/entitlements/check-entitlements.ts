@@ -1,10 +1,11 @@
 import { type AskedGrants, findHolder, heldNow } from '../../infra/find-holder.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { findWallets } from '../../infra/store/credit-wallets.ts';
+import { readMeteredTerms, termsByMeter } from '../../infra/store/metered-terms.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
 import { type CreditReading, rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
 import { decideEntitlement, type MeterReading } from '../../schemas/rules/decide-entitlement.ts';
-import { meteredPeriod } from '../../schemas/rules/metered-period.ts';
+import { type MeteredTerm, meteredPeriod } from '../../schemas/rules/metered-terms.ts';
 import {
   type EntitlementView,
   type Holdings,
@@ -53,10 +54,14 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
     const names = [...new Set(features.map(({ featureKey }) => featureKey))];
     const rows = await findAskedFeatures(context.db, environment, names);
     const question = { environment, customer, atMs: nowMs, ...grantsOf(rows) };
-    const holder = await deps.holdingReads(context, (db) => findHolder(db, question));
+    const { holder, terms } = await deps.holdingReads(context, async (db) => {
+      const found = await findHolder(db, question);
+      const asked = found ? termsAsked(found.customerId, question) : [];
+      return { holder: found, terms: termsByMeter(await readMeteredTerms(db, asked)) };
+    });
     const holdings = holder ? heldNow(holder) : NOTHING;
     const view = resolveEntitlements(holdings, nowMs);
-    const questions = questionsOf(rows, { holdings, view, nowMs });
+    const questions = questionsOf(rows, { terms, view, nowMs });
     const owner = { environment, customerId: holder?.customerId ?? '' };
     const readings = await readMeters(deps, { owner, questions, consistency });
     const credits = await readCredits(
@@ -87,17 +92,25 @@ function grantsOf(rows: AskedFeatureRow[]): AskedGrants {
   return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
 }
 
+function termsAsked(
+  customerId: string,
+  { environment, atMs, meterKeys }: { environment: string; atMs: number; meterKeys: string[] },
+) {
+  const from = new Date(atMs);
+  return meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
+}
+
 const NOTHING: Holdings = { graceMs: 0, subscriptions: [], overrides: [] };
 
 /** The counters that decide: each meter once, where the customer holds a feature on it. */
 function questionsOf(
   rows: AskedFeatureRow[],
-  { holdings, view, nowMs }: { holdings: Holdings; view: EntitlementView; nowMs: number },
+  { terms, view, nowMs }: { terms: Map<string, MeteredTerm[]>; view: EntitlementView; nowMs: number },
 ): CounterQuestion[] {
   const byMeter = new Map<string, CounterQuestion>();
   for (const { key, meterKey, aggregation } of rows) {
     if (meterKey === null || aggregation === null || !view.features.has(key)) continue;
-    const span = meteredPeriod(holdings, { meterKey, atMs: nowMs, nowMs });
+    const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
     byMeter.set(meterKey, { meterKey, aggregation, span });
   }
   return [...byMeter.values()];

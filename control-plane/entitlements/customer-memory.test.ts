@@ -16,6 +16,7 @@ function customerOf(customerId: string, more: Partial<ReadCustomer> = {}): ReadC
   return {
     environment: ENV,
     holder: { customerId, isArchived: false, holdings: { ...holdings, subscriptions: [] } },
+    terms: new Map(),
     credits: { balance: '0', unpaid: '0', nextExpiryAt: null },
     mark: 'one',
     ...more,

@@ -2,7 +2,7 @@ import type { EntitlementDecision } from '../../schemas/resources/entitlements.t
 import { rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from '../../schemas/rules/decide-entitlement.ts';
 import { exactJson } from '../../schemas/rules/exact-json.ts';
-import { meteredPeriod } from '../../schemas/rules/metered-period.ts';
+import { meteredPeriod } from '../../schemas/rules/metered-terms.ts';
 import type { EntitlementView } from '../../schemas/rules/resolve-entitlements.ts';
 import { timestampText } from '../../schemas/rules/timestamp.ts';
 import type { AskedFeatureRow } from '../store/asked-features.ts';
@@ -26,12 +26,12 @@ export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRo
 }
 
 function placeOf(
-  { environment, holder, holdings }: RememberedCustomer,
+  { environment, holder, terms }: RememberedCustomer,
   { key, meterKey, aggregation }: AskedFeatureRow,
   { view, nowMs }: { view: EntitlementView; nowMs: number },
 ): CounterPlace | undefined {
   if (meterKey === null || aggregation === null || !view.features.has(key)) return undefined;
-  const span = meteredPeriod(holdings, { meterKey, atMs: nowMs, nowMs });
+  const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
   return { environment, customerId: holder.customerId, meterKey, aggregation, span };
 }
 

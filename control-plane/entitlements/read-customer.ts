@@ -1,5 +1,6 @@
 import { findHolder } from '../../infra/find-holder.ts';
 import { findWallets } from '../../infra/store/credit-wallets.ts';
+import { readTermsOfCustomers, termsByMeter } from '../../infra/store/metered-terms.ts';
 import type { RequestContext } from '../request-context.ts';
 import { readSizedMark } from '../store/holding-marks.ts';
 import type { LargeCustomer } from './customer-memory.ts';
@@ -26,6 +27,7 @@ export function readCustomer(
     const holder = await findHolder(db, { ...question, featureIds: 'all' });
     if (!holder) return undefined;
     const [credits = NO_CREDITS] = await findWallets(db, [{ environment, customerId }], new Date(nowMs));
-    return { environment, holder, credits, mark };
+    const terms = await readTermsOfCustomers(db, environment, [{ customerId, from: new Date(nowMs) }]);
+    return { environment, holder, terms: termsByMeter(terms), credits, mark };
   });
 }

@@ -1,5 +1,6 @@
 import { type Holder, heldNow } from '../../infra/find-holder.ts';
 import type { WalletState } from '../../infra/store/credit-wallets.ts';
+import type { MeteredTerm } from '../../schemas/rules/metered-terms.ts';
 import {
   type EntitlementView,
   type Holdings,
@@ -13,6 +14,8 @@ import type { CounterPlace, RememberedCounter } from './counter-shelf.ts';
 export interface ReadCustomer {
   environment: string;
   holder: Holder;
+  /** The history of its meters, as far as it says something of now and later. */
+  terms: ReadonlyMap<string, readonly MeteredTerm[]>;
   credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
   /** Another one once it has changed: store/holding-marks.ts. */
   mark: string;
@@ -68,11 +71,12 @@ export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
 }
 
 /** Bytes of one of each, and what its last decision on each feature takes beside it. */
-const BYTES = { customer: 2_000, subscription: 400, grant: 1_900, override: 1_800 };
+const BYTES = { customer: 2_000, subscription: 400, grant: 1_900, override: 1_800, term: 400 };
 
 /** About. */
-export function bytesOf({ holdings: { subscriptions, overrides } }: RememberedCustomer): number {
+export function bytesOf({ holdings: { subscriptions, overrides }, terms }: RememberedCustomer): number {
   const grants = subscriptions.reduce((sum, one) => sum + one.grants.length, 0);
   const held = subscriptions.length * BYTES.subscription + grants * BYTES.grant;
-  return BYTES.customer + held + overrides.length * BYTES.override;
+  const metered = [...terms.values()].reduce((sum, { length }) => sum + length, 0) * BYTES.term;
+  return BYTES.customer + held + overrides.length * BYTES.override + metered;
 }

@@ -4,7 +4,6 @@ import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { creditCost, type RateVersion } from '../../schemas/rules/credit-cost.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/rules/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/rules/timestamp.ts';
-import type { HoldingReads } from '../entitlements/holding-reads.ts';
 import { pageOf } from '../page.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';
 import { listMeters, type MeterRow } from '../store/meters.ts';
@@ -15,29 +14,28 @@ import { readConsistently } from '../usage/consistency.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
-import { type Metering, meteringOf } from '../usage/metering.ts';
-import { findMeteredPair, findPair, meteredHolder, type Pair } from '../usage/pair.ts';
+import type { Metering } from '../usage/metering.ts';
+import { findCustomer, findMeteredPair, findPair, type Pair, readMetering } from '../usage/pair.ts';
 import { beginReadTime } from '../usage/read-time.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
 
 export interface UsageDeps {
   warehouse: Warehouse;
   freshness: Freshness;
-  holdingReads: HoldingReads;
 }
 
 type UsageHandlers = Pick<Handlers, 'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events'>;
 
-export function createUsageHandlers({ warehouse, freshness, holdingReads }: UsageDeps): UsageHandlers {
+export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
   const longReads = createLongReads();
 
   return {
-    'usage.list': createUsageList({ warehouse, freshness, holdingReads }),
+    'usage.list': createUsageList({ warehouse, freshness }),
 
     'usage.retrieve': async (context, { params, query }) => {
       const time = beginReadTime(query.consistency);
       const named = { ...params, atMs: momentOf(query.at, context.nowMs) };
-      const { pair, metering } = await time.within(findMeteredPair(context, holdingReads, named));
+      const { pair, metering } = await time.within(findMeteredPair(context, named));
       const span = metering.periodOf(pair.meter.key);
       return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
         const current = await readCounter(warehouse, pair, span, time.leftMs());
@@ -50,7 +48,7 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
       const atMs = momentOf(query.at, context.nowMs);
       const { window, span: asked } = breakdownSpan(query, atMs);
       const named = { ...params, atMs };
-      const { pair, metering } = await time.within(findMeteredPair(context, holdingReads, named));
+      const { pair, metering } = await time.within(findMeteredPair(context, named));
       const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : asked;
       const versions = await time.within(ratesOf(context, pair));
       const { dimension, limit } = query;
@@ -85,17 +83,16 @@ export function createUsageHandlers({ warehouse, freshness, holdingReads }: Usag
   };
 }
 
-function createUsageList({ warehouse, freshness, holdingReads }: UsageDeps): UsageHandlers['usage.list'] {
+function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {
   return async (context, { params, query }) => {
     const { db, environment, nowMs } = context;
     const time = beginReadTime(query.consistency);
     const atMs = momentOf(query.at, nowMs);
     const { rows, total } = await time.within(listMeters(db, environment, query));
     const meterKeys = rows.map(({ key }) => key);
-    const question = { customer: params.customerId, atMs, meterKeys };
-    const holder = await time.within(meteredHolder(context, holdingReads, question));
-    const metering = meteringOf(holder, { atMs, nowMs });
-    const owner = { environment, customerId: holder.customerId };
+    const customerId = await time.within(findCustomer(context, params.customerId));
+    const metering = await time.within(readMetering(context, { customerId, meterKeys, atMs }));
+    const owner = { environment, customerId };
     const questions = questionsOf(rows, metering);
     return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
       const counters = await readCounters(warehouse, owner, questions, time.leftMs());

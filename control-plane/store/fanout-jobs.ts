@@ -14,6 +14,8 @@ export interface FanoutJob {
   isRound: boolean;
   /** Another one: the target has changed again. */
   revision: number;
+  /** When it changed last. */
+  changedAt: Date;
 }
 
 export type FanoutScope = 'plan' | 'addon' | 'feature' | 'past_due';
@@ -28,10 +30,10 @@ export async function askForFanout(
   { scope, target, at }: { scope: FanoutScope; target: string; at: Date },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO fanout_jobs AS was (environment, scope, target, asked_at, worked_at)
-     VALUES ($1, $2, $3, $4, $4)
+    `INSERT INTO fanout_jobs AS was (environment, scope, target, asked_at, worked_at, changed_at)
+     VALUES ($1, $2, $3, $4, $4, $4)
      ON CONFLICT (environment, scope, target) DO UPDATE
-       SET round_to = was.position, is_round = false, revision = was.revision + 1`,
+       SET round_to = was.position, is_round = false, revision = was.revision + 1, changed_at = $4`,
     [environment, scope, target, at],
   );
 }
@@ -39,7 +41,8 @@ export async function askForFanout(
 /** Of all environments, the one that was not worked at for longest. */
 export async function nextFanout(db: Database): Promise<FanoutJob | undefined> {
   const { rows } = await db.query<FanoutJob>(
-    `SELECT environment, scope, target, position, round_to AS "roundTo", is_round AS "isRound", revision
+    `SELECT environment, scope, target, position, round_to AS "roundTo", is_round AS "isRound", revision,
+            changed_at AS "changedAt"
        FROM fanout_jobs ORDER BY worked_at, environment, scope, target LIMIT 1`,
   );
   return rows[0];

@@ -126,7 +126,8 @@ it('who has an add-on is found by that alone where statistics are of an empty in
   await place.pool.query('ANALYZE');
   await crowd(place.pool, place.environment, 2_000);
   const read = await place.rowsRead('subscriptions', async (db) => {
-    const job = { environment: place.environment, position: '', roundTo: '', isRound: false, revision: 1 };
+    const from = { position: '', roundTo: '', isRound: false, revision: 1, changedAt: new Date() };
+    const job = { environment: place.environment, ...from };
     const target = `addon_${place.environment}`;
     expect(await FANOUT_MEMBERS.addon(db, { ...job, scope: 'addon', target }, 500)).toHaveLength(500);
   });

@@ -35,12 +35,15 @@ export async function recordSubscription(
   before: SubscriptionRow | undefined,
   after: SubscriptionRow,
 ): Promise<void> {
+  const { nowMs } = context;
   const [old, now] = [before && shownSubscription(before), shownSubscription(after)];
   if (old && changedFields(old, now).length === 0) return;
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
   if (before && isHeldAlike(before, after)) return;
-  await touchEntitlements(context, { customerIds: [after.customerId] });
+  const isMoved = before !== undefined && before.status !== after.status;
+  const since = isMoved ? after.statusSince : (context.since ?? new Date(nowMs));
+  await touchEntitlements(context, { customerIds: [after.customerId] }, since);
 }
 
 /** Whether its customer's entitlements, and the periods of its meters, go on as they would have. */

@@ -23,7 +23,9 @@ export async function fanOut(
   const members = await FANOUT_MEMBERS[job.scope](db, job, chunk);
   const customerIds = [...new Set(members.map(({ customerId }) => customerId))];
   const rows = await lockAll(db, environment, { customerIds, at: new Date(nowMs) });
-  const events = await tellCustomers(db, { environment, nowMs }, rows);
+  // A customer that was told since then was told of the change as well.
+  const sinceMs = ({ resolvedAt }: ToldRow) => Math.max(job.changedAt.getTime(), resolvedAt.getTime());
+  const events = await tellCustomers(db, { environment, nowMs, sinceMs }, rows);
   await noteProgress(db, job, { last: members.length < chunk ? undefined : members.at(-1), nowMs });
   return { customers: customerIds.length, events };
 }

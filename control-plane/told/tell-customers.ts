@@ -5,19 +5,22 @@ import type { Database } from '../request-context.ts';
 import { type ToldRow, writeTold } from '../store/entitlements-told.ts';
 import { readHeldValues } from '../store/held-values.ts';
 import { recordExpired } from './record-expired.ts';
+import { recordMeteredTerms } from './record-metered-terms.ts';
 
 /**
  * Tells customers, whose rows are locked, of each feature whose value is another one than they were told, and
  * remembers it in the same transaction, with what expired meanwhile. Gives how many events that were. What a
  * change did is seen here once the lock is held: two changes at once are told one after the other, the last
- * one of what both have left.
+ * one of what both have left. What it means for metered usage is recorded from the time of the change on.
  */
 export async function tellCustomers(
   db: Database,
-  { environment, nowMs }: { environment: string; nowMs: number },
+  { environment, nowMs, sinceMs = () => nowMs }: TellContext,
   rows: readonly ToldRow[],
 ): Promise<number> {
   if (rows.length === 0) return 0;
+  const since = rows.map((row) => ({ customerId: row.customerId, sinceMs: Math.min(nowMs, sinceMs(row)) }));
+  await recordMeteredTerms(db, { environment, nowMs }, since);
   const asked = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
   await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
   const held = new Map((await readHeldValues(db, environment, asked)).map((one) => [one.customerId, one]));
@@ -40,6 +43,13 @@ export async function tellCustomers(
   if (changed.length > 0) await markFeatures(db, environment, { held: changed, from: new Date(nowMs) });
   if (written.length > 0) await writeTold(db, environment, written);
   return events.length;
+}
+
+export interface TellContext {
+  environment: string;
+  nowMs: number;
+  /** When what is told became so; left out: now. */
+  sinceMs?: (row: ToldRow) => number;
 }
 
 /** Of one that is archived. */

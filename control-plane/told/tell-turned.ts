@@ -1,5 +1,5 @@
 import type { Database } from '../request-context.ts';
-import { lockTold, type TurnedCustomer } from '../store/entitlements-told.ts';
+import { lockTold, type ToldRow, type TurnedCustomer } from '../store/entitlements-told.ts';
 import type { Told } from './fan-out.ts';
 import { tellCustomers } from './tell-customers.ts';
 
@@ -14,7 +14,8 @@ export async function tellTurned(
     const here = turned.filter((one) => one.environment === environment);
     const customerIds = here.map(({ customerId }) => customerId);
     const rows = await lockTold(db, environment, customerIds);
-    events += await tellCustomers(db, { environment, nowMs }, rows);
+    const sinceMs = ({ nextTurn }: ToldRow) => nextTurn?.getTime() ?? nowMs;
+    events += await tellCustomers(db, { environment, nowMs, sinceMs }, rows);
   }
   return { customers: turned.length, events };
 }

@@ -21,18 +21,22 @@ export type TouchedScope =
  * The last thing that a change of what customers hold does, in its own transaction. Of few customers it tells
  * what has become another value at once (`entitlement.changed`); for many it leaves a job to the entitlement
  * teller. Every memory of what these customers hold is told to forget it; of a catalogue's change that is the
- * caller's to do.
+ * caller's to do. What it changes holds `since`.
  *
  * The locks are taken in one order: that of the environment, then the customers' own. Whoever told something
  * of the state before a change of many has committed before it does, so that the job finds it.
  */
-export async function touchEntitlements(context: ChangeContext, touched: TouchedScope): Promise<void> {
+export async function touchEntitlements(
+  context: ChangeContext,
+  touched: TouchedScope,
+  since = context.since ?? new Date(context.nowMs),
+): Promise<void> {
   const { db, environment, nowMs } = context;
   const at = new Date(nowMs);
   if (typeof touched === 'object' && 'customerIds' in touched) {
     await shareEntitlements(db, environment);
     const rows = await touchTold(db, environment, { customerIds: touched.customerIds, at });
-    await tellCustomers(db, context, rows);
+    await tellCustomers(db, { environment, nowMs, sinceMs: () => since.getTime() }, rows);
     for (const id of touched.customerIds) await notifyChange(db, { kind: 'holdings', environment, id });
     return;
   }

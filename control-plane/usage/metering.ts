@@ -1,20 +1,22 @@
-import { type Holder, heldNow } from '../../infra/find-holder.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
-import { meteredLimit, meteredPeriod } from '../../schemas/rules/metered-period.ts';
-import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
+import { allowanceOf, type MeteredTerm, meteredPeriod, termAt } from '../../schemas/rules/metered-terms.ts';
 
-/** How a customer's meters are to be read: by meter key. */
+/** How a customer's meters are to be read at a moment: by meter key. */
 export interface Metering {
-  /** The billing period of the moment asked for. */
+  /** The billing period of the moment. */
   periodOf(meterKey: string): Span;
-  /** Of now, as canonical decimal text; undefined where there is none or no end. */
+  /** As it was then, as canonical decimal text; undefined where there is none or no end. */
   limitOf(meterKey: string): string | undefined;
 }
 
-export function meteringOf(holder: Holder, { atMs, nowMs }: { atMs: number; nowMs: number }): Metering {
-  const view = resolveEntitlements(heldNow(holder), nowMs);
+/** By the history of its meters. */
+export function meteringOf(terms: ReadonlyArray<MeteredTerm & { meterKey: string }>, atMs: number): Metering {
+  const of = (meterKey: string) => terms.filter((term) => term.meterKey === meterKey);
   return {
-    periodOf: (meterKey) => meteredPeriod(holder.holdings, { meterKey, atMs, nowMs }),
-    limitOf: (meterKey) => meteredLimit(view, meterKey),
+    periodOf: (meterKey) => meteredPeriod(of(meterKey), atMs),
+    limitOf(meterKey) {
+      const term = termAt(of(meterKey), atMs);
+      return (term && allowanceOf(term)) ?? undefined;
+    },
   };
 }

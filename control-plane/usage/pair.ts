@@ -1,6 +1,5 @@
-import { findHolder, type Holder, type HolderQuestion } from '../../infra/find-holder.ts';
+import { readMeteredTerms } from '../../infra/store/metered-terms.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { HoldingReads } from '../entitlements/holding-reads.ts';
 import type { RequestContext } from '../request-context.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
@@ -22,8 +21,7 @@ interface PairNames {
 /** By the names in the path. Throws Rejected when one of them is nothing in this environment. */
 export async function findPair(context: RequestContext, names: PairNames): Promise<Pair> {
   const { db, environment } = context;
-  const customerId = await findCustomerId(db, environment, names.customerId);
-  if (customerId === undefined) throw customerNotFound(names.customerId);
+  const customerId = await findCustomer(context, names.customerId);
   const meter = await findMeter(db, environment, names.meterId);
   if (!meter) throw meterNotFound(names.meterId);
   return { environment, customerId, meter };
@@ -32,30 +30,31 @@ export async function findPair(context: RequestContext, names: PairNames): Promi
 /** The same with the period and the limit of the meter at a moment. */
 export async function findMeteredPair(
   context: RequestContext,
-  holdingReads: HoldingReads,
   { atMs, ...names }: PairNames & { atMs: number },
 ): Promise<{ pair: Pair; metering: Metering }> {
-  const { db, environment, nowMs } = context;
-  const meter = await findMeter(db, environment, names.meterId);
-  const question = { customer: names.customerId, atMs, meterKeys: meter ? [meter.key] : [] };
-  const holder = await meteredHolder(context, holdingReads, question);
-  if (!meter) throw meterNotFound(names.meterId);
-  const pair = { environment, customerId: holder.customerId, meter };
-  return { pair, metering: meteringOf(holder, { atMs, nowMs }) };
+  const pair = await findPair(context, names);
+  const { customerId, meter } = pair;
+  return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
 }
 
-/** With what it held on these meters at a moment. Throws Rejected `customer_not_found`. */
-export async function meteredHolder(
-  context: RequestContext,
-  holdingReads: HoldingReads,
-  question: Pick<HolderQuestion, 'customer' | 'atMs' | 'meterKeys'>,
-): Promise<Holder> {
-  const { environment } = context;
-  const holder = await holdingReads(context, (db) =>
-    findHolder(db, { ...question, environment, featureIds: [] }),
-  );
-  if (!holder) throw customerNotFound(question.customer);
-  return holder;
+/** How meters of a customer are to be read at a moment. */
+export async function readMetering(
+  { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
+  { customerId, meterKeys, atMs }: { customerId: string; meterKeys: string[]; atMs: number },
+): Promise<Metering> {
+  const from = new Date(atMs);
+  const asked = meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
+  return meteringOf(await readMeteredTerms(db, asked), atMs);
+}
+
+/** By its name in the path. Throws Rejected `customer_not_found`. */
+export async function findCustomer(
+  { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
+  name: string,
+): Promise<string> {
+  const customerId = await findCustomerId(db, environment, name);
+  if (customerId === undefined) throw customerNotFound(name);
+  return customerId;
 }
 
 function meterNotFound(name: string): Rejected {

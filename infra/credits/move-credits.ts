@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import { Defect } from '../../schemas/failures.ts';
 import { takeCredits } from '../../schemas/rules/credit-order.ts';
 import { creditText, creditUnits, smaller } from '../../schemas/rules/credit-units.ts';
+import { type GrantAmount, payUnpaid, spread, UNPAID } from '../../schemas/rules/credit-uses.ts';
 import {
   findBurnable,
   type GrantRow,
@@ -9,88 +9,94 @@ import {
   type RemainingRow,
   updateRemaining,
 } from '../store/credit-grants.ts';
+import { addUses, replaceUses, type UseRow } from '../store/credit-uses.ts';
 import type { WalletPlace } from '../store/credit-wallets.ts';
-import { closeWallets, moveCredits, type OpenWallet, openWallets } from './open-wallets.ts';
-
-/** What usage of a meter costs a customer. */
-export interface CreditBurn extends WalletPlace {
-  meterKey: string;
-  /** Of the billing period to which the usage belongs. */
-  periodStart: Date;
-  /** Decimal text of at most 24 fraction digits; never negative. */
-  amount: string;
-}
+import { burnsOfCustomers, type CreditBurn, type CustomerBurns, unitsOf } from './customer-burns.ts';
+import {
+  closeWallets,
+  moveCredits,
+  type OpenWallet,
+  type OpenWallets,
+  openWallets,
+  walletOf,
+} from './open-wallets.ts';
+import { readUsesOf, returnCredits, rowsOf } from './return-credits.ts';
 
 /**
  * Burns credits of any number of customers within the caller's transaction, in a handful of statements: what
- * has expired is taken out first, then grants give in their order, and what none covers joins the unpaid
- * rest. A transaction does so once, for all its customers: rivals then wait for each other in one order.
+ * has expired is taken out first, what was burned too much goes back where it came from, then grants give in
+ * their order, and what none covers joins the unpaid rest. A transaction does so once, for all its customers:
+ * rivals then wait for each other in one order.
  */
 export async function burnCredits(
   db: Pool | PoolClient,
   { nowMs, burns }: { nowMs: number; burns: readonly CreditBurn[] },
 ): Promise<void> {
-  const dues = duesOf(burns);
-  if (dues.size === 0) return;
+  const all = burnsOfCustomers(burns);
+  if (all.length === 0) return;
   const now = new Date(nowMs);
-  const wallets = await openWallets(db, [...dues.values()], now);
-  const amounts = [...dues.values()].map((due) => ({ ...due, amount: creditText(due.units) }));
-  const grants = new Map<string, GrantRow[]>();
-  for (const row of await findBurnable(db, amounts, now)) addTo(grants, row.customerId, row);
-  const left: RemainingRow[] = [];
-  for (const [customerId, due] of dues) {
-    const wallet = wallets.get(customerId);
-    if (!wallet) throw new Defect(`no wallet of ${customerId} in ${due.environment}`);
-    left.push(...burnFrom(wallet, grants.get(customerId) ?? [], due));
-  }
-  if (left.length > 0) await updateRemaining(db, left);
+  const wallets = await openWallets(db, all, now);
+  const some = (isMeant: (units: bigint) => boolean) =>
+    all
+      .map((one) => ({ ...one, burns: one.burns.filter(({ units }) => isMeant(units)) }))
+      .filter((one) => one.burns.length > 0);
+  await returnCredits(
+    db,
+    { wallets, now },
+    some((units) => units < 0n),
+  );
+  await takeFromGrants(
+    db,
+    { wallets, now },
+    some((units) => units > 0n),
+  );
   await closeWallets(db, wallets.values(), now);
 }
 
-/** All that one customer is to burn: in units of 10^-24, and by meter and period. */
-interface CustomerDue extends WalletPlace {
-  units: bigint;
-  burns: Map<string, UnitsBurn>;
-}
-
-interface UnitsBurn {
-  meterKey: string;
-  periodStart: Date;
-  units: bigint;
-}
-
-function duesOf(burns: readonly CreditBurn[]): Map<string, CustomerDue> {
-  const dues = new Map<string, CustomerDue>();
-  for (const { environment, customerId, meterKey, periodStart, amount } of burns) {
-    const units = creditUnits(amount);
-    if (units < 0n) throw new Defect('a burn gives nothing back');
-    if (units === 0n) continue;
-    const due = dues.get(customerId) ?? { environment, customerId, units: 0n, burns: new Map() };
-    dues.set(customerId, due);
-    due.units += units;
-    const place = `${periodStart.getTime()} ${meterKey}`;
-    const before = due.burns.get(place)?.units ?? 0n;
-    due.burns.set(place, { meterKey, periodStart, units: before + units });
+async function takeFromGrants(
+  db: Pool | PoolClient,
+  { wallets, now }: OpenWallets,
+  customers: readonly CustomerBurns[],
+): Promise<void> {
+  if (customers.length === 0) return;
+  const dues = customers.map((one) => ({ ...one, amount: creditText(unitsOf(one)) }));
+  const grants = new Map<string, GrantRow[]>();
+  for (const row of await findBurnable(db, dues, now)) addTo(grants, row.customerId, row);
+  const left: RemainingRow[] = [];
+  const uses: UseRow[] = [];
+  for (const one of customers) {
+    const taken = burnFrom(walletOf({ wallets }, one), grants.get(one.customerId) ?? [], one);
+    left.push(...taken.left);
+    uses.push(...taken.uses);
   }
-  return dues;
+  if (left.length > 0) await updateRemaining(db, left);
+  await addUses(db, uses);
 }
 
-/** What is left of the grants that gave. */
-function burnFrom(wallet: OpenWallet, rows: readonly GrantRow[], due: CustomerDue): RemainingRow[] {
+/** What is left of the grants that gave, and what they gave it for. */
+function burnFrom(
+  wallet: OpenWallet,
+  rows: readonly GrantRow[],
+  due: CustomerBurns,
+): { left: RemainingRow[]; uses: UseRow[] } {
+  const { environment, customerId } = due;
   const grants = rows.map((row) => ({ ...row, remaining: creditUnits(row.remaining) }));
-  const { takings, rest } = takeCredits(grants, due.units);
-  let covered = due.units - rest;
-  for (const { meterKey, periodStart, units } of due.burns.values()) {
-    const given = smaller(covered, units);
-    covered -= given;
-    const reference = { type: 'burn', meterKey, periodStart } as const;
-    moveCredits(wallet, reference, { balance: -given, unpaid: units - given });
+  const { takings } = takeCredits(grants, unitsOf(due));
+  const uses: UseRow[] = [];
+  const paying = takings.map(({ grantId, taken }): GrantAmount => ({ grantId, units: taken }));
+  for (const { burn, paid, unpaid } of spread(due.burns, paying)) {
+    const { meterKey, periodStart, units } = burn;
+    moveCredits(wallet, { type: 'burn', meterKey, periodStart }, { balance: unpaid - units, unpaid });
+    for (const { grantId, units: given } of [...paid, { grantId: UNPAID, units: unpaid }]) {
+      if (given > 0n) uses.push({ environment, customerId, meterKey, grantId, amount: creditText(given) });
+    }
   }
-  return takings.map(({ grantId, remaining }) => ({
-    environment: wallet.environment,
+  const left = takings.map(({ grantId, remaining }) => ({
+    environment,
     id: grantId,
     remaining: creditText(remaining),
   }));
+  return { left, uses };
 }
 
 /**
@@ -101,10 +107,9 @@ export async function grantCredits(
   db: Pool | PoolClient,
   grant: Omit<GrantRow, 'remaining'>,
 ): Promise<GrantRow> {
-  const { id: grantId, customerId, createdAt: now } = grant;
+  const { id: grantId, createdAt: now } = grant;
   const wallets = await openWallets(db, [grant], now);
-  const wallet = wallets.get(customerId);
-  if (!wallet) throw new Defect(`no wallet of ${customerId} in ${grant.environment}`);
+  const wallet = walletOf({ wallets }, grant);
   const units = creditUnits(grant.amount);
   const repaid = smaller(wallet.unpaid, units);
   const row = { ...grant, remaining: creditText(units - repaid) };
@@ -113,6 +118,9 @@ export async function grantCredits(
   if (repaid > 0n) {
     const reference = { type: 'repayment', grantId } as const;
     moveCredits(wallet, reference, { balance: -repaid, unpaid: -repaid });
+    const uses = (await readUsesOf(db, [grant])).get(grant.customerId) ?? new Map();
+    payUnpaid(uses, { grantId, units: repaid });
+    await replaceUses(db, [grant], rowsOf(grant, uses));
   }
   await closeWallets(db, wallets.values(), now);
   return row;

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { Defect } from '../../schemas/failures.ts';
 import { creditText, creditUnits } from '../../schemas/rules/credit-units.ts';
 import { exactJson, exactNumber } from '../../schemas/rules/exact-json.ts';
 import { emptyExpired, type GrantRow } from '../store/credit-grants.ts';
@@ -44,6 +45,21 @@ export async function openWallets(
       expired.map((grant) => expiryOf(grant, now)),
     );
   return opened;
+}
+
+/** Wallets that are open at a time. */
+export interface OpenWallets {
+  wallets: ReadonlyMap<string, OpenWallet>;
+  now: Date;
+}
+
+export function walletOf(
+  { wallets }: Pick<OpenWallets, 'wallets'>,
+  { environment, customerId }: WalletPlace,
+): OpenWallet {
+  const wallet = wallets.get(customerId);
+  if (!wallet) throw new Defect(`no wallet of ${customerId} in ${environment}`);
+  return wallet;
 }
 
 /** Changes a wallet's amounts by what is given, with the entry of its ledger. */

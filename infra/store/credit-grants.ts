@@ -88,6 +88,14 @@ export async function findBurnable(
   return rows;
 }
 
+/** Of locked wallets, by id: those that there are. */
+export async function findGrants(db: Pool | PoolClient, ids: readonly string[]): Promise<GrantRow[]> {
+  const { rows } = await db.query<GrantRow>(`SELECT ${COLUMNS} FROM credit_grants WHERE id = ANY ($1)`, [
+    ids,
+  ]);
+  return rows;
+}
+
 export type RemainingRow = Pick<GrantRow, 'environment' | 'id' | 'remaining'>;
 
 export async function updateRemaining(db: Pool | PoolClient, rows: readonly RemainingRow[]): Promise<void> {

@@ -19,14 +19,14 @@ interface GrantEntry {
   grantId: string;
 }
 
-/** Usage of a meter, in the billing period to which it belongs. */
+/** Usage of a meter burned credits, or gave some back, in the billing period to which it belongs. */
 interface BurnEntry {
-  type: 'burn';
+  type: 'burn' | 'reversal';
   meterKey: string;
   periodStart: Date;
 }
 
-/** In their order; what a meter burned before in the same hour is added to. At most one of each such. */
+/** In their order; what a meter burned, or gave back, in the same hour is added to. */
 export async function insertEntries(
   db: Pool | PoolClient,
   entries: readonly LedgerEntry[],
@@ -37,13 +37,13 @@ export async function insertEntries(
        (environment, customer_id, type, amount, unpaid, grant_id, meter_key, period_start, burn_hour,
         created_at, updated_at)
      SELECT environment, customer_id, type, amount, unpaid, grant_id, meter_key, period_start,
-            CASE type WHEN 'burn' THEN date_trunc('hour', $1::timestamptz, 'UTC') END, $1, $1
+            CASE WHEN meter_key IS NOT NULL THEN date_trunc('hour', $1::timestamptz, 'UTC') END, $1, $1
        FROM unnest($2::text[], $3::text[], $4::text[], $5::numeric[], $6::numeric[], $7::text[], $8::text[],
                    $9::timestamptz[])
          WITH ORDINALITY AS new (environment, customer_id, type, amount, unpaid, grant_id, meter_key,
                                  period_start, place)
       ORDER BY place
-     ON CONFLICT (customer_id, meter_key, period_start, burn_hour) DO UPDATE
+     ON CONFLICT (customer_id, meter_key, period_start, burn_hour, type) DO UPDATE
        SET amount = entry.amount + excluded.amount, unpaid = entry.unpaid + excluded.unpaid,
            updated_at = excluded.updated_at
      WHERE entry.environment = excluded.environment`,
@@ -54,9 +54,9 @@ export async function insertEntries(
       entries.map(({ type }) => type),
       entries.map(({ amount }) => amount),
       entries.map(({ unpaid }) => unpaid),
-      entries.map((entry) => (entry.type === 'burn' ? null : entry.grantId)),
-      entries.map((entry) => (entry.type === 'burn' ? entry.meterKey : null)),
-      entries.map((entry) => (entry.type === 'burn' ? entry.periodStart : null)),
+      entries.map((entry) => ('grantId' in entry ? entry.grantId : null)),
+      entries.map((entry) => ('grantId' in entry ? null : entry.meterKey)),
+      entries.map((entry) => ('grantId' in entry ? null : entry.periodStart)),
     ],
   );
 }

@@ -35,3 +35,20 @@ export async function markFeatures(
     [environment, held.map(({ customerId }) => customerId), held.map(({ featureKey }) => featureKey), from],
   );
 }
+
+/** The same for meters of customers, each from its own moment on. */
+export async function markMeters(
+  db: Pool | PoolClient,
+  marks: ReadonlyArray<Required<SettlementMark> & { environment: string }>,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO settlement_marks (environment, customer_id, meter_key, from_at)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])`,
+    [
+      marks.map(({ environment }) => environment),
+      marks.map(({ customerId }) => customerId),
+      marks.map(({ meterKey }) => meterKey),
+      marks.map(({ from }) => from),
+    ],
+  );
+}

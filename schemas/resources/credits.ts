@@ -22,7 +22,8 @@ const GRANTS = 'Those that have something left and have not expired, the next to
 const BALANCE_CHANGE = 'What the balance changed by: all entries add up to it.';
 const UNPAID_CHANGE = 'What the unpaid rest changed by: all entries add up to it.';
 const ENTRY_TYPE =
-  'A grant came; it paid the unpaid rest; usage of a meter burned credits; the rest of a grant expired.';
+  'A grant came; it paid the unpaid rest; usage of a meter burned credits; usage that was corrected gave ' +
+  'back what it had burned; the rest of a grant expired.';
 const PERIOD_START = 'Of the billing period to which the usage belongs.';
 const UPDATED_AT = 'Later than `createdAt` where the meter burned again within the same hour (UTC).';
 
@@ -54,7 +55,7 @@ export const CustomerCredits = Type.Object({
 export type CustomerCredits = Static<typeof CustomerCredits>;
 
 export const CreditLedgerEntry = Type.Object({
-  type: Type.Enum(['grant', 'repayment', 'burn', 'expiry'], { description: ENTRY_TYPE }),
+  type: Type.Enum(['grant', 'repayment', 'burn', 'reversal', 'expiry'], { description: ENTRY_TYPE }),
   amount: described(Decimal, BALANCE_CHANGE),
   unpaid: described(Decimal, UNPAID_CHANGE),
   grantId: Type.Optional(Type.String()),

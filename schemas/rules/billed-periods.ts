@@ -1,38 +1,20 @@
 import type { Span } from './calendar.ts';
-import {
-  type Allowance,
-  livedAt,
-  meteredAllowance,
-  meteredLimits,
-  meteredPeriod,
-  meters,
-} from './metered-period.ts';
-import {
-  type EntitlementView,
-  type HeldSubscription,
-  type Holdings,
-  resolveEntitlements,
-} from './resolve-entitlements.ts';
+import { type Allowance, allowanceOf, type MeteredTerm, meteredPeriod, termAt } from './metered-terms.ts';
 
 /** A billing period of a customer's meter. */
 export interface BilledPeriod extends Span {
-  /**
-   * What of it is settled here, in order: a period that begins or ends in the middle of another one shares
-   * time with it, and each moment belongs to one of them.
-   */
-  spans: BilledSpan[];
-  /** Of the features on the meter, as they are at its end, or now. */
-  limits: string[];
+  /** In order and without a gap: within each one allowance holds. */
+  stretches: BilledStretch[];
+  /** Of the features on the meter, as they are at the period's end, or now. */
+  limits: readonly string[];
 }
 
-/** A stretch of a period in which one allowance holds. */
-export interface BilledSpan extends Span {
+export interface BilledStretch extends Span {
   allowance: Allowance;
 }
 
 /** Which periods: those of the moments from the first to the last. */
 export interface BilledQuestion {
-  meterKey: string;
   firstMs: number;
   lastMs: number;
   nowMs: number;
@@ -42,31 +24,22 @@ export interface BilledQuestion {
 const PERIODS_MAX = 64;
 
 /**
- * The periods to which moments belong, with all that is settled in each; and from which moment on more are
+ * The periods to which moments belong, each with the limits that held in it; and from which moment on more are
  * left.
- *
- * An allowance counts for its whole period, as it is at the period's end, or now while it runs: one that is
- * raised or lowered is so from the start. One that has gone (a subscription was cancelled, is paused or
- * overdue, an override has expired) goes from that moment on: what it covered before stays covered.
  */
 export function billedPeriods(
-  holdings: Holdings,
-  question: BilledQuestion,
+  terms: readonly MeteredTerm[],
+  { firstMs, lastMs, nowMs }: BilledQuestion,
 ): { periods: BilledPeriod[]; restMs: number | undefined } {
-  const { meterKey, firstMs, lastMs, nowMs } = question;
-  const turns = turnsOf(holdings, meterKey);
-  const periodAt = (atMs: number) => meteredPeriod(holdings, { meterKey, atMs, nowMs });
-  const touched = new Map<string, Span>();
+  const periods: BilledPeriod[] = [];
   let atMs = firstMs;
-  for (; atMs <= lastMs && touched.size < PERIODS_MAX; ) {
-    const period = periodAt(atMs);
-    touched.set(nameOf(period), period);
-    atMs = Math.min(period.toMs, turns.find((turn) => turn > atMs) ?? Number.POSITIVE_INFINITY);
+  while (atMs <= lastMs && periods.length < PERIODS_MAX) {
+    const period = meteredPeriod(terms, atMs);
+    const seenMs = Math.max(period.fromMs, Math.min(nowMs, period.toMs - 1));
+    const limits = termAt(terms, seenMs)?.limits ?? [];
+    periods.push({ ...period, limits, stretches: stretchesOf(terms, period) });
+    atMs = period.toMs;
   }
-  const periods = [...touched.values()].map((period): BilledPeriod => {
-    const own = cut(period, turns).filter(({ fromMs }) => nameOf(periodAt(fromMs)) === nameOf(period));
-    return { ...period, ...allowed(holdings, own, question) };
-  });
   return { periods, restMs: atMs <= lastMs ? atMs : undefined };
 }
 
@@ -79,55 +52,17 @@ export function cut({ fromMs, toMs }: Span, moments: readonly number[]): Span[] 
   });
 }
 
-function nameOf({ fromMs, toMs }: Span): string {
-  return `${fromMs} ${toMs}`;
-}
-
-/** Moments at which what a customer holds on the meter becomes another one, by what is known of it now. */
-function turnsOf({ subscriptions, overrides, graceMs }: Holdings, meterKey: string): number[] {
-  const turns = subscriptions
-    .filter((one) => meters(one, meterKey))
-    .flatMap((one) => {
-      const { status, startsAtMs, canceledAtMs, statusSinceMs } = one;
-      const graceEnds = status === 'past_due' ? [statusSinceMs + graceMs] : [];
-      const suspended = isSuspended(one) ? [statusSinceMs] : [];
-      return [startsAtMs, ...(canceledAtMs === null ? [] : [canceledAtMs]), ...graceEnds, ...suspended];
-    });
-  const expiries = overrides.flatMap((one) =>
-    one.meterKey === meterKey && one.expiresAtMs !== null ? [one.expiresAtMs] : [],
-  );
-  return [...new Set([...turns, ...expiries])].sort((a, b) => a - b);
-}
-
-function isSuspended({ status }: HeldSubscription): boolean {
-  return status === 'paused' || status === 'unpaid';
-}
-
-function allowed(
-  holdings: Holdings,
-  own: Span[],
-  { meterKey, nowMs }: BilledQuestion,
-): Pick<BilledPeriod, 'spans' | 'limits'> {
-  const viewIn = ({ fromMs, toMs }: Span) => viewAt(holdings, Math.max(fromMs, Math.min(nowMs, toMs - 1)));
-  const whole = { fromMs: own[0]?.fromMs ?? 0, toMs: own.at(-1)?.toMs ?? 0 };
-  const view = viewIn(whole);
-  const level = meteredAllowance(view, meterKey);
-  const spans: BilledSpan[] = [];
-  for (const span of own) {
-    const allowance = level === undefined ? meteredAllowance(viewIn(span), meterKey) : level;
-    const last = spans.at(-1);
-    if (last && last.toMs === span.fromMs && last.allowance === allowance) last.toMs = span.toMs;
-    else spans.push({ ...span, allowance });
+function stretchesOf(terms: readonly MeteredTerm[], period: Span): BilledStretch[] {
+  const stretches: BilledStretch[] = [];
+  for (const span of cut(
+    period,
+    terms.map(({ startsMs }) => startsMs),
+  )) {
+    const term = termAt(terms, span.fromMs);
+    const allowance = term && allowanceOf(term);
+    const last = stretches.at(-1);
+    if (last && last.allowance === allowance) last.toMs = span.toMs;
+    else stretches.push({ ...span, allowance });
   }
-  return { spans, limits: meteredLimits(view, meterKey) };
-}
-
-/** What held at a moment: what has ended or is suspended since counted then. */
-function viewAt(holdings: Holdings, atMs: number): EntitlementView {
-  const subscriptions = holdings.subscriptions.flatMap((one) => {
-    if (!livedAt(one, atMs)) return [];
-    const stood = one.status === 'canceled' || (isSuspended(one) && atMs < one.statusSinceMs);
-    return [stood ? { ...one, status: 'active' as const } : one];
-  });
-  return resolveEntitlements({ ...holdings, subscriptions }, atMs);
+  return stretches;
 }

@@ -1,18 +1,23 @@
 import { smaller } from './credit-units.ts';
 
-/** A grant that has something left and has not expired. */
-export interface BurnableGrant {
+/** By what grants are burned one after the other. */
+export interface OrderedGrant {
   id: string;
   /** The lower goes first. */
   priority: number;
   expiresAt: Date | null;
   createdAt: Date;
+}
+
+/** A grant that has something left and has not expired. */
+export interface BurnableGrant extends OrderedGrant {
   /** Units of 10^-24. */
   remaining: bigint;
 }
 
 export interface Taking {
   grantId: string;
+  taken: bigint;
   /** What is left of the grant. */
   remaining: bigint;
 }
@@ -30,7 +35,7 @@ export function takeCredits(
   for (const { id, remaining } of [...grants].sort(byBurnOrder)) {
     if (rest === 0n) break;
     const taken = smaller(remaining, rest);
-    takings.push({ grantId: id, remaining: remaining - taken });
+    takings.push({ grantId: id, taken, remaining: remaining - taken });
     rest -= taken;
   }
   return { takings, rest };
@@ -38,7 +43,7 @@ export function takeCredits(
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-function byBurnOrder(a: BurnableGrant, b: BurnableGrant): number {
+export function byBurnOrder(a: OrderedGrant, b: OrderedGrant): number {
   if (a.priority !== b.priority) return a.priority - b.priority;
   const [aEnds, bEnds] = [a.expiresAt?.getTime() ?? NEVER, b.expiresAt?.getTime() ?? NEVER];
   if (aEnds !== bEnds) return aEnds < bEnds ? -1 : 1;

@@ -1,0 +1,105 @@
+import type { PoolClient } from 'pg';
+import { readMeteredTerms } from '../../infra/store/metered-terms.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import type { BilledQuestion } from '../../schemas/rules/billed-periods.ts';
+import type { Span } from '../../schemas/rules/calendar.ts';
+import { creditUnits } from '../../schemas/rules/credit-units.ts';
+import { decimalUnits } from '../../schemas/rules/decimal.ts';
+import type { MeteredTerm } from '../../schemas/rules/metered-terms.ts';
+import { hullOf, type SettledPeriods, settledPeriods } from '../../schemas/rules/settled-periods.ts';
+import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';
+import { type BurnRow, readBurns } from '../store/credit-burns.ts';
+
+/** The periods of a pair that are settled, and what they were settled as before. */
+export interface SettledHistory extends SettledPeriods {
+  stored: SettledUsage[];
+}
+
+/** A row reaches out of what was read at most once for each time that its period was recorded anew. */
+const ROUNDS_MAX = 8;
+
+interface Reading {
+  pair: TouchedPair;
+  terms: MeteredTerm[];
+  stored: SettledUsage[];
+  hull: Span;
+}
+
+/**
+ * Of each pair, in their order. A stored row that reaches out of the periods of its moments brings the periods
+ * beside them, whose terms and rows are then read as well.
+ */
+export async function readHistories(
+  db: PoolClient,
+  pairs: readonly TouchedPair[],
+  nowMs: number,
+): Promise<SettledHistory[]> {
+  const readings = pairs.map((pair): Reading => {
+    const hull = { fromMs: pair.occurredFromMs, toMs: pair.occurredToMs + 1 };
+    return { pair, terms: [], stored: [], hull };
+  });
+  let open = readings;
+  for (let round = 0; open.length > 0 && round < ROUNDS_MAX; round += 1) {
+    await readTerms(db, open);
+    for (const one of open) one.hull = hullOf(periodsOf(one, nowMs).periods);
+    await readStored(db, open);
+    open = open.filter((one) => {
+      const hull = hullOf(periodsOf(one, nowMs).periods);
+      const isWider = hull.fromMs < one.hull.fromMs || hull.toMs > one.hull.toMs;
+      one.hull = hull;
+      return isWider;
+    });
+  }
+  return readings.map((one) => ({ ...periodsOf(one, nowMs), stored: one.stored }));
+}
+
+function periodsOf({ pair, terms, stored }: Reading, nowMs: number): SettledPeriods {
+  const question: BilledQuestion = { firstMs: pair.occurredFromMs, lastMs: pair.occurredToMs, nowMs };
+  return settledPeriods(terms, question, stored);
+}
+
+async function readTerms(db: PoolClient, readings: readonly Reading[]): Promise<void> {
+  const asked = readings.map(({ pair, hull }) => ({
+    ...pair,
+    from: new Date(Math.min(pair.occurredFromMs, hull.fromMs)),
+  }));
+  const terms = byName(await readMeteredTerms(db, asked));
+  for (const one of readings) one.terms = terms.get(nameOf(one.pair)) ?? [];
+}
+
+async function readStored(db: PoolClient, readings: readonly Reading[]): Promise<void> {
+  const asked = readings.map(({ pair, hull }) => ({
+    ...pair,
+    from: new Date(hull.fromMs),
+    to: new Date(hull.toMs),
+  }));
+  const rows = byName(await readBurns(db, asked));
+  for (const one of readings) one.stored = (rows.get(nameOf(one.pair)) ?? []).map(settledUsage);
+}
+
+function settledUsage({ from, to, version, label, used, burned }: BurnRow): SettledUsage {
+  return {
+    fromMs: from.getTime(),
+    toMs: to.getTime(),
+    version,
+    label,
+    used: used === null ? undefined : decimalUnits(used),
+    burned: creditUnits(burned),
+  };
+}
+
+type Named = Pick<TouchedPair, 'environment' | 'customerId' | 'meterKey'>;
+
+export function nameOf({ environment, customerId, meterKey }: Named, periodMs = 0): string {
+  return `${periodMs} ${environment} ${customerId} ${meterKey}`;
+}
+
+function byName<One extends Named>(all: readonly One[]): Map<string, One[]> {
+  const lists = new Map<string, One[]>();
+  for (const one of all) {
+    const list = lists.get(nameOf(one));
+    if (list) list.push(one);
+    else lists.set(nameOf(one), [one]);
+  }
+  return lists;
+}

@@ -1,0 +1,153 @@
+import { type SourceRow, sourceOf } from '../../infra/store/metered-terms.ts';
+import { rowsBy } from '../../infra/store/rows-by.ts';
+import type { MeteredFacts, MeteredSource } from '../../schemas/rules/metered-terms.ts';
+import type { Database } from '../request-context.ts';
+
+/** What a customer's subscriptions and overrides say of its meters from a moment on. */
+export interface MomentFacts {
+  customerId: string;
+  at: Date;
+  /** By meter. */
+  facts: ReadonlyMap<string, FoundFacts>;
+}
+
+export interface FoundFacts extends MeteredFacts {
+  source: (MeteredSource & { createdAtMs: number }) | undefined;
+}
+
+export interface FactsQuestion {
+  customerId: string;
+  since: Date;
+}
+
+/** Moments ahead at which time alone changes what holds. What comes later is read when these have come. */
+const MOMENTS_MAX = 16;
+
+/**
+ * `$2` and `$3` name the customers, each with the moment of the change; `$4` is now. A subscription that has
+ * begun by now counts at earlier moments too: its period may have rolled since.
+ */
+const FACTS = `WITH named AS (
+     SELECT c.id, named.since, c.status = 'archived' AS is_archived,
+            w.past_due_grace_days * interval '24 hours' AS grace
+       FROM unnest($2::text[], $3::timestamptz[]) AS named (id, since)
+       JOIN ${rowsBy('customers', 'id', 'named.id')} c ON c.environment = $1
+       JOIN environments e ON e.id = c.environment
+       JOIN workspaces w ON w.id = e.workspace_id),
+   living AS (
+     SELECT named.id AS customer_id, named.is_archived, s.id, s.status, s.starts_at, s.created_at,
+            s.current_period_start, s.current_period_end, s.anchor, s.interval, s.interval_count,
+            s.legacy_interval_ms, s.plan_id, s.plan_version,
+            CASE s.status WHEN 'past_due' THEN s.status_since + named.grace END AS grace_ends
+       FROM named
+       JOIN ${rowsBy('subscriptions', 'customer_id', 'named.id')} s
+         ON s.environment = $1 AND s.status IN ('trialing', 'active', 'past_due', 'unpaid', 'paused')),
+   given AS (
+     SELECT living.id, f.id AS feature_id, f.meter_key, pe.amount
+       FROM living
+       JOIN ${rowsBy('plans', 'id', 'living.plan_id')} p ON p.environment = $1
+       JOIN plan_entitlements pe
+         ON pe.plan_id = p.id AND pe.version = coalesce(living.plan_version, p.version)
+       JOIN features f ON f.id = pe.feature_id AND f.meter_key IS NOT NULL
+     UNION ALL
+     SELECT living.id, f.id, f.meter_key, ae.amount * sa.quantity
+       FROM living
+       JOIN subscription_addons sa ON sa.subscription_id = living.id
+       JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} a ON a.environment = $1
+       JOIN addon_entitlements ae ON ae.addon_id = a.id
+       JOIN features f ON f.id = ae.feature_id AND f.meter_key IS NOT NULL),
+   replaced AS (
+     SELECT named.id AS customer_id, o.feature_id, f.meter_key, o.amount, o.expires_at
+       FROM named
+       JOIN ${rowsBy('overrides', 'customer_id', 'named.id')} o ON o.environment = $1
+       JOIN features f ON f.id = o.feature_id AND f.meter_key IS NOT NULL
+      WHERE NOT named.is_archived),
+   turns AS (
+     SELECT customer_id, starts_at AS at FROM living
+     UNION SELECT customer_id, grace_ends FROM living
+     UNION SELECT customer_id, expires_at FROM replaced),
+   moments AS (
+     SELECT id AS customer_id, since AS at FROM named
+     UNION ALL
+     SELECT named.id, ahead.at
+       FROM named CROSS JOIN LATERAL (
+              SELECT turns.at FROM turns WHERE turns.customer_id = named.id AND turns.at > named.since
+               ORDER BY turns.at LIMIT ${MOMENTS_MAX}) ahead),
+   giving AS (
+     SELECT m.customer_id, m.at, l.id, l.created_at, given.feature_id, given.meter_key, given.amount,
+            NOT l.is_archived AND (l.status IN ('trialing', 'active') OR m.at < l.grace_ends) AS counts
+       FROM moments m
+       JOIN living l ON l.customer_id = m.customer_id AND l.starts_at <= greatest(m.at, $4)
+       JOIN given ON given.id = l.id),
+   in_force AS (
+     SELECT m.customer_id, m.at, r.feature_id, r.meter_key, r.amount
+       FROM moments m
+       JOIN replaced r ON r.customer_id = m.customer_id
+        AND (r.expires_at IS NULL OR m.at < r.expires_at)),
+   resolved AS (
+     SELECT customer_id, at, meter_key, feature_id,
+            CASE WHEN bool_and(amount IS NOT NULL) THEN sum(amount) END AS amount
+       FROM giving
+      WHERE counts AND (customer_id, at, feature_id) NOT IN (SELECT customer_id, at, feature_id FROM in_force)
+      GROUP BY customer_id, at, meter_key, feature_id
+     UNION ALL
+     SELECT customer_id, at, meter_key, feature_id, amount FROM in_force),
+   limited AS (
+     SELECT customer_id, at, meter_key, bool_or(amount IS NULL) AS is_unlimited,
+            coalesce(array_agg(trim_scale(amount)::text ORDER BY amount) FILTER (WHERE amount IS NOT NULL),
+                     '{}') AS limits
+       FROM resolved GROUP BY customer_id, at, meter_key),
+   sourced AS (
+     SELECT DISTINCT ON (customer_id, at, meter_key) customer_id, at, meter_key, id
+       FROM giving ORDER BY customer_id, at, meter_key, counts DESC, created_at, id)
+   SELECT m.customer_id AS "customerId", m.at, metered.meter_key AS "meterKey",
+          coalesce(metered.limits, '{}') AS limits, coalesce(metered.is_unlimited, false) AS "isUnlimited",
+          l.id AS "subscriptionId", l.current_period_start AS "sourceStart",
+          l.current_period_end AS "sourceEnd", l.anchor, l.interval, l.interval_count AS "intervalCount",
+          l.legacy_interval_ms AS "legacyIntervalMs", l.created_at AS "createdAt"
+     FROM moments m
+     LEFT JOIN (SELECT * FROM limited FULL JOIN sourced USING (customer_id, at, meter_key)) metered
+       ON metered.customer_id = m.customer_id AND metered.at = m.at
+     LEFT JOIN living l ON l.id = metered.id
+    ORDER BY m.customer_id, m.at`;
+
+/** A subscription that gives a meter its periods, with when it was made. */
+interface FactsRow extends SourceRow {
+  customerId: string;
+  at: Date;
+  meterKey: string | null;
+  limits: string[];
+  isUnlimited: boolean;
+  createdAt: Date | null;
+}
+
+/**
+ * Of customers, at the moment of the change and at the next moments at which time changes something: by
+ * customer, in the order of time. The rules are those of schemas/rules/resolve-entitlements.ts, kept here
+ * once more: a customer may hold a million grants.
+ */
+export async function readMeteredFacts(
+  db: Database,
+  environment: string,
+  { asked, now }: { asked: readonly FactsQuestion[]; now: Date },
+): Promise<MomentFacts[]> {
+  const { rows } = await db.query<FactsRow>(FACTS, [
+    environment,
+    asked.map(({ customerId }) => customerId),
+    asked.map(({ since }) => since),
+    now,
+  ]);
+  const moments: Array<MomentFacts & { facts: Map<string, FoundFacts> }> = [];
+  for (const row of rows) {
+    const { customerId, at, meterKey, limits, isUnlimited, createdAt } = row;
+    const last = moments.at(-1);
+    const isSame = last?.customerId === customerId && last.at.getTime() === at.getTime();
+    const moment = isSame ? last : { customerId, at, facts: new Map<string, FoundFacts>() };
+    if (!isSame) moments.push(moment);
+    if (meterKey === null) continue;
+    const source = sourceOf(row);
+    const made = source && createdAt ? { ...source, createdAtMs: createdAt.getTime() } : undefined;
+    moment.facts.set(meterKey, { source: made, limits, isUnlimited });
+  }
+  return moments;
+}

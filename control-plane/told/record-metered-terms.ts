@@ -1,0 +1,114 @@
+import {
+  type MeterOfCustomer,
+  readTermsOfCustomers,
+  replaceMeteredTerms,
+  type TermOfCustomer,
+} from '../../infra/store/metered-terms.ts';
+import { markMeters } from '../../infra/store/settlement-marks.ts';
+import {
+  isSameTerm,
+  type MeteredTerm,
+  meteredPeriod,
+  termAfter,
+  UNMETERED,
+} from '../../schemas/rules/metered-terms.ts';
+import type { Database } from '../request-context.ts';
+import { type FoundFacts, type MomentFacts, readMeteredFacts } from '../store/metered-facts.ts';
+
+/** A customer that something has changed for, and from when on. */
+export interface ChangedCustomer {
+  customerId: string;
+  sinceMs: number;
+}
+
+/**
+ * Records what holds of the meters of customers from the time of a change on, with what time alone will
+ * change next, in the change's transaction; and marks what is to be settled again. Their rows in
+ * `entitlements_told` are locked: two changes of one customer are recorded one after the other.
+ */
+export async function recordMeteredTerms(
+  db: Database,
+  { environment, nowMs }: { environment: string; nowMs: number },
+  customers: readonly ChangedCustomer[],
+): Promise<void> {
+  const since = customers.map(({ customerId, sinceMs }) => ({ customerId, since: new Date(sinceMs) }));
+  const moments = await readMeteredFacts(db, environment, { asked: since, now: new Date(nowMs) });
+  const from = since.map((one) => ({ customerId: one.customerId, from: one.since }));
+  const recorded = await readTermsOfCustomers(db, environment, from);
+  if (recorded.length === 0 && moments.every(({ facts }) => facts.size === 0)) return;
+  const changes = customers.flatMap((customer) => {
+    const own = recorded.filter(({ customerId }) => customerId === customer.customerId);
+    const ahead = moments.filter(({ customerId }) => customerId === customer.customerId);
+    return metersOf(own, ahead).flatMap((meterKey) => {
+      const before = own.filter((term) => term.meterKey === meterKey);
+      const place = { environment, customerId: customer.customerId, meterKey };
+      return changeOf(place, { before, moments: ahead, sinceMs: customer.sinceMs }) ?? [];
+    });
+  });
+  if (changes.length === 0) return;
+  const replaced = changes.map(({ place, fromMs }) => ({ ...place, from: new Date(fromMs) }));
+  const terms = changes.flatMap(({ place, terms: own }) => own.map((term) => ({ ...term, ...place })));
+  await replaceMeteredTerms(db, replaced, terms);
+  const marks = changes.filter(({ settleFromMs }) => settleFromMs <= nowMs);
+  if (marks.length === 0) return;
+  await markMeters(
+    db,
+    marks.map(({ place, settleFromMs }) => ({ ...place, from: new Date(settleFromMs) })),
+  );
+}
+
+/** Of one customer: those that it holds, and those that it held. */
+function metersOf(recorded: readonly TermOfCustomer[], moments: readonly MomentFacts[]): string[] {
+  const held = moments.flatMap(({ facts }) => [...facts.keys()]);
+  return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...held])];
+}
+
+interface Changing {
+  before: readonly TermOfCustomer[];
+  moments: readonly MomentFacts[];
+  sinceMs: number;
+}
+
+interface TermsChange {
+  place: MeterOfCustomer;
+  /** What was recorded from then on is replaced. */
+  fromMs: number;
+  terms: MeteredTerm[];
+  /** Usage from then on may cost something else. */
+  settleFromMs: number;
+}
+
+/** Undefined where all stays as it was recorded. */
+function changeOf(place: MeterOfCustomer, { before, moments, sinceMs }: Changing): TermsChange | undefined {
+  const factsAt = ({ facts }: MomentFacts) => facts.get(place.meterKey) ?? UNMETERED;
+  const first = moments[0]?.facts.get(place.meterKey);
+  const held = before.filter(({ startsMs }) => startsMs < sinceMs);
+  const fromMs = backdated(held.at(-1), first, sinceMs);
+  const kept: MeteredTerm[] = held.filter(({ startsMs }) => startsMs < fromMs);
+  const terms: MeteredTerm[] = [];
+  for (const moment of moments) {
+    const startsMs = moment === moments[0] ? fromMs : moment.at.getTime();
+    const term = termAfter([...kept, ...terms], factsAt(moment), startsMs);
+    if (term) terms.push(term);
+  }
+  const old = before.filter(({ startsMs }) => startsMs >= fromMs);
+  const at = terms.findIndex((term, place) => !old[place] || !isSameTerm(term, old[place]));
+  if (at < 0 && terms.length === old.length) return undefined;
+  const differs = [at < 0 ? undefined : terms[at], old[at < 0 ? terms.length : at]];
+  const changedMs = Math.min(...differs.flatMap((term) => (term ? [term.startsMs] : [])));
+  const periods = [before, [...kept, ...terms]].map((all) => meteredPeriod(all, changedMs).fromMs);
+  const isSamePeriod = periods[0] === periods[1];
+  return { place, fromMs, terms, settleFromMs: isSamePeriod ? changedMs : Math.min(...periods) };
+}
+
+/**
+ * A subscription that is made with a period that has begun already, as one that is imported, holds from that
+ * period's start on, where nothing else held until now.
+ */
+function backdated(last: MeteredTerm | undefined, first: FoundFacts | undefined, sinceMs: number): number {
+  const { source } = first ?? {};
+  const isNew = source !== undefined && source.createdAtMs >= sinceMs;
+  const isFree = !last || (!last.source && last.limits.length === 0 && !last.isUnlimited);
+  if (!isNew || !isFree) return sinceMs;
+  return Math.min(sinceMs, Math.max(source.period.fromMs, last?.startsMs ?? source.period.fromMs));
+}
