@@ -30,8 +30,8 @@ const CYCLES: Array<[id: string, anchor: string, months: number | null, ms: numb
 
 /*
  * Red when a count or an anchor is another one, when a year is not twelve months, when a length that is no
- * whole number of days is rounded, when a subscription that counts today counts no more, or when `rolls_at`,
- * the pause or a period is touched.
+ * whole number of days is rounded, when a subscription that counts today counts no more, when `rolls_at`, the
+ * pause or a period is touched, or when a process of the release before reads another length.
  */
 it('no period of an earlier release begins or ends at another moment after the upgrade', async () => {
   const { pool, url, environment } = await databaseOfBefore();
@@ -39,7 +39,7 @@ it('no period of an earlier release begins or ends at another moment after the u
     await insertOld(pool, environment, { id, anchor, months, ms });
   }
   const unchanged = `SELECT id, status, current_period_start, current_period_end, anchor, no_roll_before,
-    rolls_at, cancel_at, trial_end, updated_at FROM subscriptions ORDER BY id`;
+    rolls_at, cancel_at, trial_end, interval_months, interval_ms, updated_at FROM subscriptions ORDER BY id`;
   const before = (await pool.query(unchanged)).rows;
   await migratePostgres(url);
   expect((await pool.query(unchanged)).rows).toEqual(before);
