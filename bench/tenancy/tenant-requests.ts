@@ -43,6 +43,8 @@ const OWN_TEXTS = [
   'apiKey',
   'processorSubscriptionId',
   'objectId',
+  // Only ever null.
+  'pendingPlanId',
 ];
 
 /** Query parameters that an operation cannot do without. */
@@ -52,7 +54,7 @@ const NEEDED: Record<string, string> = { dimension: 'region' };
 const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
   'features.create': [{ key: 'further', name: 'Further', type: 'metered', meterKey: '' }],
   'subscriptions.create': [{ customerId: '', planId: '', addons: [{ addonId: '', quantity: 1 }] }],
-  'subscriptions.update': [{ planId: '' }],
+  'subscriptions.update': [{ planId: '' }, { planId: '', at: 'period_end' }],
   'features.update': [{ meterKey: '' }],
   'plans.update': [{ productId: '' }],
 };

@@ -191,7 +191,7 @@ const CHANGES: Record<string, () => Promise<SeenChange>> = {
 };
 
 describe('a change', () => {
-  const usualGrace = () => api.ask('workspace.update', { body: { pastDueGraceDays: 7 } });
+  const usualGrace = () => api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
 
   beforeEach(usualGrace);
 

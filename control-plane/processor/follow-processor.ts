@@ -6,7 +6,7 @@ import {
   type SubscriptionRow,
 } from '../store/subscriptions.ts';
 import { changeSubscription } from '../subscriptions/change-subscription.ts';
-import { inPeriod, movedTo } from '../subscriptions/subscription-fields.ts';
+import { inPeriod, movedTo, pendingPlan } from '../subscriptions/subscription-fields.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 /**
@@ -21,15 +21,26 @@ export async function followProcessor(context: ChangeContext, event: Subscriptio
   const taken = await insertProcessorEvent(db, environment, { id: event.id, receivedAt: new Date(nowMs) });
   const isOlder = row.processorChangedAt !== null && event.changedAtMs < row.processorChangedAt.getTime();
   if (!taken || isOlder) return;
-  await changeSubscription(context, row, fieldsAfter(row, event));
+  await changeSubscription(context, row, fieldsAfter(row, event, nowMs));
 }
 
-function fieldsAfter(row: SubscriptionRow, event: SubscriptionEvent): Partial<SubscriptionFields> {
-  const { status, statusSinceMs, period, cancelAtMs, trialEndMs, changedAtMs } = event;
+/** A period is taken as it is told, and the interval stays: what the next one is will be told as well. */
+function fieldsAfter(
+  row: SubscriptionRow,
+  { status, statusSinceMs, period, cancelAtMs, trialEndMs, changedAtMs }: SubscriptionEvent,
+  nowMs: number,
+): Partial<SubscriptionFields> {
+  const isNextPeriod = period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
+  const endMs = period?.toMs ?? row.currentPeriodEnd.getTime();
   return {
+    ...(isNextPeriod ? pendingPlan(row) : {}),
     ...movedTo(row, status, new Date(statusSinceMs)),
     ...(period ? inPeriod(row, period) : {}),
-    ...(cancelAtMs === undefined ? {} : { cancelAt: momentOf(cancelAtMs) }),
+    // What the processor tells of has begun, also where its clock is ahead of ours.
+    startsAt: new Date(Math.min(row.startsAt.getTime(), nowMs)),
+    ...(cancelAtMs === undefined
+      ? {}
+      : { cancelAt: momentOf(cancelAtMs), cancelsAtPeriodEnd: cancelAtMs === endMs }),
     ...(trialEndMs === undefined ? {} : { trialEnd: momentOf(trialEndMs) }),
     processorChangedAt: new Date(changedAtMs),
   };

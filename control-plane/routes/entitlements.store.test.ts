@@ -130,14 +130,14 @@ describe('a check', () => {
       // Behind the back of what memory holds: nobody was told.
       return (await made.check(customerId, 'sso', { consistency: 'strong' })).reasonCode;
     };
-    expect(await since(7, '30 s')).toBe('granted_grace_period');
-    expect(await since(7, '-1 ms')).toBe('subscription_past_due');
+    expect(await since(14, '30 s')).toBe('granted_grace_period');
+    expect(await since(14, '-1 ms')).toBe('subscription_past_due');
     await api.ask('workspace.update', { body: { pastDueGraceDays: 9 } });
     expect(await since(9, '30 s')).toBe('granted_grace_period');
     expect(await since(9, '-1 ms')).toBe('subscription_past_due');
     await api.ask('workspace.update', { body: { pastDueGraceDays: 0 } });
     expect(await since(0, '0 s')).toBe('subscription_past_due');
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 7 } });
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
   });
 
   it('is a denial for nobody and for no feature, whatever the names', async () => {

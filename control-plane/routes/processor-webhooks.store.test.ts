@@ -81,6 +81,8 @@ async function tell(told: Told): Promise<void> {
 const read = async (subscriptionId: string) =>
   (await api.ask('subscriptions.retrieve', { params: { subscriptionId } })).body;
 
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
+
 /** Types of what was told of it, sorted. */
 async function eventsOf(subscriptionId: string): Promise<string[]> {
   const sql = `SELECT type FROM webhook_events WHERE body LIKE '%' || $1 || '%' ORDER BY created_at, id`;
@@ -157,7 +159,6 @@ describe('a subscription', () => {
       trial_end: FAR,
     };
     await tell({ at: T0, object });
-    const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
     expect(await read(id)).toMatchObject({
       status: 'past_due',
       currentPeriodStart: iso(T0),
@@ -171,6 +172,25 @@ describe('a subscription', () => {
     expect(rows).toEqual([{ actor: 'processor', action: 'processor.receiveEvent' }]);
     await tell({ at: T0 + 1, object: { id: theirs, cancel_at: null } });
     expect(await read(id)).not.toHaveProperty('cancelAt');
+  });
+
+  it('takes a period as it is told, and a plan that waits with the next one', async () => {
+    const later = (await api.ask('createPlan', { body: { productId: 'p', name: 'Later' } })).body.id;
+    const { id, theirs } = await subscribe({ interval: 'year', currentPeriodEnd: iso(T0 + 40 * 86_400) });
+    const waits = { planId: later, at: 'period_end' };
+    await api.ask('subscriptions.update', { params: { subscriptionId: id }, body: waits });
+    const telling = (at: number, from: number, to: number) =>
+      tell({ at, object: { id: theirs, current_period_start: from, current_period_end: to } });
+    const end = T0 + 45 * 86_400;
+    await telling(T0, T0, end);
+    const shown = { interval: 'year', intervalCount: 1, billingAnchor: iso(end) };
+    expect(await read(id)).toMatchObject({ ...shown, planId, pendingPlanId: later });
+    // Its clock is ahead of ours: what it tells of has begun.
+    await telling(T0 + 1, end, end + 365 * 86_400);
+    expect(await read(id)).toMatchObject({ ...shown, planId: later, currentPeriodStart: iso(end) });
+    expect(await read(id)).not.toHaveProperty('pendingPlanId');
+    const { rows } = await api.pool.query('SELECT starts_at FROM subscriptions WHERE id = $1', [id]);
+    expect(rows[0].starts_at.getTime()).toBeLessThanOrEqual(clock.nowMs());
   });
 
   it('is canceled when the processor deletes it, at the moment that it names', async () => {

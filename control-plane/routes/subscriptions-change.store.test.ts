@@ -134,34 +134,6 @@ describe('a change', () => {
     expect((await made.patch(body.id, { planId: body.planId, planVersion: 1 })).body.planVersion).toBe(1);
   });
 
-  it('of the period begins a cycle anew, unless it is one of its own', async () => {
-    const { body } = await made.subscribe({
-      currentPeriodStart: '2098-01-31T00:00:00.000Z',
-      currentPeriodEnd: '2098-02-28T00:00:00.000Z',
-    });
-    const cycle = async () =>
-      (
-        await api.pool.query('SELECT anchor, interval_months, interval_ms FROM subscriptions WHERE id = $1', [
-          body.id,
-        ])
-      ).rows[0];
-    const next = {
-      currentPeriodStart: '2098-02-28T00:00:00.000Z',
-      currentPeriodEnd: '2098-03-31T00:00:00.000Z',
-    };
-    expect((await made.patch(body.id, next)).body).toMatchObject(next);
-    expect(await cycle()).toMatchObject({ anchor: new Date('2098-01-31'), interval_months: 1 });
-    await made.patch(body.id, { currentPeriodEnd: '2098-03-10T00:00:00.000Z' });
-    expect(await cycle()).toEqual({
-      anchor: new Date('2098-02-28'),
-      interval_months: null,
-      interval_ms: 10 * 86_400_000,
-    });
-    for (const currentPeriodEnd of ['2098-02-28T00:00:00Z', '2097-01-01T00:00:00Z']) {
-      expectRefusal(await made.patch(body.id, { currentPeriodEnd }), 'invalid_request', 'currentPeriodEnd');
-    }
-  });
-
   it('of the metadata alone is recorded and told to nobody', async () => {
     const { body } = await made.subscribe({ metadata: { a: 1 } });
     expect((await made.patch(body.id, { metadata: { b: true } })).body.metadata).toEqual({ b: true });

@@ -34,6 +34,9 @@ describe('a new subscription', () => {
       status: 'active',
       currentPeriodStart: body.createdAt,
       currentPeriodEnd: expect.any(String),
+      interval: 'month',
+      intervalCount: 1,
+      billingAnchor: body.createdAt,
       addons: [],
       createdAt: expect.any(String),
     });

@@ -9,10 +9,12 @@ import {
   findSubscription,
   listSubscriptions,
   lockSubscription,
+  type SubscriptionFields,
   type SubscriptionRow,
 } from '../store/subscriptions.ts';
 import { changeSubscription, recordSubscription } from '../subscriptions/change-subscription.ts';
 import { createSubscription } from '../subscriptions/create-subscription.ts';
+import { endOfTerm } from '../subscriptions/end-of-term.ts';
 import { ended, patchSubscription, requireTransition } from '../subscriptions/patch-subscription.ts';
 import { shownSubscription } from '../subscriptions/shown-subscription.ts';
 import { attachedAddon, requireRoomForAddon } from '../subscriptions/subscribed-objects.ts';
@@ -42,8 +44,7 @@ export const subscriptionHandlers: Pick<Handlers, SubscriptionOperation> = {
     requireTransition(row, 'canceled');
     if (row.status === 'canceled') return shownSubscription(row);
     const now = new Date(context.nowMs);
-    const fields =
-      body.at === 'now' ? movedTo(row, 'canceled', now) : { cancelAt: endOfLastPeriod(row, now) };
+    const fields = body.at === 'now' ? movedTo(row, 'canceled', now) : cancellationAtEnd(row, now);
     return shownSubscription(await changeSubscription(context, row, fields));
   },
 
@@ -73,16 +74,17 @@ async function lockedSubscription(context: RequestContext, id: string): Promise<
   return row;
 }
 
-/** Of the period that runs now; what is to end sooner still does. */
-function endOfLastPeriod(row: SubscriptionRow, now: Date): Date {
-  const end = periodEnd(row, now);
-  return row.cancelAt && row.cancelAt < end ? row.cancelAt : end;
+/** Of the trial or period that runs now; what is to end sooner still does. */
+function cancellationAtEnd(row: SubscriptionRow, now: Date): Partial<SubscriptionFields> {
+  const end = runningEnd(row, now);
+  const isSooner = row.cancelAt !== null && row.cancelAt < end && !row.cancelsAtPeriodEnd;
+  return isSooner ? {} : { cancelAt: end, cancelsAtPeriodEnd: true };
 }
 
-/** Be it stored already or not. */
-function periodEnd(row: SubscriptionRow, now: Date): Date {
-  if (row.currentPeriodEnd > now) return row.currentPeriodEnd;
-  return new Date(termPeriodAt(termOfRow(row), now.getTime()).toMs);
+/** Be its period stored already or not. */
+function runningEnd(row: SubscriptionRow, now: Date): Date {
+  const end = endOfTerm(row);
+  return end > now ? end : new Date(termPeriodAt(termOfRow(row), now.getTime()).toMs);
 }
 
 async function recordAddons(context: RequestContext, before: SubscriptionRow): Promise<SubscriptionRow> {

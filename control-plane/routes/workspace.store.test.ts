@@ -29,7 +29,7 @@ describe('the workspace', () => {
       name: 'Test',
       mode: 'live',
       strictMeters: false,
-      pastDueGraceDays: 7,
+      pastDueGraceDays: 14,
     });
     await expect
       .poll(async () => (await api.ask('workspace.retrieve')).body.firstApiCallAt, SOON)
@@ -93,7 +93,7 @@ describe('the audit log', () => {
             actor: expect.stringMatching(/^key_/),
             action: 'workspace.update',
             objectId: workspaceId,
-            before: { mode, pastDueGraceDays: 7 },
+            before: { mode, pastDueGraceDays: 14 },
             after: { mode, pastDueGraceDays: 30 },
             requestId: 'audit-1',
           },

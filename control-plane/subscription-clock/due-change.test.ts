@@ -10,7 +10,8 @@ import { dueChange } from './due-change.ts';
  *
  * Breaks that turn it red: the end of the trial or the period before the cancellation; a period rolled of a
  * subscription with a processor; a canceled one rolled up to now; the moment of noticing taken for that of
- * the move; a roll before its pause is over, or none put after it.
+ * the move; a roll before its pause is over, or none put after it; a plan that waits taken before the end of
+ * the period, kept beyond it, or beyond the end of its subscription.
  */
 const START_MS = Date.UTC(2026, 0, 31);
 const DAY_MS = 86_400_000;
@@ -24,14 +25,23 @@ const row = fc
     status: fc.constantFrom('incomplete', 'trialing', 'active', 'paused', 'canceled' as const),
     isProcessors: fc.boolean(),
     length: fc.oneof(fc.constant('month' as const), fc.integer({ min: 1, max: 60 })),
+    firstEnd: fc.option(fc.integer({ min: 1, max: 90 })),
+    pendingPlanId: fc.option(fc.constant('plan_b')),
     trialEnd: fc.option(day),
     cancelAt: fc.option(day),
     noRollBefore: fc.option(day),
   })
-  .map(({ status, isProcessors, length, trialEnd, cancelAt, noRollBefore }) => {
+  .map(({ status, isProcessors, length, firstEnd, trialEnd, cancelAt, noRollBefore, ...rest }) => {
     return rowOf({
       status,
-      ...(length === 'month' ? lasting({ interval: 'month', intervalCount: 1 }) : everyDays(length)),
+      ...rest,
+      planVersion: 3,
+      ...beginning(
+        length === 'month'
+          ? { interval: 'month', intervalCount: 1 }
+          : { interval: 'day', intervalCount: length },
+        firstEnd === null ? undefined : at(firstEnd),
+      ),
       processorSubscriptionId: isProcessors ? 'si' : null,
       trialEnd: trialEnd === null ? null : at(trialEnd),
       cancelAt: cancelAt === null ? null : at(cancelAt),
@@ -77,7 +87,7 @@ describe('what is due', () => {
   });
 
   it('of periods of a millisecond is one roll in ten seconds, over as many as have passed', () => {
-    let of = rowOf(lasting({ interval: 'day', intervalCount: 1, legacyIntervalMs: 1 }));
+    let of = rowOf(beginning({ interval: 'day', intervalCount: 1, legacyIntervalMs: 1 }));
     const rolls: number[] = [];
     for (let ms = 0; ms <= 25_000; ms += 1) {
       const change = dueChange(of, START_MS + ms);
@@ -89,6 +99,15 @@ describe('what is due', () => {
     expect(rolls).toEqual([1, 10_001, 20_001]);
     const trial = { ...of, status: 'trialing' as const, trialEnd: new Date(START_MS + 25_001) };
     expect(dueChange(trial, START_MS + 25_001)?.action).toBe('subscriptions.endTrial');
+  });
+
+  it('of a trial of 14 days is a month from its end on, and no moment of the trial is in it', () => {
+    const length = { interval: 'month', intervalCount: 1 } as const;
+    const trial = rowOf({ ...beginning(length, at(14)), status: 'trialing', trialEnd: at(14) });
+    expect(dueChange(trial, at(14).getTime())?.fields).toMatchObject({
+      ...{ status: 'active', currentPeriodStart: at(14) },
+      currentPeriodEnd: new Date(addMonths(at(14).getTime(), 1)),
+    });
   });
 
   it('was not before the status that it ends', () => {
@@ -104,11 +123,16 @@ function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
     const isEnded = state.status === 'canceled' || state.status === 'incomplete_expired';
     const { cancelAt, trialEnd, currentPeriodEnd: end } = state;
     const dues: Array<[Date, Partial<SubscriptionRow>]> = [];
-    if (cancelAt) dues.push([cancelAt, { status: 'canceled', statusSince: cancelAt, canceledAt: cancelAt }]);
+    if (cancelAt) {
+      const canceled = { status: 'canceled', statusSince: cancelAt, canceledAt: cancelAt } as const;
+      dues.push([cancelAt, { ...canceled, pendingPlanId: null }]);
+    }
     if (state.status === 'trialing' && trialEnd)
       dues.push([trialEnd, { status: 'active', statusSince: trialEnd }]);
     if (state.processorSubscriptionId === null) {
-      dues.push([end, { currentPeriodStart: end, currentPeriodEnd: nextEnd(state) }]);
+      const planId = state.pendingPlanId;
+      const plan = planId === null ? {} : { planId, planVersion: null, pendingPlanId: null };
+      dues.push([end, { currentPeriodStart: end, currentPeriodEnd: nextEnd(state), ...plan }]);
     }
     const next = dues.filter(([moment]) => moment <= now).sort(([a], [b]) => a.getTime() - b.getTime())[0];
     if (isEnded || !next) return withPause(of, state, now);
@@ -136,13 +160,14 @@ function isSame(a: SubscriptionRow, b: SubscriptionRow): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function lasting(length: PeriodLength) {
-  const period = { fromMs: START_MS, toMs: later(length, START_MS, 1) };
+/** The first period ends then, be it one interval long or not. */
+function beginning(length: PeriodLength, end = new Date(later(length, START_MS, 1))) {
+  const period = { fromMs: START_MS, toMs: end.getTime() };
   return fieldsOfTerm({ cycle: cycleOf(period, length), period });
 }
 
 function everyDays(intervalCount: number) {
-  return lasting({ interval: 'day', intervalCount });
+  return beginning({ interval: 'day', intervalCount });
 }
 
 function rowOf(fields: Partial<SubscriptionRow>): SubscriptionRow {

@@ -1,7 +1,6 @@
-import { termPeriodAt } from '../../schemas/rules/subscription-period.ts';
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
-import { inPeriod, movedTo, termOfRow } from '../subscriptions/subscription-fields.ts';
+import { movedTo, rolledTo } from '../subscriptions/subscription-fields.ts';
 
 /** What time does to a subscription. */
 export interface DueChange {
@@ -43,8 +42,7 @@ function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
   return { action: 'subscriptions.cancel', fields };
 }
 
-/** Into the period of that moment, over as many as it takes. */
+/** Into the period of that moment. */
 function rolled(row: SubscriptionRow, atMs: number): Partial<SubscriptionFields> | undefined {
-  if (row.processorSubscriptionId !== null || row.currentPeriodEnd.getTime() > atMs) return undefined;
-  return inPeriod(row, termPeriodAt(termOfRow(row), atMs));
+  return row.processorSubscriptionId === null ? rolledTo(row, atMs) : undefined;
 }

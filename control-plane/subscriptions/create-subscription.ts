@@ -1,7 +1,6 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
-import { addMonths, cycleOf } from '../../schemas/rules/subscription-period.ts';
 import { readMetadata } from '../read-metadata.ts';
 import type { RequestContext } from '../request-context.ts';
 import { putSubscriptionAddon } from '../store/subscription-addons.ts';
@@ -12,7 +11,8 @@ import {
   type SubscriptionRow,
 } from '../store/subscriptions.ts';
 import { processorIdTaken, recordSubscription } from './change-subscription.ts';
-import { givenMoment, requirePeriod, requireTrialAhead } from './moments.ts';
+import { firstTerm } from './first-term.ts';
+import { givenMoment, requireTrialAhead } from './moments.ts';
 import { attachedAddon, requireVersion, subscribedPlan, subscribingCustomer } from './subscribed-objects.ts';
 import { fieldsOfTerm } from './subscription-fields.ts';
 
@@ -41,17 +41,14 @@ export async function createSubscription(
 
 /** With the defaults of the contract, §5. */
 function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 'planId' | 'metadata'> {
-  const start = givenMoment(body.currentPeriodStart) ?? new Date(nowMs);
-  const end = givenMoment(body.currentPeriodEnd) ?? new Date(addMonths(start.getTime(), 1));
-  requirePeriod(start, end);
   const trialEnd = givenMoment(body.trialEnd) ?? null;
   const isTrialAhead = trialEnd !== null && trialEnd.getTime() > nowMs;
   const status = body.status ?? (isTrialAhead ? 'trialing' : 'active');
   if (status === 'trialing') requireTrialAhead(trialEnd, nowMs);
-  const period = { fromMs: start.getTime(), toMs: end.getTime() };
+  const term = firstTerm(body, { nowMs, trialEnd: status === 'trialing' ? trialEnd : null });
   return {
-    ...fieldsOfTerm({ cycle: cycleOf(period, { interval: 'month', intervalCount: 1 }), period }),
-    startsAt: start,
+    ...fieldsOfTerm(term),
+    startsAt: new Date(term.period.fromMs),
     cancelsAtPeriodEnd: false,
     pendingPlanId: null,
     noRollBefore: null,

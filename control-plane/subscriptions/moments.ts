@@ -1,5 +1,6 @@
 /** Moments that a body may name. The schema has checked that each is one. */
 import { Defect, Rejected } from '../../schemas/failures.ts';
+import type { Span } from '../../schemas/rules/calendar.ts';
 import { timestampMs } from '../../schemas/rules/timestamp.ts';
 
 /** Undefined: nothing is said; null: there is to be none. */
@@ -24,12 +25,9 @@ export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
 /** No moment of ours lies beyond; see the timestamps that are taken. */
 const END_MAX_MS = Date.UTC(2100, 0, 1);
 
-/** Throws Rejected. */
-export function requirePeriod(start: Date, end: Date): void {
-  if (end <= start) throw badEnd('lies after `currentPeriodStart`');
-  if (end.getTime() >= END_MAX_MS) throw badEnd('lies before 2100');
-}
-
-function badEnd(rule: string): Rejected {
-  return new Rejected('invalid_request', `\`currentPeriodEnd\` ${rule}.`, { param: 'currentPeriodEnd' });
+/** Throws Rejected, naming what gives the end. */
+export function requirePeriod({ fromMs, toMs }: Span, param: 'currentPeriodEnd' | 'trialEnd'): void {
+  const rule =
+    toMs <= fromMs ? 'lies after `currentPeriodStart`' : toMs >= END_MAX_MS ? 'lies before 2100' : undefined;
+  if (rule !== undefined) throw new Rejected('invalid_request', `\`${param}\` ${rule}.`, { param });
 }

@@ -7,25 +7,38 @@ import { readMetadata } from '../read-metadata.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { changeSubscription } from './change-subscription.ts';
-import { givenMoment, requirePeriod, requireTrialAhead } from './moments.ts';
+import { givenMoment, requireTrialAhead } from './moments.ts';
+import { patchedPlan } from './patched-plan.ts';
+import { patchedTerm } from './patched-term.ts';
 import { shownSubscription } from './shown-subscription.ts';
-import { requireVersion, subscribedPlan } from './subscribed-objects.ts';
-import { inPeriod, movedTo } from './subscription-fields.ts';
+import { movedTo, rolledTo } from './subscription-fields.ts';
 
 /** Throws Rejected: first for the fields, then for what they name. The row is locked. */
 export async function patchSubscription(
   context: RequestContext,
-  row: SubscriptionRow,
+  locked: SubscriptionRow,
   { body, bodyText }: { body: SubscriptionPatch; bodyText: string },
 ): Promise<SubscriptionRow> {
-  const term = patchedTerm(row, body, context.nowMs);
-  const metadata = readMetadata(bodyText) ?? row.metadata;
+  const { nowMs } = context;
+  const row = withRunningPeriod(locked, body, nowMs);
   const { status = row.status } = body;
+  const trialEnd = patchedTrialEnd(row, body, nowMs);
+  const term = patchedTerm(row, body, { status, trialEnd, nowMs });
+  const processorSubscriptionId = patchedProcessorId(row, body);
+  const metadata = readMetadata(bodyText) ?? row.metadata;
   requireTransition(row, status);
   const plan = await patchedPlan(context, row, body);
-  const fields = { ...term, ...plan, ...movedTo(row, status, new Date(context.nowMs)) };
+  const fields = { ...term, ...plan, processorSubscriptionId, ...movedTo(row, status, new Date(nowMs)) };
   if (hasEnded(row.status)) requireOnlyMetadata(row, fields);
-  return changeSubscription(context, row, { ...fields, metadata });
+  return changeSubscription(context, locked, { ...fields, metadata });
+}
+
+/** What is to change with the next period means the one after now, though the clock may not have come yet. */
+function withRunningPeriod(row: SubscriptionRow, body: SubscriptionPatch, nowMs: number): SubscriptionRow {
+  const isOfNext =
+    body.at === 'period_end' || body.interval !== undefined || body.intervalCount !== undefined;
+  const isOurs = row.processorSubscriptionId === null && !hasEnded(row.status);
+  return isOfNext && isOurs ? { ...row, ...rolledTo(row, nowMs) } : row;
 }
 
 /** Throws Rejected `illegal_transition`. To the status it has it may always go. */
@@ -34,22 +47,13 @@ export function requireTransition({ status: from }: SubscriptionRow, to: Subscri
   if (to !== from && !legal.includes(to)) throw illegalTransition({ from, to, legal });
 }
 
-type Term = Partial<SubscriptionFields>;
-
-function patchedTerm(row: SubscriptionRow, body: SubscriptionPatch, nowMs: number): Term {
-  const start = givenMoment(body.currentPeriodStart) ?? row.currentPeriodStart;
-  const end = givenMoment(body.currentPeriodEnd) ?? row.currentPeriodEnd;
-  if (body.currentPeriodStart !== undefined || body.currentPeriodEnd !== undefined) requirePeriod(start, end);
+/** Throws Rejected. */
+function patchedTrialEnd(row: SubscriptionRow, body: SubscriptionPatch, nowMs: number): Date | null {
   const trialEnd = patched(givenMoment(body.trialEnd), row.trialEnd);
   const { status = row.status } = body;
   const isOtherTrial = status !== row.status || trialEnd?.getTime() !== row.trialEnd?.getTime();
   if (status === 'trialing' && isOtherTrial) requireTrialAhead(trialEnd, nowMs);
-  return {
-    ...inPeriod(row, { fromMs: start.getTime(), toMs: end.getTime() }),
-    trialEnd,
-    cancelAt: patched(givenMoment(body.cancelAt), row.cancelAt),
-    processorSubscriptionId: patchedProcessorId(row, body),
-  };
+  return trialEnd;
 }
 
 function patched<T>(given: T | null | undefined, kept: T | null): T | null {
@@ -62,21 +66,6 @@ function patchedProcessorId(row: SubscriptionRow, body: SubscriptionPatch): stri
   throw new Rejected('invalid_request', '`processorSubscriptionId` is set once and never changes.', {
     param: 'processorSubscriptionId',
   });
-}
-
-/** It may stay on a plan that was archived since. Another plan begins with no version pinned. */
-async function patchedPlan(
-  context: RequestContext,
-  row: SubscriptionRow,
-  { planId, planVersion }: SubscriptionPatch,
-): Promise<Pick<SubscriptionFields, 'planId' | 'planVersion'>> {
-  if (planId === undefined && planVersion === undefined) {
-    return { planId: row.planId, planVersion: row.planVersion };
-  }
-  const plan = await subscribedPlan(context, planId ?? row.planId, row.planId);
-  if (typeof planVersion === 'number') requireVersion(plan, planVersion);
-  const kept = plan.id === row.planId ? row.planVersion : null;
-  return { planId: plan.id, planVersion: patched(planVersion, kept) };
 }
 
 /** Throws Rejected `illegal_transition`: nothing comes after the end. */

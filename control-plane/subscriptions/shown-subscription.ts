@@ -5,7 +5,7 @@ import type { SubscriptionRow } from '../store/subscriptions.ts';
 
 /** As answers, the audit log and its ETag show it. */
 export function shownSubscription(row: SubscriptionRow): Subscription {
-  const { processorSubscriptionId, planVersion } = row;
+  const { processorSubscriptionId, planVersion, pendingPlanId } = row;
   return {
     id: row.id,
     customerId: row.customerId,
@@ -14,15 +14,23 @@ export function shownSubscription(row: SubscriptionRow): Subscription {
     status: row.status,
     currentPeriodStart: textOf(row.currentPeriodStart),
     currentPeriodEnd: textOf(row.currentPeriodEnd),
+    ...shownLength(row),
+    billingAnchor: textOf(row.anchor),
     ...(row.cancelAt ? { cancelAt: textOf(row.cancelAt) } : {}),
     ...(row.canceledAt ? { canceledAt: textOf(row.canceledAt) } : {}),
     ...(row.trialEnd ? { trialEnd: textOf(row.trialEnd) } : {}),
     ...(processorSubscriptionId === null ? {} : { processorSubscriptionId }),
     ...(planVersion === null ? {} : { planVersion }),
+    ...(pendingPlanId === null ? {} : { pendingPlanId }),
     addons: row.addons,
     ...shownMetadata(row.metadata),
     createdAt: textOf(row.createdAt),
   };
+}
+
+/** One of an earlier release may have periods of a length that no interval says. */
+function shownLength({ interval, intervalCount, legacyIntervalMs }: SubscriptionRow) {
+  return legacyIntervalMs === null ? { interval, intervalCount } : {};
 }
 
 function textOf(moment: Date): string {

@@ -4,22 +4,64 @@ import {
   type BillingCycle,
   cycleThrough,
   type SubscriptionTerm,
+  termPeriodAt,
 } from '../../schemas/rules/subscription-period.ts';
-import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+import { hasEnded, type SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
 import type { SubscriptionFields } from '../store/subscriptions.ts';
 
 type CycleFields = Pick<SubscriptionFields, 'anchor' | 'interval' | 'intervalCount' | 'legacyIntervalMs'>;
 export type TermFields = CycleFields & Pick<SubscriptionFields, 'currentPeriodStart' | 'currentPeriodEnd'>;
 type StatusFields = Pick<SubscriptionFields, 'status' | 'statusSince' | 'canceledAt'>;
+type PlanFields = Pick<SubscriptionFields, 'planId' | 'planVersion' | 'pendingPlanId'>;
 
-/** In this status since that moment; nothing changes where it is in it already. */
+/**
+ * In this status since that moment; nothing changes where it is in it already. Nothing waits for what has
+ * ended.
+ */
 export function movedTo(
   { status: from, statusSince, canceledAt }: StatusFields,
   status: SubscriptionStatus,
   at: Date,
-): StatusFields {
+): StatusFields & Partial<PlanFields> {
   if (status === from) return { status, statusSince, canceledAt };
-  return { status, statusSince: at, canceledAt: status === 'canceled' ? at : null };
+  const moved = { status, statusSince: at, canceledAt: status === 'canceled' ? at : null };
+  return hasEnded(status) ? { ...moved, pendingPlanId: null } : moved;
+}
+
+/**
+ * In the period of this moment, over as many as it takes, on the plan that it was to have from the next one
+ * on; undefined where its period has not ended by then. A plan that was archived meanwhile is taken: the
+ * change was made while it was offered.
+ */
+export function rolledTo(
+  row: TermFields & PlanFields,
+  atMs: number,
+): (TermFields & Partial<PlanFields>) | undefined {
+  if (row.currentPeriodEnd.getTime() > atMs) return undefined;
+  return { ...inPeriod(row, termPeriodAt(termOfRow(row), atMs)), ...pendingPlan(row) };
+}
+
+/** Another plan begins with no version pinned. */
+export function pendingPlan({ pendingPlanId }: PlanFields): Partial<PlanFields> {
+  return pendingPlanId === null ? {} : { planId: pendingPlanId, planVersion: null, pendingPlanId: null };
+}
+
+/**
+ * From when on it counts, once its period begins at another moment. One that is moved ahead counts from then
+ * on, also where it counted before, unless the next period follows the running one without a gap: a renewal
+ * that is recorded early takes nothing away.
+ */
+export function startMoved(
+  { startsAt, currentPeriodStart, currentPeriodEnd }: TermFields & Pick<SubscriptionFields, 'startsAt'>,
+  { fromMs }: Span,
+  nowMs: number,
+): Pick<SubscriptionFields, 'startsAt'> {
+  if (fromMs === currentPeriodStart.getTime()) return { startsAt };
+  const hasBegun = startsAt.getTime() <= nowMs;
+  if (hasBegun && (fromMs <= nowMs || fromMs === currentPeriodEnd.getTime())) {
+    return { startsAt: new Date(Math.min(startsAt.getTime(), fromMs)) };
+  }
+  return { startsAt: new Date(fromMs) };
 }
 
 /** In this period; the lattice of the row goes on where the period ends on it. */

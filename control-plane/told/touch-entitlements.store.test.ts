@@ -218,15 +218,15 @@ describe('time is told', () => {
 
   it('of a grace that ends, by the days that the workspace gives it now', async () => {
     await made.change(subscriptionId, { status: 'past_due' });
-    clock.aheadMs += 7 * DAY_MS + 1_000;
+    clock.aheadMs += 14 * DAY_MS + 1_000;
     expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 9 } });
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 16 } });
     expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 8 } });
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 15 } });
     expect(await heard()).toEqual([]);
     clock.aheadMs += DAY_MS;
     expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
-    await api.ask('workspace.update', { body: { pastDueGraceDays: 7 } });
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
   });
 
   it('of a subscription that the clock cancels, and not of a trial that becomes active', async () => {

@@ -26,7 +26,7 @@ import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-unde
  */
 const log = pino({ level: 'silent' });
 const DAY_MS = 86_400_000;
-const PERIOD_MS = 10 * DAY_MS + 12_345_678;
+const PERIOD_MS = 10 * DAY_MS;
 
 let folder: string;
 let warehouse: Warehouse;
@@ -66,7 +66,11 @@ afterAll(async () => {
 });
 
 function periodFrom(startMs: number) {
-  return { currentPeriodStart: isoText(startMs), currentPeriodEnd: isoText(startMs + PERIOD_MS) };
+  return {
+    currentPeriodStart: isoText(startMs),
+    currentPeriodEnd: isoText(startMs + PERIOD_MS),
+    ...{ interval: 'day', intervalCount: 10 },
+  };
 }
 
 function periodAt(atMs: number): Span {

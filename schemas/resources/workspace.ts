@@ -8,7 +8,7 @@ const settings = {
   pastDueGraceDays: Type.Integer({
     minimum: 0,
     maximum: 365,
-    description: 'How long a past-due subscription still counts.',
+    description: 'How long a past-due subscription still counts. 14 unless it is set.',
   }),
 };
 

@@ -28,6 +28,7 @@ export type Giving = Partial<Record<string, Given>>;
 export interface Subscribed {
   status: SubscriptionStatus;
   sinceMs: number;
+  startsMs: number;
   plan: number;
   addons: Array<{ addon: number; quantity: number }>;
 }
@@ -71,6 +72,7 @@ const PLACES = 3;
 const subscribed: fc.Arbitrary<Subscribed> = fc.record({
   status: fc.constantFrom(...SUBSCRIPTION_STATUSES),
   sinceMs: around.map((ms) => (ms > NOW_MS + 1 ? NOW_MS : ms)),
+  startsMs: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: around }),
   plan: fc.nat(PLACES - 1),
   addons: fc.uniqueArray(
     fc.record({ addon: fc.nat(PLACES - 1), quantity: fc.integer({ min: 1, max: 1_000_000 }) }),
@@ -153,10 +155,11 @@ function partsOf(all: ReturnType<typeof givenBy>, value: Given['value']) {
 
 /** What is in the way of a feature, and of the customer as a whole. */
 export function obstaclesOf(one: Case, key: string) {
-  const overdue = one.subscriptions.filter(
+  const begun = one.subscriptions.filter(({ startsMs }) => startsMs <= NOW_MS);
+  const overdue = begun.filter(
     (sub) => sub.status === 'unpaid' || (sub.status === 'past_due' && !countsFor(sub, one)),
   );
-  const paused = one.subscriptions.filter(({ status }) => status === 'paused');
+  const paused = begun.filter(({ status }) => status === 'paused');
   const gives = (sub: Subscribed) => givenBy(sub, one, key).some(({ given }) => given.value !== false);
   const fallback = overdue.length > 0 ? 'past_due' : paused.length > 0 ? 'paused' : 'none';
   return {
@@ -203,7 +206,8 @@ function codeOfNothing(one: Case, key: string, isGivenAsOff: boolean): string {
   return standing === 'paused' ? 'subscription_paused' : 'no_active_subscription';
 }
 
-function countsFor({ status, sinceMs }: Subscribed, { graceDays }: Case): boolean {
+function countsFor({ status, sinceMs, startsMs }: Subscribed, { graceDays }: Case): boolean {
+  if (startsMs > NOW_MS) return false;
   const isLate = NOW_MS - sinceMs >= graceDays * DAY_MS;
   return status === 'trialing' || status === 'active' || (status === 'past_due' && !isLate);
 }

@@ -84,7 +84,7 @@ describe('what a customer holds and may do', () => {
         quantity: 2,
       }));
       const given = grants.map((grant) => ({ ...grant, amount: '1' }));
-      const held = { ...LIFE, status: 'active', statusSinceMs: 0, grants: given } as const;
+      const held = { ...LIFE, status: 'active', statusSinceMs: 0, startsAtMs: 0, grants: given } as const;
       const holdings = { graceMs: 0, subscriptions: [held], overrides: [] };
       return resolveEntitlements(holdings, NOW_MS).features.get('seats')?.contributions;
     };
@@ -184,6 +184,7 @@ function holdingsOf({ graceDays, plans, addons, subscriptions, overrides }: Case
       ...LIFE,
       status: one.status,
       statusSinceMs: one.sinceMs,
+      startsAtMs: one.startsMs,
       grants: [
         ...grantsOf(plans[one.plan] ?? {}, `plan:p${one.plan}`, 1),
         ...one.addons.flatMap(({ addon, quantity }) =>
@@ -201,10 +202,9 @@ function holdingsOf({ graceDays, plans, addons, subscriptions, overrides }: Case
 
 const NO_OVERRIDE = { value: null, untilMs: 0 };
 
-const LIFE: Omit<HeldSubscription, 'status' | 'statusSinceMs' | 'grants'> = {
+const LIFE: Omit<HeldSubscription, 'status' | 'statusSinceMs' | 'startsAtMs' | 'grants'> = {
   createdAtMs: 0,
   canceledAtMs: null,
-  startsAtMs: 0,
   cycle: { anchorMs: 0, interval: 'month', intervalCount: 1 },
   periodStartMs: 0,
   periodEndMs: Date.UTC(1970, 1, 1),

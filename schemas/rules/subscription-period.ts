@@ -75,7 +75,8 @@ export function cycleThrough(cycle: BillingCycle, period: Span): BillingCycle {
 
 /**
  * The lattice of another length for what follows a period of the old one, from its end on. The day of the
- * month is kept: who was billed on the 31st, and on 28 Feb for want of one, is billed on 31 May after it.
+ * month is kept: a customer who is billed on the 31st, and on 28 Feb for want of one, is billed on 31 May
+ * after it. For that the anchor is an earlier moment of the new lattice, one with that day or nearest to it.
  */
 export function cycleAfter({ cycle, period }: SubscriptionTerm, length: PeriodLength): BillingCycle {
   const [months, before] = [monthsOf(length), monthsOf(cycle)];
@@ -84,8 +85,9 @@ export function cycleAfter({ cycle, period }: SubscriptionTerm, length: PeriodLe
   if (months === undefined || before === undefined) return after;
   const passed = monthsBetween(cycle.anchorMs, period.toMs);
   for (let n = 0; n < 12 && dayOfMonth(after.anchorMs) < day; n += 1) {
-    const anchorMs = addMonths(cycle.anchorMs, passed + n * months);
-    if (dayOfMonth(anchorMs) > dayOfMonth(after.anchorMs)) after.anchorMs = anchorMs;
+    const anchorMs = addMonths(cycle.anchorMs, passed - n * months);
+    // No timestamp of ours lies before 1970.
+    if (anchorMs >= 0 && dayOfMonth(anchorMs) > dayOfMonth(after.anchorMs)) after.anchorMs = anchorMs;
   }
   return after;
 }

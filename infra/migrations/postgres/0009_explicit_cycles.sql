@@ -35,5 +35,16 @@ ALTER TABLE subscriptions
   DROP COLUMN interval_months,
   DROP COLUMN interval_ms;
 
+-- What processes of the release before read while this one is rolled out: they go on to answer checks and to
+-- settle, and change no subscription any more. Nothing else uses these two.
+ALTER TABLE subscriptions
+  ADD COLUMN interval_months integer GENERATED ALWAYS AS (
+    CASE WHEN legacy_interval_ms IS NULL THEN
+      CASE interval WHEN 'month' THEN interval_count WHEN 'year' THEN 12 * interval_count END END) STORED,
+  ADD COLUMN interval_ms bigint GENERATED ALWAYS AS (
+    coalesce(legacy_interval_ms,
+      CASE interval WHEN 'day' THEN 86400000 * interval_count::bigint
+                    WHEN 'week' THEN 604800000 * interval_count::bigint END)) STORED;
+
 -- Workspaces that there are keep their own.
 ALTER TABLE workspaces ALTER COLUMN past_due_grace_days SET DEFAULT 14;

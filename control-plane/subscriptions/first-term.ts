@@ -1,0 +1,46 @@
+import { Rejected } from '../../schemas/failures.ts';
+import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
+import {
+  type BillingCycle,
+  cycleOf,
+  isBoundary,
+  later,
+  periodAt,
+  type SubscriptionTerm,
+} from '../../schemas/rules/subscription-period.ts';
+import { givenMoment, requirePeriod } from './moments.ts';
+import { firstLength } from './period-length.ts';
+
+/** What decides on the first period beside the body. */
+interface Beginning {
+  nowMs: number;
+  /** Of a subscription that is trialing. */
+  trialEnd: Date | null;
+}
+
+/**
+ * The first period of a new subscription, and what follows, with the defaults of the contract, §5: a trial is
+ * a period of its own, and the first that is paid begins where it ends. Throws Rejected.
+ */
+export function firstTerm(body: NewSubscription, { nowMs, trialEnd }: Beginning): SubscriptionTerm {
+  const length = firstLength(body);
+  const anchor = givenMoment(body.billingAnchor);
+  const lattice = anchor && { ...length, anchorMs: anchor.getTime() };
+  const fromMs = givenMoment(body.currentPeriodStart)?.getTime() ?? nowMs;
+  const given = givenMoment(body.currentPeriodEnd) ?? trialEnd;
+  const toMs = given?.getTime() ?? (lattice ? periodAt(lattice, fromMs).toMs : later(length, fromMs, 1));
+  const period = { fromMs, toMs };
+  requirePeriod(period, body.currentPeriodEnd === undefined && trialEnd ? 'trialEnd' : 'currentPeriodEnd');
+  if (lattice) return { cycle: requireOn(lattice, toMs), period };
+  const isTrial = trialEnd?.getTime() === toMs;
+  return { cycle: isTrial ? { ...length, anchorMs: toMs } : cycleOf(period, length), period };
+}
+
+/** Throws Rejected. */
+function requireOn(cycle: BillingCycle, endMs: number): BillingCycle {
+  if (isBoundary(cycle, endMs)) return cycle;
+  const message =
+    'The first period (of a trial: `trialEnd`) has to end a whole number of intervals before or after ' +
+    '`billingAnchor`.';
+  throw new Rejected('invalid_request', message, { param: 'billingAnchor' });
+}

@@ -1,0 +1,47 @@
+import { Rejected } from '../../schemas/failures.ts';
+import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
+import { requireVersion, subscribedPlan } from './subscribed-objects.ts';
+
+type PlanFields = Pick<SubscriptionFields, 'planId' | 'planVersion' | 'pendingPlanId'>;
+
+/** Throws Rejected. It may stay on a plan that was archived since. */
+export async function patchedPlan(
+  context: RequestContext,
+  row: SubscriptionRow,
+  body: SubscriptionPatch,
+): Promise<PlanFields> {
+  const { planId, planVersion, at } = body;
+  const { pendingPlanId } = row;
+  const kept = { planId: row.planId, planVersion: row.planVersion };
+  if (at === 'period_end') return { ...kept, pendingPlanId: await waitingPlan(context, row, body) };
+  if (planId === null) throw refused('planId', 'Null takes a change back that waits: with `at: period_end`.');
+  const waiting = planId !== undefined || body.pendingPlanId === null ? null : pendingPlanId;
+  if (planId === undefined && planVersion === undefined) return { ...kept, pendingPlanId: waiting };
+  const plan = await subscribedPlan(context, planId ?? row.planId, row.planId);
+  if (typeof planVersion === 'number') requireVersion(plan, planVersion);
+  // Another plan begins with no version pinned.
+  const keptVersion = plan.id === row.planId ? row.planVersion : null;
+  const version = planVersion === undefined ? keptVersion : planVersion;
+  return { planId: plan.id, planVersion: version, pendingPlanId: waiting };
+}
+
+/** To the plan that it has nothing has to wait. */
+async function waitingPlan(
+  context: RequestContext,
+  row: SubscriptionRow,
+  { planId, planVersion, pendingPlanId }: SubscriptionPatch,
+): Promise<string | null> {
+  if (planVersion !== undefined) {
+    throw refused('planVersion', 'It is set at once: set it when the change of the plan has taken effect.');
+  }
+  if (planId === null || (planId === undefined && pendingPlanId === null)) return null;
+  if (planId === undefined) throw refused('at', 'It says when another `planId` takes effect: send both.');
+  const plan = await subscribedPlan(context, planId, row.planId);
+  return plan.id === row.planId ? null : plan.id;
+}
+
+function refused(param: string, message: string): Rejected {
+  return new Rejected('invalid_request', message, { param });
+}
