@@ -23,6 +23,10 @@ export interface FactsQuestion {
 /** Moments ahead at which time alone changes what holds. What comes later is read when these have come. */
 const MOMENTS_MAX = 16;
 
+/** Of a grant's subscription, so that the two are joined once. */
+const LIVING = `living.id, living.customer_id, living.is_archived, living.status, living.starts_at,
+            living.created_at, living.grace_ends`;
+
 /**
  * `$2` and `$3` name the customers, each with the moment of the change; `$4` is now. A subscription that has
  * begun by now counts at earlier moments too: its period may have rolled since.
@@ -42,15 +46,15 @@ const FACTS = `WITH named AS (
        FROM named
        JOIN ${rowsBy('subscriptions', 'customer_id', 'named.id')} s
          ON s.environment = $1 AND s.status IN ('trialing', 'active', 'past_due', 'unpaid', 'paused')),
-   given AS (
-     SELECT living.id, f.id AS feature_id, f.meter_key, pe.amount
+   given AS MATERIALIZED (
+     SELECT ${LIVING}, f.id AS feature_id, f.meter_key, pe.amount
        FROM living
        JOIN ${rowsBy('plans', 'id', 'living.plan_id')} p ON p.environment = $1
        JOIN plan_entitlements pe
          ON pe.plan_id = p.id AND pe.version = coalesce(living.plan_version, p.version)
        JOIN features f ON f.id = pe.feature_id AND f.meter_key IS NOT NULL
      UNION ALL
-     SELECT living.id, f.id, f.meter_key, ae.amount * sa.quantity
+     SELECT ${LIVING}, f.id, f.meter_key, ae.amount * sa.quantity
        FROM living
        JOIN subscription_addons sa ON sa.subscription_id = living.id
        JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} a ON a.environment = $1
@@ -74,11 +78,10 @@ const FACTS = `WITH named AS (
               SELECT turns.at FROM turns WHERE turns.customer_id = named.id AND turns.at > named.since
                ORDER BY turns.at LIMIT ${MOMENTS_MAX}) ahead),
    giving AS (
-     SELECT m.customer_id, m.at, l.id, l.created_at, given.feature_id, given.meter_key, given.amount,
-            NOT l.is_archived AND (l.status IN ('trialing', 'active') OR m.at < l.grace_ends) AS counts
+     SELECT m.customer_id, m.at, g.id, g.created_at, g.feature_id, g.meter_key, g.amount,
+            NOT g.is_archived AND (g.status IN ('trialing', 'active') OR m.at < g.grace_ends) AS counts
        FROM moments m
-       JOIN living l ON l.customer_id = m.customer_id AND l.starts_at <= greatest(m.at, $4)
-       JOIN given ON given.id = l.id),
+       JOIN given g ON g.customer_id = m.customer_id AND g.starts_at <= greatest(m.at, $4)),
    in_force AS (
      SELECT m.customer_id, m.at, r.feature_id, r.meter_key, r.amount
        FROM moments m

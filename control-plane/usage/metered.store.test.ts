@@ -99,7 +99,7 @@ describe('a counter of a subscriber', () => {
 
   it('is that of the calendar month before the subscription began, and for what nothing meters', async () => {
     const before = anchorMs - 1;
-    const month = calendarSpan('month', before);
+    const month = { ...calendarSpan('month', before), toMs: anchorMs };
     const { text, body } = await usage.read(`sum?at=${isoText(before)}`);
     expect(body).toMatchObject(shownPeriod(month));
     expect(unitsOf(numberIn(text, 'current'))).toBe(expectedValue(within(happenings, month), 'sum'));
@@ -152,15 +152,61 @@ describe('a counter of a subscriber', () => {
     const customerId = await made.customer();
     const planId = await made.plan({ 'sum-feature': 5 });
     const id = await made.subscribe(customerId, {}, { planId, ...periodFrom(anchorMs) });
-    await usage.api.ask('subscriptions.cancel', { params: { subscriptionId: id }, body: { at: 'now' } });
+    const ended = await usage.api.ask('subscriptions.cancel', {
+      params: { subscriptionId: id },
+      body: { at: 'now' },
+    });
+    const endedMs = Date.parse(ended.body.canceledAt ?? '');
     const period = async (at: number) => {
       const params = { customerId, meterId: 'sum' };
       return (await usage.api.ask('usage.retrieve', { params, query: { at: isoText(at) } })).body;
     };
-    expect(await period(nowMs)).toMatchObject(shownPeriod(periodAt(nowMs)));
-    const after = Date.now() + 1;
-    expect(await period(after)).toMatchObject(shownPeriod(calendarSpan('month', after)));
-    expect(await period(nowMs)).not.toHaveProperty('limit');
+    const last = { ...periodAt(nowMs), toMs: endedMs };
+    expect(await period(nowMs)).toMatchObject({ ...shownPeriod(last), limit: 5 });
+    const after = { ...calendarSpan('month', endedMs), fromMs: endedMs };
+    expect(await period(endedMs)).toMatchObject(shownPeriod(after));
+    expect(await period(endedMs)).not.toHaveProperty('limit');
+  });
+
+  // Red when periods are computed from what holds now: 127, 107 and 10 for 20, 7 and 3.
+  it('has no event in two periods, whatever its subscriptions become', async () => {
+    const customerId = await made.customer();
+    await usage.makeMeter('chained', 'sum');
+    await made.feature('chained-feature', 'metered', 'chained');
+    const planId = await made.plan({ 'chained-feature': 1_000 });
+    let used = 0;
+    const use = async (value: number, occurredAtMs: number) => {
+      used += 1;
+      const happening = { ...LATE, occurredAtMs, id: `chained-${used}` };
+      const logged = { ...usage.logged(happening, 'chained'), customerId, value: `${value}` };
+      await usage.load(await usage.append([logged]));
+    };
+    const read = async (at?: number) => {
+      const query = at === undefined ? {} : { at: isoText(at) };
+      const params = { customerId, meterId: 'chained' };
+      return (await usage.api.ask('usage.retrieve', { params, query })).body.current;
+    };
+    const [early, within, started] = [nowMs - 3, nowMs - 1, nowMs - 2].map((ms) => ms - 10_000) as [
+      ...[number, number, number],
+    ];
+    await use(20, early);
+    const first = await made.subscribe(customerId, {}, { planId, currentPeriodStart: isoText(started) });
+    await use(100, within);
+    expect([await read(early), await read()]).toEqual([20, 100]);
+    await usage.api.ask('subscriptions.cancel', { params: { subscriptionId: first }, body: { at: 'now' } });
+    const second = await made.subscribe(customerId, {}, { planId });
+    const secondMs = Date.now();
+    await use(7, secondMs);
+    expect([await read(early), await read(within), await read()]).toEqual([20, 100, 7]);
+    const changedMs = Date.now() + 1;
+    await usage.api.ask('subscriptions.update', {
+      params: { subscriptionId: second },
+      body: { currentPeriodStart: isoText(changedMs), currentPeriodEnd: isoText(changedMs + 5 * DAY_MS) },
+    });
+    await use(3, changedMs);
+    expect([await read(early), await read(within), await read(secondMs), await read(changedMs)]).toEqual([
+      ...[20, 100, 7, 3],
+    ]);
   });
 });
 
