@@ -18,6 +18,8 @@ import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from './store
 import type { Turns } from './turns.ts';
 
 export interface LoadLoopDeps extends LoadDeps {
+  /** Usage that occurred before this moment is not kept. */
+  keptFromMs: () => number;
   disk: { isLow(): boolean };
   wakeup: Wakeup;
   /** Whether this process should hold the partition at all. */

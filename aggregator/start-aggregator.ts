@@ -52,14 +52,15 @@ export function startAggregator(
 ): Aggregator {
   const metrics = createAggregatorMetrics(deps.metrics);
   const { reader, shared } = deps;
+  const kept = { keptFromMs: () => keptFromMs(deps) };
   const whole = { ...AGGREGATOR_DEFAULTS, ...(shared ? SHARED_DEFAULTS : {}), ...options };
   const logId = Buffer.from(reader.logId).toString('hex');
   const sharing = { logId, owner: whole.owner, partitions: reader.partitions };
   const share = shared ? startFairShare(deps, sharing) : WHOLE_SHARE;
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
-    createPartitionLoader({ ...deps, metrics, share }, partition, whole),
+    createPartitionLoader({ ...deps, ...kept, metrics, share }, partition, whole),
   );
-  const auditor = startAuditorOf(deps, loaders, whole);
+  const auditor = startAuditorOf({ ...deps, ...kept }, loaders, whole);
   return {
     channels: {
       [CHANNELS.readerWaits]: () => {
@@ -78,14 +79,14 @@ export function startAggregator(
 }
 
 function startAuditorOf(
-  deps: AggregatorDeps,
+  deps: AggregatorDeps & { keptFromMs: () => number },
   loaders: PartitionLoader[],
   { owner, leaseMs }: AggregatorOptions,
 ): Auditor {
   const isShared = deps.shared !== undefined;
   const beside = isShared ? besideSharedLoad(deps, loaders, { owner, leaseMs }) : besideOneLoad(loaders);
   const limits = deps.auditLimits ?? {};
-  return startAuditor({ ...deps, isShared, limits, keptFromMs: () => keptFromMs(deps) }, beside);
+  return startAuditor({ ...deps, isShared, limits }, beside);
 }
 
 /** A month that goes within the day may go from one table sooner than from the other. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { createWakeup } from '../../infra/wakeup.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
@@ -22,6 +23,7 @@ import {
   type Hold,
   type Standing,
 } from './compare-places.ts';
+import { compareWallets } from './compare-wallets.ts';
 import { repairHours } from './repair-hours.ts';
 
 /** Answers the audits that are asked for in `audit_runs`, one after the other. */
@@ -50,7 +52,7 @@ export interface LoadBesideAudit {
 }
 
 export function startAuditor(
-  deps: AuditDeps & { log: Logger },
+  deps: AuditDeps & { log: Logger; clock: Clock },
   { hold: betweenLoads, alone }: LoadBesideAudit,
 ): Auditor {
   const { pool, log } = deps;
@@ -85,11 +87,12 @@ export function startAuditor(
     // Left running: the process that follows does it again.
     if (!found && closing) return;
     if (!found) return failAuditRun(pool, run.id);
-    const { hours, differences, lost, wrong } = found;
-    log.info({ ...run, hours, differences: wrong.all, lost: lost.length }, 'an audit is done');
+    const { hours, differences, lost, wrong, wallets } = found;
+    const counts = { differences: wrong.all, lost: lost.length, wallets: wallets.length };
+    log.info({ ...run, hours, ...counts }, 'an audit is done');
     if (lost.length > 0) log.error({ lost: lost.length }, 'hours of which less is stored than was counted');
     // Of either kind: the ones do not keep the others from being seen.
-    const shown = [...differences.slice(0, DIFFERENCES_MAX), ...lost.slice(0, DIFFERENCES_MAX)];
+    const shown = [differences, lost, wallets].flatMap((some: object[]) => some.slice(0, DIFFERENCES_MAX));
     await finishAuditRun(pool, run.id, { hours, differences: shown });
   }
 
@@ -104,17 +107,25 @@ export function startAuditor(
   };
 }
 
+/** What was found of what is stored, and of wallets. */
+interface Audited extends Comparison {
+  wallets: object[];
+}
+
 interface Attempts extends AuditDeps {
+  clock: Clock;
   log: Logger;
   betweenLoads: Hold;
   isClosing(): boolean;
 }
 
 /** Undefined when it cannot be done. */
-async function auditWithin(deps: Attempts, run: AuditRun): Promise<Comparison | undefined> {
+async function auditWithin(deps: Attempts, run: AuditRun): Promise<Audited | undefined> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX && !deps.isClosing(); attempt++) {
     try {
-      return await audit(deps, deps.betweenLoads, run);
+      const compared = await audit(deps, deps.betweenLoads, run);
+      const standing = <T>(work: () => Promise<T>) => deps.betweenLoads(() => work());
+      return { ...compared, wallets: await compareWallets(deps, standing) };
     } catch (error) {
       deps.log.warn({ err: error, attempt }, 'an audit did not come through');
       if (!mayComeThrough(error)) return undefined;

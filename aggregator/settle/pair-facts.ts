@@ -36,6 +36,12 @@ interface Touched {
   lastMs: number;
 }
 
+export interface SettlingTime {
+  nowMs: number;
+  /** A period that began before is as it was settled: not all of its usage is kept. 0: all is. */
+  keptFromMs: number;
+}
+
 export interface FactsOfPairs {
   facts: PairFacts[];
   /** Pairs with the moments that are left: of more periods than are settled at once. */
@@ -46,7 +52,7 @@ export interface FactsOfPairs {
 export async function readPairFacts(
   db: PoolClient,
   pairs: readonly TouchedPair[],
-  nowMs: number,
+  { nowMs, keptFromMs }: SettlingTime,
 ): Promise<FactsOfPairs> {
   const meters = await readMeters(db, pairs);
   const known = pairs.filter((pair) => meters.has(meterName(pair)));
@@ -57,7 +63,9 @@ export async function readPairFacts(
   known.forEach((pair, at) => {
     const [meter, history] = [meters.get(meterName(pair)), histories[at]];
     if (!meter || !history) return;
-    const rated = ratedPeriods(meter, history, touchedOf(pair, history));
+    const rated = ratedPeriods(meter, history, touchedOf(pair, history)).filter(
+      ({ fromMs }) => fromMs >= keptFromMs,
+    );
     const fresh = watched[at] ?? [];
     if (fresh.length + rated.length > 0) facts.push({ pair, meter, watched: fresh, rated });
     if (history.restMs !== undefined) rest.push({ ...pair, occurredFromMs: history.restMs });

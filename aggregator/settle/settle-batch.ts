@@ -30,6 +30,8 @@ export interface BatchDeps {
   pool: Pool;
   warehouse: Warehouse;
   clock: Clock;
+  /** Usage that occurred before this moment is not kept. */
+  keptFromMs: () => number;
   /** Nobody settles beside another: of one process, they wait for each other here. */
   shared?: { settling?: Turns };
 }
@@ -43,7 +45,7 @@ const PAIRS_MAX = 300;
  * same. Only the epoch that holds the partition can do it. Throws Transient.
  */
 export async function settleBatch(
-  { pool, warehouse, clock, shared }: BatchDeps,
+  { pool, shared, ...deps }: BatchDeps,
   lease: Lease,
   { ranges, pairs, marks }: Batch,
 ): Promise<Pick<Settled, 'watched' | 'crossings'>> {
@@ -55,7 +57,7 @@ export async function settleBatch(
     const behind = left.slice(PAIRS_MAX);
     const settle = () =>
       inTransaction(pool, async (client) => {
-        const done = await settleChunk(client, { warehouse, clock, lease }, chunk);
+        const done = await settleChunk(client, { ...deps, lease }, chunk);
         const isLast = behind.length + done.rest.length === 0;
         if (isLast) await markDone(client, ranges, marks);
         return done;
@@ -72,12 +74,13 @@ const NOTHING: Settled = { watched: [], rest: [], crossings: 0 };
 
 async function settleChunk(
   client: PoolClient,
-  { warehouse, clock, lease }: Omit<BatchDeps, 'pool'> & { lease: Lease },
+  { warehouse, clock, keptFromMs, lease }: Omit<BatchDeps, 'pool' | 'shared'> & { lease: Lease },
   chunk: readonly TouchedPair[],
 ): Promise<Settled> {
   if (chunk.length === 0) return NOTHING;
   if (!(await shareSettlement(client, lease, lease.epoch))) throw fenced();
-  return settlePairs(client, { warehouse, nowMs: clock.nowMs() }, chunk);
+  const time = { nowMs: clock.nowMs(), keptFromMs: keptFromMs() };
+  return settlePairs(client, { warehouse, ...time }, chunk);
 }
 
 async function markDone(

@@ -8,12 +8,12 @@ import { creditText } from '../../schemas/rules/credit-units.ts';
 import { unitsText } from '../../schemas/rules/decimal.ts';
 import { exactNumber } from '../../schemas/rules/exact-json.ts';
 import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';
-import { costOfPeriod, rowChanges } from '../../schemas/rules/usage-cost.ts';
 import { reachedThresholds, type ThresholdKind } from '../../schemas/rules/usage-thresholds.ts';
 import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
 import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
 import { boundedWarehouse } from './bounded-warehouse.ts';
-import { type PairFacts, readPairFacts } from './pair-facts.ts';
+import { costChanges } from './cost-changes.ts';
+import { readPairFacts, type SettlingTime } from './pair-facts.ts';
 import { type PairUsage, readPairUsage } from './pair-usage.ts';
 
 /** What came of a settlement. */
@@ -35,17 +35,17 @@ const READING_MS = 30_000;
  */
 export async function settlePairs(
   db: PoolClient,
-  { warehouse, nowMs }: { warehouse: Warehouse; nowMs: number },
+  { warehouse, nowMs, keptFromMs }: { warehouse: Warehouse } & SettlingTime,
   pairs: readonly TouchedPair[],
 ): Promise<Settled> {
-  const { facts: all, rest } = await readPairFacts(db, pairs, nowMs);
+  const { facts: all, rest } = await readPairFacts(db, pairs, { nowMs, keptFromMs });
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
   // Behind the lock: what is read is never older than what its holder before has settled.
   const usage = await readPairUsage(boundedWarehouse(warehouse, READING_MS), all);
   const { facts } = usage;
   const left = all.slice(facts.length).map(({ pair }) => pair);
-  await moveCosts(db, facts, { usage, nowMs });
-  const crossings = await tellCrossings(db, facts, { usage, nowMs });
+  await moveCosts(db, { usage, nowMs });
+  const crossings = await tellCrossings(db, { usage, nowMs });
   return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
 }
 
@@ -64,37 +64,23 @@ interface Reading {
   nowMs: number;
 }
 
-async function moveCosts(
-  db: PoolClient,
-  all: readonly PairFacts[],
-  { usage, nowMs }: Reading,
-): Promise<void> {
-  const removed: BurnRow[] = [];
-  const written: BurnRow[] = [];
-  const burns: CreditBurn[] = [];
-  for (const facts of all) {
-    for (const period of facts.rated) {
-      const rows = costOfPeriod(usage.cells(facts, period));
-      const changes = rowChanges(rows, period.stored);
-      removed.push(...changes.removed.map((row) => burnRow(facts, row)));
-      written.push(...changes.written.map((row) => burnRow(facts, row)));
-      const units = burnedBy(rows) - burnedBy(period.stored);
-      if (units === 0n) continue;
-      burns.push({ ...placeOf(facts), periodStart: new Date(period.fromMs), amount: creditText(units) });
-    }
-  }
+async function moveCosts(db: PoolClient, { usage, nowMs }: Reading): Promise<void> {
+  const changes = costChanges(usage);
+  const removed = changes.flatMap((one) => one.removed.map((row) => burnRow(one.pair, row)));
+  const written = changes.flatMap((one) => one.written.map((row) => burnRow(one.pair, row)));
+  const burns = changes.flatMap(({ pair, periodStartMs, before, cost }): CreditBurn[] =>
+    cost === before
+      ? []
+      : [{ ...placeOf(pair), periodStart: new Date(periodStartMs), amount: creditText(cost - before) }],
+  );
   if (removed.length > 0) await removeBurns(db, removed);
   if (written.length > 0) await writeBurns(db, written);
   if (burns.length > 0) await burnCredits(db, { nowMs, burns });
 }
 
-function burnedBy(rows: readonly SettledUsage[]): bigint {
-  return rows.reduce((sum, { burned }) => sum + burned, 0n);
-}
-
-function burnRow(facts: PairFacts, { fromMs, toMs, version, label, used, burned }: SettledUsage): BurnRow {
+function burnRow(pair: TouchedPair, { fromMs, toMs, version, label, used, burned }: SettledUsage): BurnRow {
   return {
-    ...placeOf(facts),
+    ...placeOf(pair),
     from: new Date(fromMs),
     to: new Date(toMs),
     version,
@@ -104,22 +90,18 @@ function burnRow(facts: PairFacts, { fromMs, toMs, version, label, used, burned 
   };
 }
 
-function placeOf({ pair: { environment, customerId, meterKey } }: PairFacts) {
+function placeOf({ environment, customerId, meterKey }: TouchedPair) {
   return { environment, customerId, meterKey };
 }
 
 /** In the transaction of the rows that keep each from being told again. */
-async function tellCrossings(
-  db: PoolClient,
-  all: readonly PairFacts[],
-  { usage, nowMs }: Reading,
-): Promise<number> {
-  const reached = all.flatMap((facts) =>
+async function tellCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise<number> {
+  const reached = usage.facts.flatMap((facts) =>
     facts.watched.flatMap((period): Reached[] => {
       const current = unitsText(usage.total(facts, period));
       const periodStart = new Date(period.fromMs);
       return reachedThresholds(period.thresholds, current).map(({ value: threshold, kind }) => {
-        return { ...placeOf(facts), periodStart, threshold, kind, current };
+        return { ...placeOf(facts.pair), periodStart, threshold, kind, current };
       });
     }),
   );

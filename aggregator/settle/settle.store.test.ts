@@ -271,7 +271,7 @@ describe('a settlement', () => {
     const settle = (pool: Pool, epoch = 1) => {
       const lease = { ...PLACE, epoch } as Lease;
       const batch = { ranges: [range], pairs: [TOUCHED], marks: [] };
-      return settleBatch({ ...stores, pool, clock: systemClock }, lease, batch);
+      return settleBatch({ ...stores, pool, clock: systemClock, keptFromMs: () => 0 }, lease, batch);
     };
     return { tenant, settle };
   }
@@ -306,7 +306,9 @@ describe('a settlement', () => {
     const again = () =>
       inTransaction(stores.pool, async (client) => {
         await shareSettlement(client, PLACE, 1);
-        return settlePairs(client, { warehouse: stores.warehouse, nowMs: TEST_NOW_MS }, [TOUCHED]);
+        return settlePairs(client, { warehouse: stores.warehouse, nowMs: TEST_NOW_MS, keptFromMs: 0 }, [
+          TOUCHED,
+        ]);
       });
     await Promise.all([again(), again(), again(), again()]);
     await again();

@@ -66,7 +66,7 @@ it('takes no more pairs than fit, and more once these are settled', async () => 
   } as unknown as Pool;
   const deps = { ...stores, pool, clock: systemClock, log: pino({ level: 'silent' }) };
   const metrics = createAggregatorMetrics(new Registry());
-  const settler = startSettler({ ...deps, metrics }, { ...place, epoch: 1 } as Lease);
+  const settler = startSettler({ ...deps, metrics, keptFromMs: () => 0 }, { ...place, epoch: 1 } as Lease);
   onTestFinished(() => settler.close());
   const pair: TouchedPair = {
     ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },

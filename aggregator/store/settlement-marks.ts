@@ -1,4 +1,5 @@
 import type { Queryable } from './queryable.ts';
+import type { PairPlace } from './read-budgets.ts';
 
 /** What a change left to be settled anew (infra/store/settlement-marks.ts). */
 export interface MarkRow {
@@ -29,4 +30,25 @@ export async function removeMarks(db: Queryable, ids: readonly number[]): Promis
 /** A mark for everybody is done up to this customer. */
 export async function advanceMark(db: Queryable, id: number, position: string): Promise<void> {
   await db.query('UPDATE settlement_marks SET position = $2 WHERE id = $1', [id, position]);
+}
+
+/** Of these meters of customers those that wait to be settled anew. */
+export async function readMarkedMeters<One extends PairPlace>(
+  db: Queryable,
+  places: readonly One[],
+): Promise<Set<One>> {
+  if (places.length === 0) return new Set();
+  const { rows } = await db.query<{ place: number }>(
+    `SELECT asked.place FROM unnest($1::text[], $2::text[], $3::text[])
+              WITH ORDINALITY AS asked (environment, customer_id, meter_key, place)
+      WHERE EXISTS (SELECT FROM settlement_marks m
+                     WHERE m.environment = asked.environment AND m.meter_key = asked.meter_key
+                       AND (m.customer_id IS NULL OR m.customer_id = asked.customer_id))`,
+    [
+      places.map(({ environment }) => environment),
+      places.map(({ customerId }) => customerId),
+      places.map(({ meterKey }) => meterKey),
+    ],
+  );
+  return new Set(rows.flatMap(({ place }) => places[place - 1] ?? []));
 }

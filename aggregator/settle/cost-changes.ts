@@ -1,0 +1,33 @@
+import type { TouchedPair } from '../../schemas/frame.ts';
+import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';
+import { costOfPeriod, type RowChanges, rowChanges } from '../../schemas/rules/usage-cost.ts';
+import type { PairFacts } from './pair-facts.ts';
+import type { PairUsage } from './pair-usage.ts';
+
+/** What a settlement of one period has to change. Amounts in units of 10^-24. */
+export interface CostChange extends RowChanges {
+  pair: TouchedPair;
+  periodStartMs: number;
+  /** As it was settled. */
+  before: bigint;
+  cost: bigint;
+}
+
+export function costChanges(usage: PairUsage): CostChange[] {
+  return usage.facts.flatMap((facts: PairFacts) =>
+    facts.rated.map((period): CostChange => {
+      const rows = costOfPeriod(usage.cells(facts, period));
+      return {
+        ...rowChanges(rows, period.stored),
+        pair: facts.pair,
+        periodStartMs: period.fromMs,
+        before: burnedBy(period.stored),
+        cost: burnedBy(rows),
+      };
+    }),
+  );
+}
+
+function burnedBy(rows: readonly SettledUsage[]): bigint {
+  return rows.reduce((sum, { burned }) => sum + burned, 0n);
+}

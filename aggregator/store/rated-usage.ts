@@ -1,0 +1,42 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { TouchedPair } from '../../schemas/frame.ts';
+import { HOUR_MS } from '../../schemas/rules/calendar.ts';
+import type { Queryable } from './queryable.ts';
+import type { MeterPlace } from './watched-meters.ts';
+
+const TIMEOUT_MS = 60_000;
+
+/** All meters that have, or had, a rate. */
+export async function readMetersWithRates(db: Queryable): Promise<MeterPlace[]> {
+  const { rows } = await db.query<MeterPlace>(
+    `SELECT DISTINCT environment, meter_key AS "meterKey" FROM meter_rates
+      ORDER BY environment, meter_key`,
+  );
+  return rows;
+}
+
+/** Who used a meter, behind a customer, in the order of ids: with the hours of the first and the last event. */
+export async function readUsersOf(
+  warehouse: Pick<Warehouse, 'query'>,
+  { environment, meterKey }: MeterPlace,
+  { after, fromMs, limit }: { after: string; fromMs: number; limit: number },
+): Promise<TouchedPair[]> {
+  const rows = await warehouse.query<{ customer: string; first: string; last: string }>({
+    sql: `SELECT customer_id AS customer, toString(toUnixTimestamp(min(hour))) AS first,
+                 toString(toUnixTimestamp(max(hour))) AS last
+            FROM metergate.usage_hourly
+           WHERE environment = {environment:String} AND customer_id > {after:String}
+             AND meter_key = {meter:String} AND hour >= toDateTime({from:Int64}, 'UTC')
+           GROUP BY customer_id ORDER BY customer_id LIMIT {limit:UInt32}`,
+    params: { environment, meter: meterKey, after, from: Math.floor(fromMs / HOUR_MS) * 3600, limit },
+    lane: 'settlement',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return rows.map(({ customer, first, last }) => ({
+    environment,
+    customerId: customer,
+    meterKey,
+    occurredFromMs: Number(first) * 1_000,
+    occurredToMs: Number(last) * 1_000 + HOUR_MS - 1,
+  }));
+}
