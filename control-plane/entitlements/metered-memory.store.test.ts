@@ -160,6 +160,19 @@ describe('a warm check of what is metered', () => {
     await usage.api.ask('meters.update', { params, body: { creditRate: null } });
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('limit_reached');
   });
+
+  // Red where only what entitles is a change of what is held, and not the periods of its meters.
+  it('goes by a period that was extended since', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { 'sum-feature': 1 });
+    const resetsAt = async () => (await decide(customerId)).resetsAt ?? '';
+    const before = await resetsAt();
+    const currentPeriodEnd = isoText(Date.parse(before) + 5 * DAY_MS);
+    await made.change(id, { currentPeriodEnd });
+    await expect.poll(resetsAt, { interval: 20, timeout: 4_000 }).toBe(currentPeriodEnd);
+    const plain = await made.check(customerId, 'sum-feature', { consistency: 'strong' });
+    expect(plain.resetsAt).toBe(currentPeriodEnd);
+  });
 });
 
 const FEATURES = { sso: 'boolean', seats: 'limit', 'sum-feature': 'metered', 'max-feature': 'metered' };

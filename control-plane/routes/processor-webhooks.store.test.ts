@@ -176,13 +176,14 @@ describe('a subscription', () => {
 
   it('takes a period as it is told, and a plan that waits with the next one', async () => {
     const later = (await api.ask('createPlan', { body: { productId: 'p', name: 'Later' } })).body.id;
-    const { id, theirs } = await subscribe({ interval: 'year', currentPeriodEnd: iso(T0 + 40 * 86_400) });
+    const ahead = { currentPeriodStart: iso(T0 + 9 * 86_400), currentPeriodEnd: iso(T0 + 40 * 86_400) };
+    const { id, theirs } = await subscribe({ interval: 'year', ...ahead });
     const waits = { planId: later, at: 'period_end' };
     await api.ask('subscriptions.update', { params: { subscriptionId: id }, body: waits });
     const telling = (at: number, from: number, to: number) =>
       tell({ at, object: { id: theirs, current_period_start: from, current_period_end: to } });
     const end = T0 + 45 * 86_400;
-    await telling(T0, T0, end);
+    await telling(T0, T0 + 9 * 86_400, end);
     const shown = { interval: 'year', intervalCount: 1, billingAnchor: iso(end) };
     expect(await read(id)).toMatchObject({ ...shown, planId, pendingPlanId: later });
     // Its clock is ahead of ours: what it tells of has begun.

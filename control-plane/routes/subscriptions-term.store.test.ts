@@ -149,6 +149,9 @@ describe('a trial', () => {
       currentPeriodEnd: date('2098-03-31'),
       billingAnchor: date('2098-03-31'),
     });
+    // Also where it is one interval long.
+    const month = { currentPeriodStart: date('2098-01-31'), trialEnd: date('2098-02-28') };
+    expect((await made.patch(body.id, month)).body.billingAnchor).toBe(date('2098-02-28'));
     const early = await made.patch(body.id, { trialEnd: inMinutes(-1) });
     expectRefusal(early, 'invalid_request', 'trialEnd');
   });
