@@ -15,8 +15,6 @@ export interface ChangeContext {
   operationId: string;
   requestId?: string;
   nowMs: number;
-  /** When it took effect, where that was earlier: what a clock notices late holds from its own time on. */
-  since?: Date;
 }
 
 /** One object as it was and as it is. Both are shown to people: they hold no secret. */

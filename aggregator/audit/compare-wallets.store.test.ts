@@ -21,7 +21,8 @@ it('an audit proves each wallet, and names what contradicts it and what was sett
   await tenant.rate(1, 0, '2');
   await tenant.grant('100');
   await pool.query(
-    `INSERT INTO credit_ledger (environment, customer_id, type, amount, unpaid, grant_id, created_at, updated_at)
+    `INSERT INTO credit_ledger (environment, customer_id, type, amount, unpaid, grant_id, created_at,
+                                updated_at)
      SELECT environment, customer_id, 'grant', amount, 0, id, now(), now() FROM credit_grants`,
   );
   start(stores);

@@ -104,7 +104,7 @@ function ratedPeriods(
   });
 }
 
-/** Thresholds of the periods that were touched, without those that were crossed. In the order of the pairs. */
+/** Thresholds of the periods that were touched, but for those that were crossed: in the order of pairs. */
 async function readWatched(
   db: PoolClient,
   pairs: readonly TouchedPair[],

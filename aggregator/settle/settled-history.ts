@@ -26,8 +26,8 @@ interface Reading {
 }
 
 /**
- * Of each pair, in their order. A stored row that reaches out of the periods of its moments brings the periods
- * beside them, whose terms and rows are then read as well.
+ * Of each pair, in their order. A stored row that reaches out of the periods of its moments brings the
+ * periods beside them, whose terms and rows are then read as well.
  */
 export async function readHistories(
   db: PoolClient,

@@ -118,14 +118,16 @@ const SUBSCRIPTION = `
   WITH product AS (
          INSERT INTO products VALUES ($1, 'prod_a', 'P', now()) ON CONFLICT DO NOTHING RETURNING id),
        feature AS (
-         INSERT INTO features VALUES ('feat_a', $1, 'calls-feature', 'Calls', 'metered', 'calls', now(), now())
+         INSERT INTO features
+         VALUES ('feat_a', $1, 'calls-feature', 'Calls', 'metered', 'calls', now(), now())
              ON CONFLICT DO NOTHING RETURNING id),
        plan AS (
          INSERT INTO plans (id, environment, key, name, product_id, created_at, updated_at)
          VALUES ('plan_a', $1, 'plan-a', 'Plan', 'prod_a', now(), now()) ON CONFLICT DO NOTHING RETURNING id)
   INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since,
       current_period_start, current_period_end, anchor, starts_at, created_at, updated_at)
-    VALUES ('sub_a', $1, $2, 'plan_a', 'active', $3::timestamptz, $3, $3 + interval '1 month', $3, $3, $3, $3)
+    VALUES ('sub_a', $1, $2, 'plan_a', 'active', $3::timestamptz, $3, $3 + interval '1 month', $3, $3, $3,
+      $3)
     ON CONFLICT DO NOTHING`;
 
 function sourceSince(fromMs: number): MeteredSource {

@@ -15,7 +15,7 @@ export async function readMetersWithRates(db: Queryable): Promise<MeterPlace[]> 
   return rows;
 }
 
-/** Who used a meter, behind a customer, in the order of ids: with the hours of the first and the last event. */
+/** Customers that used a meter, in the order of ids, with the hours of their first and last event. */
 export async function readUsersOf(
   warehouse: Pick<Warehouse, 'query'>,
   { environment, meterKey }: MeterPlace,

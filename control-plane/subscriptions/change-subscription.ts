@@ -35,15 +35,21 @@ export async function recordSubscription(
   before: SubscriptionRow | undefined,
   after: SubscriptionRow,
 ): Promise<void> {
-  const { nowMs } = context;
   const [old, now] = [before && shownSubscription(before), shownSubscription(after)];
   if (old && changedFields(old, now).length === 0) return;
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
   if (before && isHeldAlike(before, after)) return;
-  const isMoved = before !== undefined && before.status !== after.status;
-  const since = isMoved ? after.statusSince : (context.since ?? new Date(nowMs));
+  const since = before && tookEffectAt(before, after);
   await touchEntitlements(context, { customerIds: [after.customerId] }, since);
+}
+
+/** When a change took effect that a clock or a processor tells late; undefined: now. */
+function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | undefined {
+  if (before.status !== after.status) return after.statusSince;
+  const { pendingPlanId, currentPeriodEnd } = before;
+  const isOtherPlan = before.planId !== after.planId && after.planId === pendingPlanId;
+  return isOtherPlan && after.currentPeriodStart >= currentPeriodEnd ? currentPeriodEnd : undefined;
 }
 
 /** Whether its customer's entitlements, and the periods of its meters, go on as they would have. */

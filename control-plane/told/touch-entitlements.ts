@@ -21,7 +21,7 @@ export type TouchedScope =
  * The last thing that a change of what customers hold does, in its own transaction. Of few customers it tells
  * what has become another value at once (`entitlement.changed`); for many it leaves a job to the entitlement
  * teller. Every memory of what these customers hold is told to forget it; of a catalogue's change that is the
- * caller's to do. What it changes holds `since`.
+ * caller's to do. The change holds from `since` on: a clock notices late what time does.
  *
  * The locks are taken in one order: that of the environment, then the customers' own. Whoever told something
  * of the state before a change of many has committed before it does, so that the job finds it.
@@ -29,7 +29,7 @@ export type TouchedScope =
 export async function touchEntitlements(
   context: ChangeContext,
   touched: TouchedScope,
-  since = context.since ?? new Date(context.nowMs),
+  since = new Date(context.nowMs),
 ): Promise<void> {
   const { db, environment, nowMs } = context;
   const at = new Date(nowMs);

@@ -24,8 +24,8 @@ export interface BilledQuestion {
 const PERIODS_MAX = 64;
 
 /**
- * The periods to which moments belong, each with the limits that held in it; and from which moment on more are
- * left.
+ * The periods to which moments belong, each with the limits that held in it; and from which moment on more
+ * are left.
  */
 export function billedPeriods(
   terms: readonly MeteredTerm[],

@@ -32,13 +32,13 @@ export interface MeteredSource extends SubscriptionTerm {
   subscriptionId: string;
 }
 
-/** How much usage of a period is covered: a decimal text, null for all of it. Undefined: there is no limit. */
+/** How much usage of a period is covered: a decimal text, or null for all of it. Undefined: no limit. */
 export type Allowance = string | null | undefined;
 
 /** Nobody meters it: calendar months, and no limit. */
 export const UNMETERED: MeteredFacts = { source: undefined, limits: [], isUnlimited: false };
 
-/** Of several features on the meter the largest limit counts, since up to there something is still allowed. */
+/** Of several features on the meter the largest limit counts: up to there something is still allowed. */
 export function allowanceOf({
   limits,
   isUnlimited,

@@ -44,7 +44,7 @@ export interface CellPeriod extends Span {
 /** The moments that are settled. */
 export type TouchedSpan = { firstMs: number; lastMs: number };
 
-/** The cells of a period, in order. Where there is none nothing was used. `stored` are the rows that meet it. */
+/** The cells of a period, in order; where there is none nothing was used. `stored` are rows that meet it. */
 export function cellsOf(
   period: BilledPeriod,
   { versions, stored }: { versions: readonly RateVersion[]; stored: readonly SettledUsage[] },
@@ -74,7 +74,7 @@ export function touchedBy(spans: readonly Span[]): TouchedSpan[] {
   return spans.map(({ fromMs, toMs }) => ({ firstMs: fromMs, lastMs: toMs - 1 }));
 }
 
-export function isWithin(inner: Span, outer: Span): boolean {
+function isWithin(inner: Span, outer: Span): boolean {
   return outer.fromMs <= inner.fromMs && inner.toMs <= outer.toMs;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Histories of usage, limits and rates for tests, and what they must have cost in the end: told unit by unit,
- * in the order in which they occurred. It shares no arithmetic with the rules: a fault there cannot hide here.
+ * Histories of usage, limits and rates for tests, and what they must have cost in the end, unit by unit in
+ * the order in which they occurred. It shares no arithmetic with the rules: a fault there cannot hide here.
  */
 import fc from 'fast-check';
 

@@ -9,12 +9,12 @@ export const FANOUT_BREAKS: readonly Break[] = [
     promises: [22],
     why: 'a kill in between leaves customers that nobody comes back to',
     module: 'control-plane/told/fan-out',
-    find: 'const events = await tellCustomers(db, { environment, nowMs }, rows);',
+    find: 'const events = await tellCustomers(db, { environment, nowMs, sinceMs }, rows);',
     replace: `const last = members.length < chunk ? undefined : members.at(-1);
       await noteProgress(db, job, { last, nowMs });
       await db.query('COMMIT');
       await db.query('BEGIN');
-      const events = await tellCustomers(db, { environment, nowMs }, rows);`,
+      const events = await tellCustomers(db, { environment, nowMs, sinceMs }, rows);`,
     provedBy: [
       { test: TELLER_TEST, title: 'is told to each of them once, whichever tellers are cut off within it' },
     ],
