@@ -45,6 +45,7 @@ const EXAMPLES: Record<EventType, object> = {
     customerId: 'cus_example',
     meterId: 'meter_example',
     thresholdValue: 80,
+    kind: 'soft',
     currentUsage: 81,
   },
   'credit.granted': { customerId: 'cus_example', amount: 100, reason: 'example' },

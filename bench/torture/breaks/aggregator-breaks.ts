@@ -2,6 +2,7 @@ import type { Break } from './break.ts';
 
 const LOAD_TEST = 'aggregator/load.store.test.ts';
 const SETTLE_TEST = 'aggregator/settle/settle.store.test.ts';
+const USAGE_TEST = 'aggregator/settle/settle-usage.store.test.ts';
 const BEFORE_INSERT = 'before the insert is followed by one that counts every event once';
 const BEFORE_MARK = 'after the insert, before the mark is followed by one that counts every event once';
 const HALF_INSERT =
@@ -142,7 +143,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     }`,
     provedBy: [
       {
-        test: SETTLE_TEST,
+        test: USAGE_TEST,
         title: 'burns credits to the last decimal, whenever it occurred and at the rate of that moment',
       },
     ],
