@@ -2,17 +2,16 @@
 -- covered, from when on (schemas/rules/metered-terms.ts). A row is written in the transaction of the change
 -- that begins it; what time will change is written ahead. `period_start` is the start of the period in which
 -- the term begins. Without a subscription periods are calendar months. `source_start` and `source_end` are
--- the subscription's period as it was recorded. No foreign keys: a fan-out would lock subscriptions behind what
--- it holds, and a change of one locks them the other way round.
+-- the subscription's period as it was recorded.
 CREATE TABLE metered_terms (
   environment         text NOT NULL,
-  customer_id         text NOT NULL,
+  customer_id         text NOT NULL REFERENCES customers (id),
   meter_key           text NOT NULL,
   starts_at           timestamptz NOT NULL,
   period_start        timestamptz NOT NULL,
   limits              numeric[] NOT NULL,
   is_unlimited        boolean NOT NULL,
-  subscription_id     text,
+  subscription_id     text REFERENCES subscriptions (id),
   source_start        timestamptz,
   source_end          timestamptz,
   anchor              timestamptz,
@@ -21,7 +20,8 @@ CREATE TABLE metered_terms (
   legacy_interval_ms  bigint,
   PRIMARY KEY (environment, customer_id, meter_key, starts_at),
   CHECK ((subscription_id IS NULL) = (anchor IS NULL)),
-  CHECK (num_nulls(source_start, source_end, anchor, interval, interval_count) IN (0, 5))
+  CHECK (num_nulls(source_start, source_end, anchor, interval, interval_count) IN (0, 5)),
+  FOREIGN KEY (environment, meter_key) REFERENCES meters (environment, key)
 );
 
 -- What holds of customers now, as it was read until now: a limit as it is now covers all of the time that its
