@@ -23,6 +23,7 @@ import { createOperations } from './operations.ts';
 import { hearOwnNotes } from './own-notes.ts';
 import { createRateLimit, type RateLimits } from './rate-limit.ts';
 import { createReadiness, type LagLimits } from './readiness.ts';
+import { createRequestPlaces } from './request-places.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
@@ -113,6 +114,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     pages: createServicePages({ readiness, metrics }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
+    inPlace: createRequestPlaces(),
     runChange: hearOwnNotes(createRunChange(pool, secrets.sealingKey), deps.hear),
     pool,
     clock,

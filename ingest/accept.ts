@@ -32,7 +32,7 @@ export interface AcceptDeps {
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, isDiskLow, metrics } = deps;
-  const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX) };
+  const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
     const asked = authoriseUsage(exchange, keys);
@@ -42,10 +42,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const head = readUsageHead(exchange, operation);
     if ('code' in head) return refuse(exchange, head);
     if (isDiskLow()) return refuse(exchange, DISK_LOW);
-    const read = await readBody(exchange, memory, BODY_BYTES_MAX);
+    const read = await readBody(exchange, key.environment, memory);
     if (read === 'aborted') return;
     if ('code' in read) return refuse(exchange, read);
-    const whole = head.gzip ? await inflate(read, memory, BODY_BYTES_MAX) : read;
+    const whole = head.gzip ? await inflate(read, key.environment, memory) : read;
     if ('code' in whole) return refuse(exchange, whole);
     try {
       const { kind, includeEvents, idempotencyKey } = head;

@@ -57,7 +57,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   const { keys, registry } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, {
-    inFlightBytes: () => admission.inFlightBytes,
+    inFlightBytes: () => admission.held,
     keys: () => store.keyCount,
   });
   const { createdAtMs, committedAtMs } = createStamps(systemClock);

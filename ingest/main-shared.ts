@@ -30,7 +30,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
 
   const { keys, registry } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
-  const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.inFlightBytes });
+  const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
   const { hotWindowMs } = shared.keys;
   const engine = createSharedEngine({
     registry,
