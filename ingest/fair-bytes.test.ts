@@ -10,6 +10,7 @@ import {
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import type { KeyCache } from '../infra/key-cache.ts';
+import { createRefusalLog } from '../infra/refusal-log.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
 import { createUsageMetrics } from './metrics.ts';
@@ -34,6 +35,7 @@ async function startUsage(createFront: CreateFront) {
       ({ answer: { status: 200, body: Buffer.from('{}') }, created: 0, durable: undefined }) as never,
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
+    refusals: createRefusalLog(SILENT),
     log: SILENT,
     fail: () => undefined,
   });

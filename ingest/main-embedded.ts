@@ -77,12 +77,14 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     identityOf: identity.keyOf,
   });
   return {
+    keys,
     accept: createAccept({
       keys,
       admission,
       begin: createBeginUsage(engine, groupCommit),
       isDiskLow: guard.isLow,
       metrics: usageMetrics,
+      refusals: dataPlane.refusals,
       log,
       fail: dataPlane.fail,
     }),

@@ -173,6 +173,20 @@ export const INGEST_BREAKS: readonly Break[] = [
     shownBy: { promise: 9, rounds: 1 },
   },
   {
+    name: 'strangers-take-all-places',
+    promises: [9],
+    why: 'what anybody may send has everybody else answered 503',
+    module: 'ingest/forward',
+    find: '(isStrangers && strangers >= strangersMax)',
+    replace: 'false',
+    provedBy: [
+      {
+        test: 'ingest/forward-slow-bodies.test.ts',
+        title: 'and whole ones of strangers take an eighth of the places at most',
+      },
+    ],
+  },
+  {
     name: 'one-share-for-all',
     promises: [9],
     why: 'bodies of one key that stall have every other environment answered 503',
