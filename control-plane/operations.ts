@@ -9,6 +9,7 @@ import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
+import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
 import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
 import { createReadInput } from './read-input.ts';
@@ -75,11 +76,16 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     const requestId = String(ctx.state.requestId);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
     const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
-    if (isPlainRead(ctx, route)) return respond(ctx, route, await answer(deps.pool));
-    const change = changeOf(ctx, route, caller, input);
-    const { replayed, ...answered } = await deps.runChange(change, answer);
-    if (replayed) ctx.set('Idempotent-Replayed', 'true');
-    respond(ctx, route, answered);
+    try {
+      if (isPlainRead(ctx, route)) return respond(ctx, route, await answer(deps.pool));
+      const change = changeOf(ctx, route, caller, input);
+      const { replayed, ...answered } = await deps.runChange(change, answer);
+      if (replayed) ctx.set('Idempotent-Replayed', 'true');
+      respond(ctx, route, answered);
+    } catch (error) {
+      // Here, where no transaction is open any more.
+      throw await withOtherMode(deps.pool, caller, error, input);
+    }
   }
 }
 
