@@ -15,32 +15,53 @@ export interface FairShares {
 }
 
 export function createFairShares(max: number, alwaysMax = 0): FairShares {
-  const names = new Map<string, { held: number }>();
+  const names = new Map<string, Holder>();
   let held = 0;
+  /** Mostly the next is the same: comparing a name is a fraction of looking it up, which takes 70 ns. */
+  let last: Holder | undefined;
+
+  function find(name: string): Holder | undefined {
+    if (last?.name === name) return last;
+    const known = names.get(name);
+    if (known) last = known;
+    return known;
+  }
+
+  function add(name: string, amount: number): void {
+    last = { name, held: amount };
+    names.set(name, last);
+  }
 
   return {
     take(name, amount) {
-      const known = names.get(name);
+      const known = find(name);
       const share = (known?.held ?? 0) + amount;
       const free = max - held - amount;
       if (free < 0 || (share > free && share > alwaysMax)) return false;
       held += amount;
       if (known) known.held = share;
-      else names.set(name, { held: share });
+      else add(name, amount);
       return true;
     },
     give(name, amount) {
-      const known = names.get(name);
+      const known = find(name);
       if (!known) return;
       held -= amount;
       known.held -= amount;
       // Few are kept though they hold nothing: of one request after the other each would come and go.
-      if (known.held === 0 && names.size > IDLE_NAMES_MAX) names.delete(name);
+      if (known.held > 0 || names.size <= IDLE_NAMES_MAX) return;
+      names.delete(name);
+      last = undefined;
     },
     get held() {
       return held;
     },
   };
+}
+
+interface Holder {
+  name: string;
+  held: number;
 }
 
 const IDLE_NAMES_MAX = 256;
