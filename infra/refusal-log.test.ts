@@ -45,7 +45,7 @@ it('no more than five a second are told of one status, and how many were left ou
 
 it('a key in a path is not told, nor an endless path', () => {
   const { lines, tell } = startLog();
-  tell(404, 'a', '/api/v1/customers/sk_live_abcDEF123/x/pk_test_9/whsec_a+b/c');
+  tell(404, 'a', '/api/v1/customers/sk_live_abcDEF123/x/pk_test_9/whsec_a+b/c=');
   tell(404, 'b', `/${'x'.repeat(5_000)}`);
   expect(lines[0]?.path).toBe('/api/v1/customers/[secret]/x/[secret]/[secret]');
   expect(String(lines[1]?.path)).toHaveLength(200);
