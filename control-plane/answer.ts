@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { asTransient } from '../infra/postgres/unavailable.ts';
+import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
 import { createRequestIds } from '../infra/request-ids.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Rejected, Transient } from '../schemas/failures.ts';
@@ -10,6 +11,7 @@ import type { HttpMetrics } from './metrics.ts';
 /** Around everything: the two headers that every answer carries, the error body, the count. */
 export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
   const requestIds = createRequestIds();
+  const refusals = createRefusalLog(log);
 
   return async (ctx, next) => {
     const startedMs = performance.now();
@@ -26,13 +28,20 @@ export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
         refusalFor(error, (err) => log.error({ err, requestId }, 'a request failed')),
       );
     } finally {
+      tellRefusal(ctx, refusals);
       metrics.answered(String(ctx.state.operationId ?? 'none'), ctx.status, performance.now() - startedMs);
     }
   };
 }
 
+function tellRefusal({ state, method, path, status }: Context, refusals: RefusalLog): void {
+  const { requestId, refusedCode: code } = state;
+  if (code !== undefined) refusals.refused(status, () => ({ requestId, method, path, code }));
+}
+
 /** Answers with the error body. */
 export function refuse(ctx: Context, refusal: Refusal): void {
+  ctx.state.refusedCode = refusal.code;
   ctx.status = ERROR_STATUS[refusal.code];
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   ctx.set('Content-Type', 'application/json');

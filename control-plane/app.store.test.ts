@@ -42,7 +42,7 @@ describe('the order of checks', () => {
       '/api',
       '/api/v1',
       '/api/v1/nothing',
-      '/api/v1/customers/',
+      '/api/v1/customers//',
       '/api/v1/Customers',
     ]) {
       expectRefusal(await api.call('POST', path, bad), 'not_found');

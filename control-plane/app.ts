@@ -8,6 +8,7 @@ import type { KeyCache } from '../infra/key-cache.ts';
 import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
+import type { PrivateTargets } from '../infra/private-targets.ts';
 import type { DerivedSecrets } from '../infra/secrets.ts';
 import { answerAlways } from './answer.ts';
 import { createAuthorise } from './auth.ts';
@@ -22,6 +23,7 @@ import { createOperations } from './operations.ts';
 import { hearOwnNotes } from './own-notes.ts';
 import { createRateLimit, type RateLimits } from './rate-limit.ts';
 import { createReadiness, type LagLimits } from './readiness.ts';
+import { createRequestPlaces } from './request-places.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
 import { auditLogHandlers } from './routes/audit-log.ts';
@@ -67,13 +69,13 @@ export interface AppDeps {
 export interface AppOptions {
   lagLimits?: LagLimits;
   rateLimits?: RateLimits;
-  /** Webhooks may go to http and to addresses that are not public. */
-  webhookAllowPrivate?: boolean;
+  /** Where webhooks may go beside public addresses. Default: nowhere. */
+  webhookTargets?: PrivateTargets;
 }
 
 /** The HTTP API but for what the data plane answers: a Koa app made from the route table, and a warm door. */
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
-  const { lagLimits, rateLimits = {}, webhookAllowPrivate: allowPrivate = false } = options;
+  const { lagLimits, rateLimits = {}, webhookTargets = 'none' } = options;
   const { pool, warehouse, freshness, logId, secrets, clock, log, metrics } = deps;
   const readiness = createReadiness({
     pool,
@@ -100,7 +102,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createIntegrationHandlers(secrets),
       ...createProcessorWebhookHandlers(secrets),
       ...funnelHandlers,
-      ...createWebhookHandlers({ sealingKey: secrets.sealingKey, allowPrivate }),
+      ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
       ...webhookDeliveryHandlers,
       ...createApiKeyHandlers(secrets),
       ...workspaceHandlers,
@@ -112,6 +114,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     pages: createServicePages({ readiness, metrics }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
+    inPlace: createRequestPlaces(),
     runChange: hearOwnNotes(createRunChange(pool, secrets.sealingKey), deps.hear),
     pool,
     clock,

@@ -79,3 +79,56 @@ describe('a key', () => {
     expect(await stampOf(used)).toEqual(longAgo);
   });
 });
+
+/*
+ * Red when the other mode is not looked at; when it is looked at in every workspace; when a name that nobody
+ * has is told as there.
+ */
+describe('an object that is not found', () => {
+  const existsIn = (answer: { body: { error: { details?: { existsIn?: string } } } }) =>
+    answer.body.error.details?.existsIn;
+
+  it('is told to exist in the other mode of the same workspace, by whichever name', async () => {
+    const { live, test } = await api.addWorkspace();
+    const body = { name: 'Ada', email: 'ada@example.com', externalId: 'ada' };
+    const customer = (await api.ask('customers.create', { key: live.secret, body })).body;
+    const plan = (await api.ask('createPlan', { key: test.secret })).body;
+    const endpoint = (await api.ask('createWebhookEndpoint', { key: live.secret })).body;
+    for (const name of [customer.id, 'ada']) {
+      const asked = await api.call('GET', `/api/v1/customers/${name}`, { key: test.secret });
+      expectRefusal(asked, 'customer_not_found', 'customerId');
+      expect(existsIn(asked)).toBe('live');
+      expect(asked.body.error.message).toBe(
+        `There is no customer ${name} in test mode; one with this id exists in live mode.`,
+      );
+    }
+    const made = { customerId: customer.id, planId: plan.id };
+    const subscribed = await api.call('POST', '/api/v1/subscriptions', { key: live.secret, body: made });
+    expectRefusal(subscribed, 'plan_not_found', 'planId');
+    expect(existsIn(subscribed)).toBe('test');
+    const usage = await api.call('GET', `/api/v1/usage/${customer.id}/calls`, { key: test.secret });
+    expect([usage.status, existsIn(usage)]).toEqual([404, 'live']);
+    const path = `/api/v1/webhooks/endpoints/${endpoint.id}`;
+    const deleted = await api.call('DELETE', path, { key: test.secret });
+    expectRefusal(deleted, 'endpoint_not_found', 'endpointId');
+    expect(existsIn(deleted)).toBe('live');
+    expect((await api.call('GET', path, { key: live.secret })).status).toBe(200);
+  });
+
+  it('is nowhere for another workspace, in either mode, nor for a name that nobody has', async () => {
+    const [mine, theirs] = [await api.addWorkspace(), await api.addWorkspace()];
+    const { id } = (await api.ask('customers.create', { key: theirs.live.secret })).body;
+    const unknown = `cus_${'a'.repeat(26)}`;
+    const told = async (name: string, key: string) => {
+      const answer = await api.call('GET', `/api/v1/customers/${name}`, { key });
+      expectRefusal(answer, 'customer_not_found', 'customerId');
+      const { requestId: _, ...error } = answer.body.error;
+      return JSON.stringify(error).replace(name, 'NAME');
+    };
+    const answers = [mine.live.secret, mine.test.secret].flatMap((key) => [
+      told(id, key),
+      told(unknown, key),
+    ]);
+    expect(new Set(await Promise.all(answers)).size).toBe(1);
+  });
+});

@@ -17,16 +17,10 @@ export interface GateLimits {
   waitMs: number;
 }
 
-interface Waiter {
-  environment: string;
-  settle(isAdmitted: boolean): void;
-}
-
-export function createFairGate(limits: GateLimits): FairGate {
+/** `what` is under way here, for the message of a refusal. */
+export function createFairGate(limits: GateLimits, what: string): FairGate {
   const underWay = createTally();
-  const waiting = createTally();
-  /** First come, first served among those whose environment has room. */
-  const line = new Set<Waiter>();
+  const lines = createLines(limits.waitMs);
 
   const hasRoom = (environment: string) =>
     underWay.total() < limits.underWayMax && underWay.of(environment) < limits.shareMax;
@@ -36,42 +30,22 @@ export function createFairGate(limits: GateLimits): FairGate {
       return await work();
     } finally {
       underWay.remove(environment);
-      admitNext();
-    }
-  }
-
-  function admitNext(): void {
-    for (const waiter of line) {
-      if (!hasRoom(waiter.environment)) continue;
       // Taken for it here: it runs only a turn later.
-      underWay.add(waiter.environment);
-      waiter.settle(true);
-      return;
+      lines.admitNext(hasRoom, underWay.add);
     }
   }
 
-  function turn(environment: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (isAdmitted: boolean) => {
-        clearTimeout(timer);
-        line.delete(waiter);
-        waiting.remove(environment);
-        resolve(isAdmitted);
-      };
-      const timer = setTimeout(() => settle(false), limits.waitMs);
-      const waiter = { environment, settle };
-      line.add(waiter);
-      waiting.add(environment);
-    });
-  }
+  const overloaded = () =>
+    new Rejected('overloaded', `Too many ${what} are under way. Send the request again in a moment.`);
 
   return {
     async run(environment, work) {
       if (hasRoom(environment)) underWay.add(environment);
       else {
-        const isFull = waiting.total() >= limits.waitingMax;
-        if (isFull || waiting.of(environment) >= limits.waitingShareMax) throw overloaded();
-        if (!(await turn(environment))) throw overloaded();
+        const { waitingMax, waitingShareMax } = limits;
+        if (lines.waiting() >= waitingMax || lines.waitingOf(environment) >= waitingShareMax)
+          throw overloaded();
+        if (!(await lines.turn(environment))) throw overloaded();
       }
       return through(environment, work);
     },
@@ -79,6 +53,49 @@ export function createFairGate(limits: GateLimits): FairGate {
       if (!hasRoom(environment)) throw overloaded();
       underWay.add(environment);
       return through(environment, work);
+    },
+  };
+}
+
+/** Of one environment, first come, first served: is it admitted? */
+type Line = Set<(isAdmitted: boolean) => void>;
+
+/** Those that wait. Environments take turns: one that has a hundred waiting delays another by one at most. */
+function createLines(waitMs: number) {
+  /** The one that was admitted last stands last. */
+  const lines = new Map<string, Line>();
+  let waiting = 0;
+
+  return {
+    waiting: () => waiting,
+    waitingOf: (environment: string) => lines.get(environment)?.size ?? 0,
+
+    /** False when it waited too long. */
+    turn(environment: string): Promise<boolean> {
+      return new Promise((resolve) => {
+        const line: Line = lines.get(environment) ?? new Set();
+        const settle = (isAdmitted: boolean) => {
+          clearTimeout(timer);
+          line.delete(settle);
+          if (line.size === 0) lines.delete(environment);
+          waiting -= 1;
+          resolve(isAdmitted);
+        };
+        const timer = setTimeout(() => settle(false), waitMs);
+        lines.set(environment, line.add(settle));
+        waiting += 1;
+      });
+    },
+
+    admitNext(hasRoom: (environment: string) => boolean, admit: (environment: string) => void): void {
+      for (const [environment, line] of lines) {
+        const [settle] = line;
+        if (!settle || !hasRoom(environment)) continue;
+        admit(environment);
+        settle(true);
+        if (lines.delete(environment)) lines.set(environment, line);
+        return;
+      }
     },
   };
 }
@@ -100,8 +117,4 @@ function createTally() {
       else counts.delete(name);
     },
   };
-}
-
-function overloaded(): Rejected {
-  return new Rejected('overloaded', 'Too many reads of entitlements are under way. Ask again in a moment.');
 }

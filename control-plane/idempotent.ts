@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
+import { createFairShares } from '../infra/fair-shares.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { seal, unseal } from '../infra/secrets.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { canonicalJson } from '../schemas/rules/exact-json.ts';
+import { createFairGate, type GateLimits } from './fair-gate.ts';
 import {
   findAnswer,
   keepAnswer,
@@ -26,6 +28,8 @@ export interface ChangeRequest {
   /** The `Idempotency-Key` header, where there is one. */
   key: string | undefined;
   bodyText: string;
+  /** In whose name it takes its turn. Default: its environment. */
+  share?: string;
   /** What has to be the same beside the body for the answer to be given again. */
   boundTo?: string[];
 }
@@ -42,20 +46,36 @@ export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answ
 
 /** A rival with the same key is waited for this long. */
 const RIVAL_WAIT_MS = 5_000;
-/** Each that waits holds one of the pool's 20 connections; beyond it a rival is told at once. */
+/**
+ * Each that waits holds one of the pool's 20 connections; beyond it, or beyond half of it of one environment,
+ * a rival is told at once.
+ */
 const WAITING_MAX = 12;
 
+/**
+ * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another of its
+ * environment holds: whoever changes one catalogue a hundred times at once leaves the others 8.
+ */
+const CHANGES: GateLimits = {
+  underWayMax: 16,
+  shareMax: 12,
+  waitingMax: 512,
+  waitingShareMax: 256,
+  waitMs: 5_000,
+};
+
 export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RIVAL_WAIT_MS): RunChange {
-  let waiting = 0;
+  const waiting = createFairShares(WAITING_MAX);
+  const gate = createFairGate(CHANGES, 'changes');
 
   async function take(client: PoolClient, place: RequestKey): Promise<void> {
     if (await tryRequestKey(client, place)) return;
-    if (waiting >= WAITING_MAX) throw inUse();
-    waiting += 1;
+    const { environment } = place;
+    if (!waiting.take(environment, 1)) throw inUse();
     try {
       if (!(await lockRequestKey(client, place, rivalWaitMs))) throw inUse();
     } finally {
-      waiting -= 1;
+      waiting.give(environment, 1);
     }
   }
 
@@ -74,7 +94,10 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     return { ...answer, replayed: false };
   }
 
-  return (request, change) => inTransaction(pool, (client) => once(client, request, change));
+  return (request, change) =>
+    gate.run(request.share ?? request.environment, () =>
+      inTransaction(pool, (client) => once(client, request, change)),
+    );
 }
 
 const ACCEPTABLE_KEY = /^\P{Cc}{1,255}$/u;

@@ -28,7 +28,7 @@ await runRole('control-plane', async (context) => {
   const metrics = createMetrics('control');
   const controlPlane = createControlPlane(
     { pool, warehouse, logReader, logKeepsMs, secrets, clock: systemClock, log, metrics },
-    { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
+    { rateLimits: { secret: config.rateLimit }, webhookTargets: config.webhookTargets },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
   closer.add('listener', createListener({ url, log }, controlPlane.notes));

@@ -28,7 +28,13 @@ export function mountRoutes(operations: Mounted[]): Middleware[] {
   for (const [path, here] of mounted) {
     router.all(path.replace(/\{(\w+)\}/g, ':$1'), (ctx) => dispatch(ctx, ctx.params, here));
   }
-  return [plainPaths(mounted), checkVersion, router.routes() as unknown as Middleware, nothingHere];
+  return [
+    withoutTrailingSlash,
+    plainPaths(mounted),
+    checkVersion,
+    router.routes() as unknown as Middleware,
+    nothingHere,
+  ];
 }
 
 /** The router tries one pattern after the other, 25 µs for the last: it is asked where this finds nothing. */
@@ -39,6 +45,12 @@ function plainPaths(mounted: ReadonlyArray<readonly [path: string, here: Mounted
     return found ? dispatch(ctx, found.params, found.value) : next();
   };
 }
+
+/** One is taken, as many clients put it there; from here on the path, also as part of a key, is the other. */
+const withoutTrailingSlash: Middleware = (ctx, next) => {
+  if (ctx.path.length > 1 && ctx.path.endsWith('/')) ctx.path = ctx.path.slice(0, -1);
+  return next();
+};
 
 const checkVersion: Middleware = (ctx, next) => {
   const version = /^\/api\/(v\d[^/]*)/i.exec(ctx.path)?.[1];

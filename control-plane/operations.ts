@@ -9,10 +9,12 @@ import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
+import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
 import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
 import { createReadInput } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
+import { type InPlace, shareOf } from './request-places.ts';
 import type { PublicPages } from './routes/service.ts';
 
 export interface OperationDeps {
@@ -20,6 +22,7 @@ export interface OperationDeps {
   pages: PublicPages;
   authorise: Authorise;
   takeRequest: TakeRequest;
+  inPlace: InPlace;
   runChange: RunChange;
   pool: Pool;
   clock: Clock;
@@ -65,16 +68,25 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   return async (ctx, params) => {
     const caller = await deps.authorise(ctx, route.access, params);
     refuseTooMany(ctx, deps.takeRequest(caller));
+    await deps.inPlace(caller, () => serve(ctx, params, caller));
+  };
+
+  async function serve(ctx: Context, params: Record<string, string>, caller: Caller): Promise<void> {
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
     const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
-    if (isPlainRead(ctx, route)) return respond(ctx, route, await answer(deps.pool));
-    const change = changeOf(ctx, route, caller, input);
-    const { replayed, ...answered } = await deps.runChange(change, answer);
-    if (replayed) ctx.set('Idempotent-Replayed', 'true');
-    respond(ctx, route, answered);
-  };
+    try {
+      if (isPlainRead(ctx, route)) return respond(ctx, route, await answer(deps.pool));
+      const change = changeOf(ctx, route, caller, input);
+      const { replayed, ...answered } = await deps.runChange(change, answer);
+      if (replayed) ctx.set('Idempotent-Replayed', 'true');
+      respond(ctx, route, answered);
+    } catch (error) {
+      // Here, where no transaction is open any more.
+      throw await withOtherMode(deps.pool, caller, error, input);
+    }
+  }
 }
 
 const NO_CONTENT = 204;
@@ -109,5 +121,5 @@ function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: Hand
   const key = header === undefined ? undefined : String(header);
   // A kept key may do what its maker might: it is shown again only to who might make it.
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
-  return { environment, method, path, key, bodyText, boundTo };
+  return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }

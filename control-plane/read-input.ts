@@ -18,7 +18,8 @@ export type ReadInput = (
 export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);
-  const { fromBrowser } = route;
+  const { fromBrowser, access } = route;
+  const timeoutMs = access === 'signature' || access === 'publishable' ? STRANGER_MS : undefined;
   const isOptional = route.body === undefined || route.bodyOptional === true;
   const schema = bodySchemaOf(route);
   const checkBody = schema && checkOf(schema);
@@ -39,10 +40,17 @@ export function createReadInput(route: Route): ReadInput {
 
   if (!readsBody(route)) return (ctx, params) => checked(ctx, params, '');
   return async (ctx, params) => {
-    const bodyText = await readBodyText(ctx, { fromBrowser, isOptional });
+    const bodyText = await readBodyText(ctx, {
+      fromBrowser,
+      isOptional,
+      ...(timeoutMs ? { timeoutMs } : {}),
+    });
     return checked(ctx, params, bodyText);
   };
 }
+
+/** For a body of whom anybody may send one. It comes at once, or somebody holds a place with it. */
+const STRANGER_MS = 5_000;
 
 const NO_FIELDS = Type.Object({});
 

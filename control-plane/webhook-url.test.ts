@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PrivateTargets } from '../infra/private-targets.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { checkWebhookUrl } from './webhook-url.ts';
 
@@ -6,9 +7,9 @@ import { checkWebhookUrl } from './webhook-url.ts';
  * Breaks that turn it red: the names of loopback left out; the brackets left on; credentials looked at in
  * `username` alone.
  */
-function isTaken(url: string, allowPrivate: boolean): boolean {
+function isTaken(url: string, targets: PrivateTargets): boolean {
   try {
-    checkWebhookUrl(url, { allowPrivate });
+    checkWebhookUrl(url, targets);
     return true;
   } catch (error) {
     expect(error).toBeInstanceOf(Rejected);
@@ -16,6 +17,8 @@ function isTaken(url: string, allowPrivate: boolean): boolean {
     return false;
   }
 }
+
+const takenWith = (url: string) => [isTaken(url, 'none'), isTaken(url, 'loopback'), isTaken(url, 'all')];
 
 describe('the url of a webhook endpoint', () => {
   it.each([
@@ -27,12 +30,28 @@ describe('the url of a webhook endpoint', () => {
     'https://localhost.example.com/',
     'https://10.example.com/',
   ])('may be %s', (url) => {
-    expect([isTaken(url, false), isTaken(url, true)]).toEqual([true, true]);
+    expect(takenWith(url)).toEqual([true, true, true]);
   });
 
   it.each([
     'http://example.com/',
+    'https://10.0.0.8/',
+    'http://10.0.0.8:3000/hooks',
+    'https://0.0.0.0/',
+    'https://0/',
+    'https://[::127.0.0.1]/',
+    'https://[::ffff:a00:1]/',
+    'https://[64:ff9b::7f00:1]/',
+    'http://localhost.example.com/',
+    'http://93.184.216.34/',
+  ])('is %s only where private addresses are allowed', (url) => {
+    expect(takenWith(url)).toEqual([false, false, true]);
+  });
+
+  it.each([
     'https://127.0.0.1/',
+    'http://127.0.0.1:3000/hooks',
+    'http://127.9.9.9/',
     'https://127.1/',
     'https://2130706433/',
     'https://0x7f.0.0.1/',
@@ -40,22 +59,30 @@ describe('the url of a webhook endpoint', () => {
     'https://127.0.0.1./',
     'https://１２７.0.0.1/',
     'https://%31%32%37.0.0.1/',
-    'https://10.0.0.8/',
-    'https://169.254.169.254/latest/meta-data',
-    'https://0.0.0.0/',
-    'https://0/',
     'https://[::1]/',
-    'https://[::127.0.0.1]/',
+    'http://[::1]:3000/',
     'https://[::ffff:127.0.0.1]/',
-    'https://[::ffff:a00:1]/',
-    'https://[64:ff9b::7f00:1]/',
-    'https://[fe80::1]/',
-    'https://[fd00:ec2::254]/',
     'https://localhost/',
+    'http://localhost:3000/',
     'https://LOCALHOST./',
     'https://a.b.localhost:444/',
-  ])('is %s only where private addresses are allowed', (url) => {
-    expect([isTaken(url, false), isTaken(url, true)]).toEqual([false, true]);
+  ])('is %s where loopback or more is allowed', (url) => {
+    expect(takenWith(url)).toEqual([false, true, true]);
+  });
+
+  it.each([
+    'https://169.254.169.254/latest/meta-data',
+    'http://169.254.169.254/latest/meta-data',
+    'http://2852039166/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+    'http://[2002:a9fe:a9fe::]/',
+    'https://[fe80::1]/',
+    'https://[fd00:ec2::254]/',
+    'http://100.100.100.200/',
+    'https://168.63.129.16/',
+  ])('is never %s', (url) => {
+    expect(takenWith(url)).toEqual([false, false, false]);
   });
 });
 
@@ -90,6 +117,6 @@ describe('what is no such url', () => {
     'https://example.com:0/',
     'https://256.256.256.256/',
   ])('is refused: %j', (url) => {
-    expect([isTaken(url, false), isTaken(url, true)]).toEqual([false, false]);
+    expect(takenWith(url)).toEqual([false, false, false]);
   });
 });

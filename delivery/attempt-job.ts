@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../infra/ports/clock.ts';
+import { type PrivateTargets, targetsOf } from '../infra/private-targets.ts';
 import { type Verdict, verdictOf } from './delivery-verdict.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { ATTEMPT_TIMEOUT_MS, type Attempt, type Send } from './send.ts';
@@ -18,8 +19,8 @@ export interface AttemptDeps {
   random: () => number;
   log: Logger;
   metrics: DeliveryMetrics;
-  /** http and addresses that are not public are sent to. */
-  allowPrivate: boolean;
+  /** What is sent to beside public addresses. */
+  privateTargets: PrivateTargets;
 }
 
 /**
@@ -38,10 +39,14 @@ export async function attemptJob(deps: AttemptDeps, { delivery, target }: Job): 
   return verdictOf(delivery, attempt, { endpointUpdatedAt, startedAtMs, endedAtMs: clock.nowMs(), random });
 }
 
-function sendTo({ send, allowPrivate }: AttemptDeps, { delivery, target }: Job): Promise<Attempt> {
+function sendTo(
+  { send, privateTargets: configured }: AttemptDeps,
+  { delivery, target }: Job,
+): Promise<Attempt> {
   const { eventId, body, attempts } = delivery;
+  const privateTargets = targetsOf(configured, delivery.environment);
   const { url, secrets } = target;
-  return send.send({ url, eventId, body, secrets, allowPrivate, attemptNumber: attempts + 1 });
+  return send.send({ url, eventId, body, secrets, privateTargets, attemptNumber: attempts + 1 });
 }
 
 function unsigned({ log }: AttemptDeps, { endpointId }: DueDelivery): Attempt {

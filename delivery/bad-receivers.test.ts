@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 function attempt({ url }: Pick<Receiver, 'url'>): Promise<Attempt> {
-  return sender.send({ ...EVENT, url, allowPrivate: true, attemptNumber: 1 });
+  return sender.send({ ...EVENT, url, privateTargets: 'all', attemptNumber: 1 });
 }
 
 async function talking(talk: (socket: Socket) => void): Promise<Receiver> {
@@ -191,7 +191,7 @@ describe('a bad receiver', () => {
     });
     const before = process.memoryUsage.rss();
     const patient = createSend({ log });
-    const request = { ...EVENT, url: receiver.url, allowPrivate: true, attemptNumber: 1 };
+    const request = { ...EVENT, url: receiver.url, privateTargets: 'all' as const, attemptNumber: 1 };
     const all = await Promise.all(Array.from({ length: 100 }, () => patient.send(request)));
     await patient.close();
     expect(new Set(all.map(({ errorCode }) => errorCode))).toEqual(new Set(['response_too_large']));
@@ -210,7 +210,7 @@ describe('a bad receiver', () => {
         connectNow(options, callback);
       },
     });
-    const request = { ...EVENT, url: receiver.url, allowPrivate: true, attemptNumber: 1 };
+    const request = { ...EVENT, url: receiver.url, privateTargets: 'all' as const, attemptNumber: 1 };
     expect(await patient.send(request)).toMatchObject({ outcome: 'failed', errorCode: 'connect_failed' });
     await patient.close();
     const [first = 0, second = 0, third = 0, ...more] = triedAtMs;

@@ -100,7 +100,7 @@ function runDelivery(world: World, { owner, pollMs = 20, pool = world.pool }: Ru
       random: () => 0.5,
       metrics: first ? world.registry : new Registry(),
       sealingKey: SEALING_KEY,
-      allowPrivate: true,
+      privateTargets: 'all',
     },
     { owner: owner ?? `owner-${running.length}`, pollMs, recordWithinMs: WAIT.timeout },
   );

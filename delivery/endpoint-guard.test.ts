@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { buildConnector } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../infra/certificate-under-test.ts';
+import type { PrivateTargets } from '../infra/private-targets.ts';
 import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
 import { listen, type Receiver, startRawReceiver } from './receiver-under-test.ts';
 import { type Attempt, createSend, type Send } from './send.ts';
@@ -62,9 +63,9 @@ async function addressOf(hostname: string): Promise<string> {
   return isIP(hostname) === 0 ? ((await resolve())[0] ?? '') : hostname;
 }
 
-function attempt(url: string, allowPrivate = false): Promise<Attempt> {
+function attempt(url: string, privateTargets: PrivateTargets = 'none'): Promise<Attempt> {
   const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
-  return sender.send({ url, eventId: 'evt_1', body: '{}', secrets, allowPrivate, attemptNumber: 1 });
+  return sender.send({ url, eventId: 'evt_1', body: '{}', secrets, privateTargets, attemptNumber: 1 });
 }
 
 async function expectNothingReached(attempts: Array<Promise<Attempt>>): Promise<void> {
@@ -155,22 +156,62 @@ describe('a connection', () => {
   it('is refused to a certificate that nobody vouches for', async () => {
     const plain = createSend({ log });
     const secrets = ['whsec_AAAA'];
-    const request = { eventId: 'evt_1', body: '{}', secrets, allowPrivate: true, attemptNumber: 1 };
+    const request = {
+      eventId: 'evt_1',
+      body: '{}',
+      secrets,
+      privateTargets: 'all' as const,
+      attemptNumber: 1,
+    };
     const url = `https://127.0.0.1:${outside.port}/`;
     expect(await plain.send({ ...request, url })).toMatchObject({ errorCode: 'tls_failed' });
     await plain.close();
   });
 
-  it('may be private, and without TLS, where that is allowed', async () => {
-    told = [[PUBLIC[0]]];
-    const plain = createSend({ log });
-    const receiver = await startRawReceiver((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
-    const request = { eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], attemptNumber: 1 };
-    for (const host of ['127.0.0.1', 'localhost', '2130706433']) {
-      const url = `http://${host}:${receiver.port}/`;
-      expect((await plain.send({ ...request, url, allowPrivate: true })).outcome).toBe('succeeded');
+  it.each(['loopback', 'all'] as const)(
+    'may be loopback, and without TLS, where %s is allowed',
+    async (may) => {
+      const plain = createSend({ log });
+      const receiver = await startRawReceiver((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+      const request = { eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], attemptNumber: 1 };
+      for (const host of ['127.0.0.1', 'localhost', '2130706433']) {
+        const url = `http://${host}:${receiver.port}/`;
+        expect((await plain.send({ ...request, url, privateTargets: may })).outcome).toBe('succeeded');
+      }
+      await plain.close();
+      await receiver.close();
+    },
+  );
+});
+
+describe('an attempt where loopback is allowed', () => {
+  // Red when any name may lead there: whoever has a domain could reach every port of this machine.
+  it('by a name of the DNS that leads there reaches nothing', async () => {
+    told = [['127.0.0.1'], ['::1']];
+    for (const scheme of ['http', 'https']) {
+      await expectNothingReached([attempt(`${scheme}://receiver.example/`, 'loopback')]);
     }
-    await plain.close();
-    await receiver.close();
+  });
+
+  it('reaches no other address of the inside, and no http elsewhere', async () => {
+    const others = INTERNAL_ADDRESSES.filter((one) => !/^(127\.|::1$|::ffff:127)/.test(one));
+    const hosts = others.map((one) => (one.includes(':') ? `[${one}]` : one));
+    const urls = hosts.flatMap((host) => [`https://${host}/`, `http://${host}/`]);
+    await expectNothingReached([...urls, `http://${PUBLIC[0]}/`].map((url) => attempt(url, 'loopback')));
+  });
+});
+
+describe('an attempt where everything private is allowed', () => {
+  const link = INTERNAL_ADDRESSES.filter((one) => /169\.254|a9fe|^fe80|ec2/.test(one));
+
+  it('reaches neither a link-local address nor a metadata service, in any form', async () => {
+    expect(link.length).toBeGreaterThanOrEqual(8);
+    const urls = link.map((one) => `http://${one.includes(':') ? `[${one}]` : one}/latest/meta-data`);
+    await expectNothingReached(urls.map((url) => attempt(url, 'all')));
+  });
+
+  it.each(link)('reaches nothing by a name that has the address %s', async (address) => {
+    told = [[PUBLIC[0], address]];
+    await expectNothingReached([attempt('http://receiver.example/', 'all')]);
   });
 });

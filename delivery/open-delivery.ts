@@ -25,10 +25,10 @@ export function openDelivery({ config, closer, log: parent }: RoleContext, deps:
   closer.add('delivery pool', { close: () => pool.end() });
   const send = createSend({ log });
   closer.add('webhook connections', { close: () => send.close() });
-  const { webhookAllowPrivate: allowPrivate } = config;
+  const { webhookTargets: privateTargets } = config;
   const { sealingKey } = secrets;
   const delivery = startDelivery(
-    { pool, send, clock: systemClock, random: Math.random, log, metrics, sealingKey, allowPrivate },
+    { pool, send, clock: systemClock, random: Math.random, log, metrics, sealingKey, privateTargets },
     { owner },
   );
   closer.add('delivery', { drain: () => delivery.close() });

@@ -11,8 +11,8 @@ const QUERY_TRIES = 2;
  */
 export function createResolveName(): ResolveName {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
-  return async (name, { allowPrivate }) => {
-    if (allowPrivate) return (await lookup(name, { all: true })).map(({ address }) => address);
+  return async (name, { ofMachine }) => {
+    if (ofMachine) return (await lookup(name, { all: true })).map(({ address }) => address);
     const families = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     return families.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };

@@ -40,7 +40,7 @@ function open(starting: Promise<Receiver>): Promise<Receiver> {
 }
 
 function attempt({ url }: Pick<Receiver, 'url'>, more: Partial<SendRequest> = {}): Promise<Attempt> {
-  return sender.send({ ...EVENT, url, allowPrivate: true, attemptNumber: 1, ...more });
+  return sender.send({ ...EVENT, url, privateTargets: 'all', attemptNumber: 1, ...more });
 }
 
 const talking = (talk: (socket: Socket) => void) =>
@@ -150,7 +150,7 @@ describe('a name', () => {
     const shown = await own.send({
       ...EVENT,
       url: 'https://a.example/',
-      allowPrivate: false,
+      privateTargets: 'none',
       attemptNumber: 1,
     });
     await own.close();

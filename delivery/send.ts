@@ -2,6 +2,7 @@ import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { buildConnector } from 'undici';
 import { type Clock, systemClock } from '../infra/ports/clock.ts';
+import type { PrivateTargets } from '../infra/private-targets.ts';
 import type { AttemptError } from '../schemas/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
 import { checkedAddresses, type ResolveName } from './endpoint-guard.ts';
@@ -26,8 +27,8 @@ export interface SendRequest {
   body: string;
   /** Newest first. */
   secrets: readonly string[];
-  /** Whether http and addresses that are not public are sent to. */
-  allowPrivate: boolean;
+  /** What is sent to beside public addresses, for the environment of the event. */
+  privateTargets: PrivateTargets;
   /** 1 for the first. */
   attemptNumber: number;
 }
@@ -105,11 +106,11 @@ interface Parts {
   eventId: string;
   url: URL | undefined;
   post: Post;
-  allowPrivate: boolean;
+  privateTargets: PrivateTargets;
 }
 
 function partsOf(request: SendRequest, atMs: number): Parts {
-  const { eventId, secrets, attemptNumber, allowPrivate } = request;
+  const { eventId, secrets, attemptNumber, privateTargets } = request;
   const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
   const body = Buffer.from(request.body);
   const headers = {
@@ -122,7 +123,7 @@ function partsOf(request: SendRequest, atMs: number): Parts {
     eventId,
     url,
     post: { path: url ? `${url.pathname}${url.search}` : '', headers, body },
-    allowPrivate,
+    privateTargets,
   };
 }
 
@@ -142,12 +143,12 @@ interface Means {
  * What fails before a byte was sent reached nobody, and may be over in a moment: it is tried again, each time
  * with addresses that are looked up and checked anew. Whatever may have reached the receiver is an attempt.
  */
-function overFirstConnection({ url, post, allowPrivate }: Parts, means: Means): Promise<Exchange> {
+function overFirstConnection({ url, post, privateTargets }: Parts, means: Means): Promise<Exchange> {
   const { pools, resolve, signal } = means;
   const giveUpAtMs = performance.now() + BLIPS_MS;
   const reach = async (number: number): Promise<Exchange> => {
     if (!url) throw new AttemptFailed('url_not_allowed');
-    const checked = checkedAddresses(url, { resolve, allowPrivate });
+    const checked = checkedAddresses(url, { resolve, privateTargets });
     const addresses = await Promise.race([checked, lateAt(signal)]);
     const address = addresses[(number - 1) % addresses.length] ?? '';
     const ended = await exchange(pools.poolOf(url, address), post, signal);

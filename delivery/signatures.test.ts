@@ -52,7 +52,7 @@ const request = (one: string, secrets = [SECRET]) => ({
   eventId: newId('evt'),
   body: one,
   secrets,
-  allowPrivate: true,
+  privateTargets: 'all' as const,
   attemptNumber: 1,
 });
 

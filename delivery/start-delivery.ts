@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../infra/ports/clock.ts';
+import type { PrivateTargets } from '../infra/private-targets.ts';
 import { createWakeup } from '../infra/wakeup.ts';
 import { CHANNELS } from '../schemas/channels.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -23,8 +24,8 @@ export interface DeliveryDeps {
   metrics: Registry;
   /** Opens what is sealed for the secrets of endpoints. */
   sealingKey: Buffer;
-  /** http and addresses that are not public are sent to. */
-  allowPrivate: boolean;
+  /** What is sent to beside public addresses. */
+  privateTargets: PrivateTargets;
 }
 
 export interface DeliveryOptions {

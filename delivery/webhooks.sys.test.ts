@@ -33,6 +33,7 @@ beforeAll(async () => {
     });
     response.writeHead(status).end('heard');
   });
+  // As it is by default: of test mode, events may go to the loopback address over http.
   instance = await startInstance();
   endpoint = await call('POST', '/webhooks/endpoints', { url: receiver.url, events: ['customer.created'] });
 });
@@ -46,7 +47,7 @@ afterAll(async () => {
 async function call(method: string, path: string, body?: object): Promise<any> {
   const answer = await fetch(`${instance.origin}/api/v1${path}`, {
     method,
-    headers: { authorization: `Bearer ${instance.keys().live.secret}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${instance.keys().test.secret}`, 'content-type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await answer.text();
@@ -102,7 +103,7 @@ describe('a registered endpoint', () => {
     const one = await heard('Ada 💡');
     expect(passedMs()).toBeLessThan(5_000);
     const shown = await fetch(`${instance.origin}/api/v1/webhooks/events/${one.headers['webhook-id']}`, {
-      headers: { authorization: `Bearer ${instance.keys().live.secret}` },
+      headers: { authorization: `Bearer ${instance.keys().test.secret}` },
     });
     expect(one.body).toBe(await shown.text());
   });

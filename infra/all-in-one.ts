@@ -44,6 +44,11 @@ const KEEPER_EVERY_MS = 500;
 const STOP_MS = 12_000;
 const LEFT_POSTGRES_MS = { least: 1_000, most: 10_000 };
 
+const WEBHOOKS_GO = {
+  all: 'WEBHOOK_ALLOW_PRIVATE: webhooks may go to http and to private addresses',
+  loopback: 'HOST is a loopback address: webhooks of test mode may go to http on loopback addresses',
+};
+
 ignoreOutputErrors();
 try {
   process.exitCode = await runAllInOne(toConfig(readEnv()));
@@ -59,9 +64,7 @@ async function runAllInOne(config: Config): Promise<number> {
   const release = await acquireLock(paths.lock('data-dir'), keeper);
   const stopping = createStopClock();
   try {
-    if (config.webhookAllowPrivate) {
-      log.info('webhooks may go to private addresses: WEBHOOK_ALLOW_PRIVATE, or HOST is a loopback address');
-    }
+    if (config.webhookTargets !== 'none') log.info(WEBHOOKS_GO[config.webhookTargets]);
     return await supervise(config, log, { keeper, stopping });
   } finally {
     await stopLeftPostgres(paths, log, stopping.leftMs());

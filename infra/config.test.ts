@@ -22,7 +22,7 @@ describe('toConfig', () => {
       dataDir: resolve('data'),
       logLevel: 'info',
       seedDemo: true,
-      webhookAllowPrivate: true,
+      webhookTargets: 'loopback',
       ingest: {
         inFlightBytesMax: 67_108_864,
         connectionsMax: 10_000,
@@ -36,18 +36,23 @@ describe('toConfig', () => {
   });
 
   it.each([
-    ['127.0.0.1', true],
-    ['127.8.8.8', true],
-    ['localhost', true],
-    ['::1', true],
-    ['0.0.0.0', false],
-    ['::', false],
-    ['10.0.0.1', false],
-    ['127.example.com', false],
-  ])('on HOST %s webhooks may go to private addresses: %s', (HOST, allowed) => {
-    expect(toConfig({ HOST }).webhookAllowPrivate).toBe(allowed);
-    expect(toConfig({ HOST, WEBHOOK_ALLOW_PRIVATE: 'false' }).webhookAllowPrivate).toBe(false);
-  });
+    ['127.0.0.1', 'loopback'],
+    ['127.8.8.8', 'loopback'],
+    ['localhost', 'loopback'],
+    ['::1', 'loopback'],
+    ['0.0.0.0', 'none'],
+    ['::', 'none'],
+    ['10.0.0.1', 'none'],
+    ['127.example.com', 'none'],
+  ])(
+    'on HOST %s webhooks may go to %s of what is not public, unless it is said otherwise',
+    (HOST, byDefault) => {
+      const targets = (WEBHOOK_ALLOW_PRIVATE?: string) =>
+        toConfig({ HOST, ...(WEBHOOK_ALLOW_PRIVATE ? { WEBHOOK_ALLOW_PRIVATE } : {}) }).webhookTargets;
+      expect([targets(), targets('loopback')]).toEqual([byDefault, byDefault]);
+      expect([targets('false'), targets('true')]).toEqual(['none', 'all']);
+    },
+  );
 
   it('takes the name of a cluster, and nothing that would be more in a statement', () => {
     const CLICKHOUSE_URL = 'http://h:8123';

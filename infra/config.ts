@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Fatal } from '../schemas/failures.ts';
 import { EVENTS_RETENTION_DAYS_MAX } from '../schemas/rules/events-retention.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
+import type { PrivateTargets } from './private-targets.ts';
 import { decodeServerSecret } from './secrets.ts';
 import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './shared-stores-config.ts';
 
@@ -16,7 +17,7 @@ export const VARIABLES = [
   'DATA_DIR', //                 everything that is kept; ./data
   'LOG_LEVEL', //                of pino: trace, debug, info, warn, error, fatal; info
   'SEED_DEMO', //                false: no demo workspace at the first start; true
-  'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses; true while HOST is a loopback
+  'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses: true, false or loopback
   'DATABASE_URL', //             a Postgres in place of the embedded one
   'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
   'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
@@ -42,7 +43,7 @@ export interface Config {
   dataDir: string;
   logLevel: string;
   seedDemo: boolean;
-  webhookAllowPrivate: boolean;
+  webhookTargets: PrivateTargets;
   /** Absent: the embedded Postgres. */
   databaseUrl?: string;
   /** Absent: the embedded ClickHouse. */
@@ -96,7 +97,7 @@ export function toConfig(env: Env): Config {
     dataDir: resolve(env.DATA_DIR ?? './data'),
     logLevel: read.matching('LOG_LEVEL', 'info', (text) => LOG_LEVELS.includes(text), LOG_LEVELS.join(', ')),
     seedDemo: read.boolean('SEED_DEMO', true),
-    webhookAllowPrivate: read.boolean('WEBHOOK_ALLOW_PRIVATE', isLoopback(host)),
+    webhookTargets: readWebhookTargets(read, host),
     ...readStores(env, read),
     ...present('diskFreeBytesMin', read.optionalInteger('DISK_FREE_BYTES_MIN', { min: 0, max: 2 ** 50 })),
     ingest: {
@@ -188,6 +189,14 @@ function readCluster(env: Env, read: EnvReader<Variable>): string | undefined {
     isName,
     'the name of a cluster: letters, digits, _ and -',
   );
+}
+
+/** `loopback` is for developing: where others reach the server, it means nothing private at all. */
+function readWebhookTargets(read: EnvReader<Variable>, host: string): PrivateTargets {
+  const known = (text: string) => ['true', 'false', 'loopback'].includes(text);
+  const setting = read.matching('WEBHOOK_ALLOW_PRIVATE', 'loopback', known, 'true, false or loopback');
+  if (setting === 'true') return 'all';
+  return setting === 'loopback' && isLoopback(host) ? 'loopback' : 'none';
 }
 
 function isHost(text: string): boolean {

@@ -81,7 +81,7 @@ async function serve(side: ControlSide): Promise<void> {
       metrics,
       isLookedAt: load.isLookedAt,
     },
-    { rateLimits: { secret: config.rateLimit }, webhookAllowPrivate: config.webhookAllowPrivate },
+    { rateLimits: { secret: config.rateLimit }, webhookTargets: config.webhookTargets },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
   // As many Metergates as there may be on one database: no two processes write one log.

@@ -2,6 +2,7 @@ import type pino from 'pino';
 import type { KeyCache } from '../infra/key-cache.ts';
 import type { Answer, UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
+import type { RefusalLog } from '../infra/refusal-log.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Fatal, Transient } from '../schemas/failures.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
@@ -20,6 +21,7 @@ export interface AcceptDeps {
   /** True while the disk is nearly full. */
   isDiskLow: () => boolean;
   metrics: UsageMetrics;
+  refusals: RefusalLog;
   log: pino.Logger;
   /** Told of a log or keys that cannot be believed. */
   fail: (error: Fatal) => void;
@@ -31,8 +33,8 @@ export interface AcceptDeps {
  * for a 503 when log or keys have failed: its retry is told.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, begin, isDiskLow, metrics } = deps;
-  const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX) };
+  const { keys, admission, begin, isDiskLow, metrics, refusals } = deps;
+  const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
     const asked = authoriseUsage(exchange, keys);
@@ -42,10 +44,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const head = readUsageHead(exchange, operation);
     if ('code' in head) return refuse(exchange, head);
     if (isDiskLow()) return refuse(exchange, DISK_LOW);
-    const read = await readBody(exchange, memory, BODY_BYTES_MAX);
+    const read = await readBody(exchange, key.environment, memory);
     if (read === 'aborted') return;
     if ('code' in read) return refuse(exchange, read);
-    const whole = head.gzip ? await inflate(read, memory, BODY_BYTES_MAX) : read;
+    const whole = head.gzip ? await inflate(read, key.environment, memory) : read;
     if ('code' in whole) return refuse(exchange, whole);
     try {
       const { kind, includeEvents, idempotencyKey } = head;
@@ -69,6 +71,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const begun = begin(request);
     const { answer, created, durable } = begun instanceof Promise ? await begun : begun;
     if ((await durable) === 'no_space') return refuse(exchange, DISK_LOW);
+    if (answer.status >= 400) refusals.refused(answer.status, () => factsOf(exchange, codeOf(answer.body)));
     send(exchange, answer);
     metrics.answered(request.kind, answer.status, created);
   }
@@ -78,10 +81,19 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const headers = status === 503 ? JSON_RETRY : JSON_BODY;
     exchange.respond(status, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
     metrics.refused(refusal.code);
+    refusals.refused(status, () => factsOf(exchange, refusal.code));
   }
 
   return (exchange, operation) =>
     void accept(exchange, operation).catch((error) => refuse(exchange, refusalOf(error, exchange, deps)));
+}
+
+function factsOf({ requestId, method, path }: Exchange, code: string) {
+  return { requestId, method, path, code };
+}
+
+function codeOf(body: Buffer): string {
+  return /"code":"(\w+)"/.exec(body.toString())?.[1] ?? 'unknown';
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;

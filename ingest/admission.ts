@@ -1,32 +1,21 @@
+import { createFairShares, type FairShares } from '../infra/fair-shares.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
+import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 
 /**
  * Bounds the bytes of requests in flight, from the first body byte to the answer: memory is what runs out,
- * not the number of requests. Beyond the bound a request is refused at once, so that no queue can grow.
+ * not the number of requests. Beyond the bound, or beyond its environment's share of it, a request is refused
+ * with 503 `overloaded` at once and no more of its body is taken: no queue can grow, and an environment that
+ * stalls leaves the others their room.
  */
-export interface Admission {
-  /** False: answer 503 `overloaded` and take no more of this body. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
-  readonly inFlightBytes: number;
-}
+export type Admission = FairShares;
 
 export function createAdmission(bytesMax: number): Admission {
-  let inFlightBytes = 0;
-  return {
-    take(bytes) {
-      if (inFlightBytes + bytes > bytesMax) return false;
-      inFlightBytes += bytes;
-      return true;
-    },
-    give(bytes) {
-      inFlightBytes -= bytes;
-    },
-    get inFlightBytes() {
-      return inFlightBytes;
-    },
-  };
+  return createFairShares(bytesMax, REQUEST_BYTES_MAX);
 }
+
+/** A body and what it inflates to. */
+const REQUEST_BYTES_MAX = 2 * USAGE_LIMITS.bodyBytesMax;
 
 export const OVERLOADED: Refusal = {
   code: 'overloaded',

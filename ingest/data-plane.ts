@@ -7,6 +7,7 @@ import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import { createListener } from '../infra/postgres/listen.ts';
+import type { RefusalLog } from '../infra/refusal-log.ts';
 import type { RoleContext } from '../infra/role-process.ts';
 import { type DerivedSecrets, hashApiKey } from '../infra/secrets.ts';
 import { findApiKey } from '../infra/store/find-api-key.ts';
@@ -22,6 +23,7 @@ export interface DataPlane extends RoleContext {
   pool: Pool;
   /** Read when they are first needed: the control side makes their file at the very first start. */
   secrets(): DerivedSecrets;
+  refusals: RefusalLog;
   /** Why usage is not taken yet, for readyz. */
   opening: { why: string };
 }
@@ -29,6 +31,7 @@ export interface DataPlane extends RoleContext {
 /** An open way for usage. */
 export interface UsagePath {
   accept: Accept;
+  keys: KeyCache;
   /** What stands in its way just now, by name. */
   obstacles: () => Record<string, string> | Promise<Record<string, string>>;
 }

@@ -11,14 +11,36 @@ describe('bodies forwarded behind uWebSockets.js', () => bodies(createUwsFront))
 describe('bodies forwarded behind node:http', () => bodies(createNodeFront));
 
 function bodies(createFront: CreateFront): void {
-  it('streams large bodies both ways', async () => {
-    const upstream = await startUpstream((req, res) => void req.pipe(res));
+  it('passes bodies on whole, however they are framed, and answers of any size', async () => {
+    const upstream = await startUpstream((req, res) => {
+      res.setHeader('x-length', req.headers['content-length'] ?? 'none');
+      req.pipe(res);
+    });
     const { url } = await startDoor(createFront, { target: () => upstream });
-    const body = randomBytes(5_000_000);
+    const body = randomBytes(1_000_000);
     for (const sent of [body, new Blob([body]).stream()]) {
       const response = await fetch(url, { method: 'POST', body: sent, duplex: 'half' } as RequestInit);
       expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(body));
+      expect(response.headers.get('x-length')).toBe('1000000');
     }
+  });
+
+  // Red when a body is cut at the limit itself: the control plane would take a part for the whole.
+  it('passes of a body that is too large one byte too much, and throws the rest away', async () => {
+    const upstream = await startUpstream((req, res) => res.end(req.headers['content-length']));
+    const { port, url } = await startDoor(createFront, { target: () => upstream });
+    const limit = 1024 * 1024;
+    const sent = async (bytes: number) =>
+      await (await fetch(url, { method: 'POST', body: randomBytes(bytes) })).text();
+    expect(await sent(limit)).toBe(`${limit}`);
+    expect(await sent(limit + 1)).toBe(`${limit + 1}`);
+    const client = await openConnection(port);
+    client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 5000000']));
+    client.send(Buffer.alloc(5_000_000));
+    expect(await client.receives(`${limit + 1}`)).toMatch(/^HTTP\/1.1 200/);
+    client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 3']));
+    client.send('abc');
+    expect(await client.receives('\r\n\r\n3')).toContain('200');
   });
 
   // Red when a reader who comes after an empty first chunk leaves the socket stopped.
@@ -67,36 +89,6 @@ function bodies(createFront: CreateFront): void {
     await until('all is read', () => read > total, 15_000);
   });
 
-  // Red when the result of body.push is ignored.
-  it('holds the client back while the control plane reads slowly', { timeout: 240_000 }, async () => {
-    const total = 80_000_000;
-    let readOn = () => undefined as unknown;
-    let read = 0;
-    const upstream = await startUpstream((req, res) => {
-      readOn = () => req.on('data', (chunk) => (read += chunk.length)).on('end', () => res.end('read'));
-    });
-    const { port } = await startDoor(createFront, { target: () => upstream }, { bodyTimeoutMs: 15_000 });
-    const client = await openConnection(port);
-    client.send(requestHead('POST / HTTP/1.1', [`Content-Length: ${total}`]));
-    client.send(Buffer.alloc(total));
-    await settles(() => client.socket.bytesWritten - client.socket.writableLength);
-    expect(client.socket.writableLength).toBeGreaterThan(0);
-    readOn();
-    await client.receives('read');
-    expect(read).toBe(total);
-  });
-
-  it('gives an answer that comes before the body has ended', async () => {
-    const upstream = await startUpstream((_, res) => {
-      res.writeHead(413, { connection: 'close', 'content-length': 9 }).end('too large');
-    });
-    const { port } = await startDoor(createFront, { target: () => upstream });
-    const client = await openConnection(port);
-    client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 1000']));
-    client.send('part');
-    expect(await client.receives('too large')).toMatch(/^HTTP\/1.1 413/);
-  });
-
   // Red without exchange.onAborted.
   it('lets go of the control plane when the client goes away', async () => {
     const heard: string[] = [];
@@ -106,10 +98,10 @@ function bodies(createFront: CreateFront): void {
       res.on('close', () => heard.push('let go'));
     });
     const { port } = await startDoor(createFront, { target: () => upstream });
-    for (const path of ['/wait', '/answer', '/body']) {
+    for (const path of ['/wait', '/answer']) {
       heard.length = 0;
       const client = await openConnection(port);
-      client.send(requestHead(`POST ${path} HTTP/1.1`, [`Content-Length: ${path === '/body' ? 9 : 1}`]));
+      client.send(requestHead(`POST ${path} HTTP/1.1`, ['Content-Length: 1']));
       client.send('b');
       await until('the request is in', () => heard.includes('in'));
       client.socket.destroy();

@@ -1,10 +1,13 @@
 import { METHODS } from 'node:http';
-import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { Exchange } from '../infra/ports/http-front.ts';
-import { ERROR_STATUS, type ErrorCode, errorBody } from '../schemas/error-codes.ts';
+import type { RefusalLog } from '../infra/refusal-log.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
+import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './gather-body.ts';
+import type { ForwardMetrics } from './metrics.ts';
+import type { SenderOf } from './sender-of.ts';
 
 export interface Forwarder {
   forward(exchange: Exchange): void;
@@ -15,7 +18,12 @@ export interface Forwarder {
 export interface ForwarderOptions {
   /** The control plane's URL; undefined while it is away. Asked each time: it may come back elsewhere. */
   target: () => string | undefined;
+  /** The environment of the secret key that sends this; undefined for anybody else. Default: of nobody. */
+  senderOf?: SenderOf;
   log: Logger;
+  metrics?: ForwardMetrics;
+  refusals?: RefusalLog;
+  bodies?: BodyGatherer;
   timeouts?: ForwardTimeouts;
   /** Requests under way; a further one is answered 503 `overloaded`. */
   inFlightMax?: number;
@@ -32,43 +40,106 @@ export interface ForwardTimeouts {
 /** A strong read waits up to 5 s and a large breakdown may take its time; a hanging control side must not. */
 const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
 /** Each takes a connection of its own, so that one that hangs holds up no other. */
-const IN_FLIGHT_MAX = 256;
+const IN_FLIGHT_MAX = 512;
+/** Of these, those with a body that anybody may send. */
+const STRANGERS_PART = 1 / 8;
 
 /**
- * Passes every request that is not usage on to the control plane, bodies streamed both ways. What cannot be
- * delivered is answered 503 `unavailable`; an answer that breaks in the middle ends the client's connection.
+ * Passes every request that is not usage on to the control plane. A body is whole before its request takes
+ * one of the places: a client that sends slowly holds none. The answer is streamed. What cannot be delivered
+ * is answered 503 `unavailable`; an answer that breaks in the middle ends the client's connection.
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { target, log, timeouts = FORWARD_TIMEOUTS, inFlightMax = IN_FLIGHT_MAX } = options;
+  const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
+  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyGatherer() } = options;
   const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
   const reachable = createReachableNote(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
-  let inFlight = 0;
+  const places = createPlaces(inFlightMax);
+  options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
 
   function forward(exchange: Exchange): void {
-    const url = target();
     const path = forwardableTarget(exchange);
-    if (inFlight >= inFlightMax) refuse(exchange, 'overloaded', OVERLOADED);
-    else if (!METHODS.includes(exchange.method)) refuse(exchange, 'method_not_allowed', NO_METHOD);
-    else if (url === undefined) refuse(exchange, 'unavailable', UNAVAILABLE);
-    else if (path === undefined) refuse(exchange, 'invalid_request', NOT_FORWARDABLE);
-    else send(exchange, url, path);
+    const isKnown = METHODS.includes(exchange.method);
+    if (places.areAllTaken()) refuse(exchange, BUSY);
+    else if (!isKnown) refuse(exchange, { code: 'method_not_allowed', message: NO_METHOD });
+    else if (target() === undefined) refuse(exchange, AWAY);
+    else if (path === undefined) refuse(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
+    else if (hasBody(exchange)) void forwardWithBody(exchange, path);
+    else send(exchange, { path, isStrangers: false });
   }
 
-  function send(exchange: Exchange, url: string, path: string): void {
-    inFlight += 1;
-    const body = hasBody(exchange) ? requestBody(exchange) : null;
-    const relay = createRelay(exchange, (failure) => {
-      inFlight -= 1;
-      body?.destroy();
-      reachable(failure);
+  async function forwardWithBody(exchange: Exchange, path: string): Promise<void> {
+    const environment = await senderOf(exchange);
+    const gathered = await bodies.gather(exchange, environment);
+    if (gathered === 'aborted') return;
+    if ('code' in gathered) refuse(exchange, gathered);
+    else send(exchange, { path, isStrangers: environment === undefined, gathered });
+  }
+
+  function send(exchange: Exchange, { path, isStrangers, gathered }: Ready): void {
+    const url = target();
+    const place = url === undefined ? undefined : places.take(isStrangers);
+    if (url === undefined || place === undefined) {
+      gathered?.release();
+      refuse(exchange, url === undefined ? AWAY : BUSY);
+      return;
+    }
+    const relay = createRelay(exchange, {
+      refuse: (refusal) => refuse(exchange, refusal),
+      over(failure) {
+        place.leave();
+        gathered?.release();
+        reachable(failure);
+      },
     });
-    const parts = { method: exchange.method as Dispatcher.HttpMethod, path, body };
-    const headers = requestHeaders(exchange, body !== null);
-    upstream(url).dispatch({ ...parts, headers, ...limits }, relay);
+    const parts = { method: exchange.method as Dispatcher.HttpMethod, path, body: gathered?.body ?? null };
+    upstream(url).dispatch({ ...parts, headers: requestHeaders(exchange), ...limits }, relay);
+  }
+
+  function refuse(exchange: Exchange, refusal: Refusal): void {
+    const status = ERROR_STATUS[refusal.code];
+    respond(exchange, refusal);
+    options.metrics?.refused(refusal.code);
+    const { requestId, method, path } = exchange;
+    options.refusals?.refused(status, () => ({ requestId, method, path, code: refusal.code }));
   }
 
   return { forward, close: () => upstream.close() };
+}
+
+/** A request that can be sent on. */
+interface Ready {
+  path: string;
+  /** It has a body that anybody may send. */
+  isStrangers: boolean;
+  gathered?: GatheredBody;
+}
+
+interface Place {
+  leave(): void;
+}
+
+/** What is under way at the control plane: of strangers with a body no more than their part. */
+function createPlaces(max: number) {
+  const strangersMax = Math.max(1, Math.floor(max * STRANGERS_PART));
+  let all = 0;
+  let strangers = 0;
+  return {
+    taken: () => all,
+    areAllTaken: () => all >= max,
+    take(isStrangers: boolean): Place | undefined {
+      if (all >= max || (isStrangers && strangers >= strangersMax)) return undefined;
+      all += 1;
+      if (isStrangers) strangers += 1;
+      return {
+        leave() {
+          all -= 1;
+          if (isStrangers) strangers -= 1;
+        },
+      };
+    },
+  };
 }
 
 const OVERLOADED = 'Too many requests are under way. Try again in a second.';
@@ -77,14 +148,20 @@ const NO_METHOD = 'No path takes this method.';
 const NOT_FORWARDABLE =
   'The method, the path or a header of this request holds characters that HTTP does not allow.';
 
-function refuse(exchange: Exchange, code: ErrorCode, message: string): void {
+const BUSY: Refusal = { code: 'overloaded', message: OVERLOADED };
+const AWAY: Refusal = { code: 'unavailable', message: UNAVAILABLE };
+
+/** How long a client whose body is not waited for has to read why. */
+const GOODBYE_MS = 1_000;
+
+function respond(exchange: Exchange, refusal: Refusal): void {
+  const status = ERROR_STATUS[refusal.code];
   const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (ERROR_STATUS[code] === 503) headers['retry-after'] = '1';
-  exchange.respond(
-    ERROR_STATUS[code],
-    headers,
-    Buffer.from(errorBody({ code, message }, exchange.requestId)),
-  );
+  if (status === 503) headers['retry-after'] = '1';
+  const isTooSlow = refusal === TOO_SLOW;
+  if (isTooSlow) headers.connection = 'close';
+  exchange.respond(status, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+  if (isTooSlow) setTimeout(() => exchange.breakOff(), GOODBYE_MS).unref();
 }
 
 interface UpstreamOptions {
@@ -133,30 +210,13 @@ function hasBody({ headers }: Exchange): boolean {
   return headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
 }
 
-/** The client's body, read as the control plane takes it. */
-function requestBody(exchange: Exchange): Readable {
-  let begun = false;
-  const body = new Readable({
-    read: () => {
-      if (begun) return exchange.resumeBody();
-      begun = true;
-      exchange.readBody(
-        (chunk) => {
-          if (!body.destroyed && !body.push(Buffer.from(chunk))) exchange.pauseBody();
-        },
-        () => {
-          if (!body.destroyed) body.push(null);
-        },
-      );
-    },
-  });
-  // Whoever breaks off the body tells the relay too.
-  body.on('error', () => undefined);
-  return body;
+interface RelayEnds {
+  refuse(refusal: Refusal): void;
+  /** Called once; with the failure when it was the control plane's. */
+  over(failure?: Error): void;
 }
 
-/** `over` is called once; with the failure when it was the control plane's. */
-function createRelay(exchange: Exchange, over: (failure?: Error) => void): Dispatcher.DispatchHandler {
+function createRelay(exchange: Exchange, { refuse, over }: RelayEnds): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined;
   let answering = false;
   exchange.onAborted(() => controller?.abort(new Error('the client is gone')));
@@ -183,8 +243,8 @@ function createRelay(exchange: Exchange, over: (failure?: Error) => void): Dispa
       const isClients = exchange.aborted || error instanceof errors.InvalidArgumentError;
       if (answering) exchange.breakOff();
       else if (error instanceof errors.InvalidArgumentError)
-        refuse(exchange, 'invalid_request', NOT_FORWARDABLE);
-      else refuse(exchange, 'unavailable', UNAVAILABLE);
+        refuse({ code: 'invalid_request', message: NOT_FORWARDABLE });
+      else refuse(AWAY);
       over(isClients ? undefined : error);
     },
   };

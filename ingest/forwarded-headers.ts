@@ -1,12 +1,13 @@
 import type { Exchange } from '../infra/ports/http-front.ts';
 
 /** The caller's headers for the control plane, name and value in turn, with the request id decided here. */
-export function requestHeaders(exchange: Exchange, hasBody: boolean): string[] {
+export function requestHeaders(exchange: Exchange): string[] {
   const dropped = new Set(connectionNames(exchange.headers.get('connection')));
   const forwarded: string[] = ['x-request-id', exchange.requestId];
   for (const [name, value] of exchange.headers) {
     if (HOP_BY_HOP.has(name) || dropped.has(name) || name === 'x-request-id') continue;
-    if (name === 'content-length' && !hasBody) continue;
+    // As long as what is sent on, of which the client of the control plane says the length.
+    if (name === 'content-length') continue;
     forwarded.push(name, asBytes(value));
   }
   return forwarded;

@@ -57,7 +57,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   const { keys, registry } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, {
-    inFlightBytes: () => admission.inFlightBytes,
+    inFlightBytes: () => admission.held,
     keys: () => store.keyCount,
   });
   const { createdAtMs, committedAtMs } = createStamps(systemClock);
@@ -77,12 +77,14 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     identityOf: identity.keyOf,
   });
   return {
+    keys,
     accept: createAccept({
       keys,
       admission,
       begin: createBeginUsage(engine, groupCommit),
       isDiskLow: guard.isLow,
       metrics: usageMetrics,
+      refusals: dataPlane.refusals,
       log,
       fail: dataPlane.fail,
     }),

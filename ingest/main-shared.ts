@@ -30,7 +30,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
 
   const { keys, registry } = openCaches(dataPlane);
   const admission = createAdmission(config.ingest.inFlightBytesMax);
-  const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.inFlightBytes });
+  const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
   const { hotWindowMs } = shared.keys;
   const engine = createSharedEngine({
     registry,
@@ -51,6 +51,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
   });
   closer.add('commits', { drain: () => usage.drain() });
   return {
+    keys,
     accept: createAccept({
       keys,
       admission,
@@ -58,6 +59,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
       // The brokers see to their disks: what they cannot keep they refuse.
       isDiskLow: () => false,
       metrics: usageMetrics,
+      refusals: dataPlane.refusals,
       log,
       // A store that refuses us may take us again: whoever asks is told 503 meanwhile.
       fail: () => undefined,

@@ -14,6 +14,7 @@ import type { Exchange, HttpFront } from '../infra/ports/http-front.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { identityOf } from '../infra/process-identity.ts';
 import { acquireLock } from '../infra/process-lock.ts';
+import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../infra/secrets.ts';
@@ -22,7 +23,9 @@ import { Fatal } from '../schemas/failures.ts';
 import type { Accept, DataPlane, UsagePath } from './data-plane.ts';
 import { createForwarder } from './forward.ts';
 import { type EmbeddedDataPlane, openEmbeddedUsage } from './main-embedded.ts';
+import { createForwardMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
+import { createSenderOf } from './sender-of.ts';
 import { usageOperation } from './usage-operation.ts';
 import { createWhereabouts, type Whereabouts } from './whereabouts.ts';
 
@@ -49,7 +52,8 @@ await runRole('ingest', async (context) => {
   const opening = { why: 'the log and the keys are being opened' };
   const metrics = createMetrics('ingest');
   const secrets = secretsOf(config, paths);
-  const dataPlane = { ...context, paths, metrics, whereabouts, pool, secrets, opening };
+  const refusals = createRefusalLog(context.log);
+  const dataPlane = { ...context, paths, metrics, whereabouts, pool, secrets, refusals, opening };
   return await serve(dataPlane, () => openUsage(dataPlane));
 });
 
@@ -74,11 +78,16 @@ function secretsOf({ serverSecret: given }: Config, { root: dataDir }: DataDir):
 
 /** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
 async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Promise<{ port: number }> {
-  const { config, closer, log, metrics, whereabouts, opening } = dataPlane;
-  let accept: Accept = refuseWhileOpening;
+  const { config, closer, log, metrics, whereabouts, refusals, opening } = dataPlane;
+  let accept: Accept = (exchange) => refuseWhileOpening(exchange, refusals);
   let obstacles: UsagePath['obstacles'] = () => ({ opening: opening.why });
 
-  const forwarder = createForwarder({ target: whereabouts.controlUrl, log });
+  let keys: UsagePath['keys'] | undefined;
+  const forwarder = createForwarder({
+    ...{ target: whereabouts.controlUrl, log, refusals },
+    senderOf: createSenderOf(() => keys),
+    metrics: createForwardMetrics(metrics),
+  });
   closer.add('forwarder', { close: () => forwarder.close() });
   const operations = createOperations({
     metrics,
@@ -101,7 +110,7 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
   const path = await open();
   // Last opened, first drained: no request may come when the log is closed.
   closer.add('front', { drain: () => front.close(DRAIN_MS) });
-  accept = path.accept;
+  ({ accept, keys } = path);
   obstacles = path.obstacles;
   return { port };
 }
@@ -120,8 +129,10 @@ async function listen(front: HttpFront, { host, port }: Config): Promise<number>
   throw new Fatal('listen_failed', message, { cause });
 }
 
-function refuseWhileOpening(exchange: Exchange): void {
+function refuseWhileOpening(exchange: Exchange, refusals: RefusalLog): void {
   const refusal = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
   const headers = { 'content-type': 'application/json', 'retry-after': '1' };
   exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+  const { requestId, method, path } = exchange;
+  refusals.refused(ERROR_STATUS.unavailable, () => ({ requestId, method, path, code: refusal.code }));
 }

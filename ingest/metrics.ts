@@ -80,6 +80,29 @@ function countRequests(registry: Registry): (kind: UsageRequest['kind'], status:
   return (kind, status) => void counts[kind].set(status, (counts[kind].get(status) ?? 0) + 1);
 }
 
+/** What goes on to the control plane. */
+export interface ForwardMetrics {
+  refused(code: ErrorCode): void;
+  gauges(read: { underWay(): number; heldBytes(): number }): void;
+}
+
+export function createForwardMetrics(registry: Registry): ForwardMetrics {
+  const refusals = new Counter({
+    name: 'metergate_forward_refusals_total',
+    help: 'Requests for the control plane that were refused before they reached it, by error code.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  const gauge = gaugesOf(registry);
+  return {
+    refused: (code) => refusals.inc({ code }),
+    gauges({ underWay, heldBytes }) {
+      gauge('metergate_forward_requests', 'Requests under way at the control plane.', underWay);
+      gauge('metergate_forward_body_bytes', 'Memory of bodies for the control plane.', heldBytes);
+    },
+  };
+}
+
 /** What of the log is kept: what was given up stands before its start. */
 export function countLog(registry: Registry, log: { extent(): { start: number; end: number } }): void {
   const gauge = gaugesOf(registry);

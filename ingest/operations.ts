@@ -20,7 +20,7 @@ export function createOperations(deps: OperationsDeps): (exchange: Exchange) => 
     '/metrics': (exchange) => answerMetrics(exchange, deps),
   };
   return (exchange) => {
-    const page = exchange.method === 'GET' ? pages[exchange.path] : undefined;
+    const page = exchange.method === 'GET' ? pages[exchange.path.replace(/\/$/, '')] : undefined;
     if (!page) return false;
     Promise.resolve(page(exchange)).catch(() => sendJson(exchange, 503, { status: 'unavailable' }));
     return true;

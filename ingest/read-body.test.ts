@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createFairShares } from '../infra/fair-shares.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import type { Admission } from './admission.ts';
 import { createBufferPool } from './buffer-pool.ts';
 import { type BodyMemory, type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 
@@ -30,8 +31,8 @@ function createClient() {
   };
 }
 
-function memoryOf(admission: Admission, rooms = createBufferPool(1_000_000)): BodyMemory {
-  return { admission, rooms };
+function memoryOf(admission: Admission, bytesMax = BYTES_MAX): BodyMemory {
+  return { admission, rooms: createBufferPool(1_000_000), bytesMax };
 }
 
 function textOf(outcome: BodyOutcome): string {
@@ -43,7 +44,7 @@ test('a body is all its chunks in their order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 20 }), { maxLength: 10 }), async (chunks) => {
       const client = createClient();
-      const reading = readBody(client.exchange, memoryOf(createAdmission(10_000)), 10_000);
+      const reading = readBody(client.exchange, 'env', memoryOf(createFairShares(10_000, 10_000), 10_000));
       for (const chunk of chunks) client.send(chunk);
       client.end();
       expect(textOf(await reading)).toBe(chunks.join(''));
@@ -54,29 +55,29 @@ test('a body is all its chunks in their order', async () => {
 
 /** Red when bytes are given back before the answer, twice, or not at all. */
 test('the bytes of a body are in flight until it is released, once', async () => {
-  const admission = createAdmission(BYTES_MAX);
+  const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const client = createClient();
-  const reading = readBody(client.exchange, memoryOf(admission), BYTES_MAX);
+  const reading = readBody(client.exchange, 'env', memoryOf(admission));
   client.send('abc');
   client.send('de');
-  expect(admission.inFlightBytes).toBe(5);
+  expect(admission.held).toBe(5);
   client.end();
   const outcome = await reading;
   client.abort();
-  expect(admission.inFlightBytes).toBe(5);
+  expect(admission.held).toBe(5);
   if (typeof outcome === 'object' && 'release' in outcome) {
     outcome.release();
     outcome.release();
   }
-  expect(admission.inFlightBytes).toBe(0);
+  expect(admission.held).toBe(0);
 });
 
 // Red when a body's memory is used again while somebody may read it, and when it is never used again.
 test('the memory of a body is used again once it is released', async () => {
-  const memory = memoryOf(createAdmission(1_000_000));
+  const memory = memoryOf(createFairShares(1_000_000), 1_000_000);
   const bodyOf = async (text: string) => {
     const client = createClient();
-    const reading = readBody(client.exchange, memory, 1_000_000);
+    const reading = readBody(client.exchange, 'env', memory);
     client.send(text.slice(0, 7));
     client.send(text.slice(7));
     client.end();
@@ -97,12 +98,12 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
     [BYTES_MAX, 'x'.repeat(BYTES_MAX)],
     [BYTES_MAX + 1, 'payload_too_large'],
   ] as const) {
-    const admission = createAdmission(10 * BYTES_MAX);
+    const admission = createFairShares(10 * BYTES_MAX);
     const client = createClient();
-    const reading = readBody(client.exchange, memoryOf(admission), BYTES_MAX);
+    const reading = readBody(client.exchange, 'env', memoryOf(admission));
     client.send('x'.repeat(600));
     client.send('x'.repeat(bytes - 600));
-    if (told === 'payload_too_large') expect(admission.inFlightBytes).toBe(0);
+    if (told === 'payload_too_large') expect(admission.held).toBe(0);
     client.send(''); // chunks go on coming after an early answer
     client.end();
     expect(textOf(await reading)).toBe(told);
@@ -110,33 +111,33 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
 });
 
 test('what admission does not allow is refused, and an abort makes room again', async () => {
-  const admission = createAdmission(BYTES_MAX);
+  const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const first = createClient();
-  const held = readBody(first.exchange, memoryOf(admission), BYTES_MAX);
+  const held = readBody(first.exchange, 'env', memoryOf(admission));
   first.send('x'.repeat(700));
   const second = createClient();
-  const refused = readBody(second.exchange, memoryOf(admission), BYTES_MAX);
+  const refused = readBody(second.exchange, 'env', memoryOf(admission));
   second.send('y'.repeat(200));
   second.send('y'.repeat(200));
   second.send('y'.repeat(50));
   second.end();
   expect(textOf(await refused)).toBe('overloaded');
-  expect(admission.inFlightBytes).toBe(700);
+  expect(admission.held).toBe(700);
   first.abort();
   expect(await held).toBe('aborted');
-  expect(admission.inFlightBytes).toBe(0);
+  expect(admission.held).toBe(0);
 });
 
 test('a client that goes away in the middle leaves nothing behind', async () => {
-  const admission = createAdmission(BYTES_MAX);
+  const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const client = createClient();
-  const reading = readBody(client.exchange, memoryOf(admission), BYTES_MAX);
+  const reading = readBody(client.exchange, 'env', memoryOf(admission));
   client.send('abc');
   client.abort();
   client.send('late');
   client.end();
   expect(await reading).toBe('aborted');
-  expect(admission.inFlightBytes).toBe(0);
+  expect(admission.held).toBe(0);
 });
 
 test('gzip is inflated, in one member or several', async () => {
@@ -163,19 +164,19 @@ test('what is no gzip is refused', async () => {
 
 /** Red when the packed bytes alone are counted: 2,000 connections took 2.4 GB with 2 MB of gzip. */
 test('room is taken for what gzip may become, and given back when the request is over', async () => {
-  const admission = createAdmission(BYTES_MAX);
+  const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const read = { body: gzipSync('abc'), release: () => undefined };
-  const first = await inflate(read, memoryOf(admission), BYTES_MAX);
-  expect(admission.inFlightBytes).toBe(3);
-  expect(await inflate(read, memoryOf(admission), BYTES_MAX)).toMatchObject({ code: 'overloaded' });
+  const first = await inflate(read, 'env', memoryOf(admission));
+  expect(admission.held).toBe(3);
+  expect(await inflate(read, 'env', memoryOf(admission))).toMatchObject({ code: 'overloaded' });
   if ('release' in first) first.release();
-  expect(admission.inFlightBytes).toBe(0);
-  await inflate({ ...read, body: Buffer.from('no gzip') }, memoryOf(admission), BYTES_MAX);
-  expect(admission.inFlightBytes).toBe(0);
+  expect(admission.held).toBe(0);
+  await inflate({ ...read, body: Buffer.from('no gzip') }, 'env', memoryOf(admission));
+  expect(admission.held).toBe(0);
 });
 
 async function inflated(packed: Buffer): Promise<unknown> {
   const read = { body: packed, release: () => undefined };
-  const outcome = await inflate(read, memoryOf(createAdmission(10 * BYTES_MAX)), BYTES_MAX);
+  const outcome = await inflate(read, 'env', memoryOf(createFairShares(10 * BYTES_MAX)));
   return 'body' in outcome ? outcome.body.toString() : outcome;
 }

@@ -18,20 +18,22 @@ export type BodyOutcome = ReadBody | Refusal | 'aborted';
 export interface BodyMemory {
   admission: Admission;
   rooms: BufferPool;
+  /** Of one body. */
+  bytesMax: number;
 }
 
-/** Collects a request's whole body, at most `bytesMax`, within what admission allows. */
+/** Collects a request's whole body, at most `bytesMax`, within what admission allows its environment. */
 export function readBody(
   exchange: Exchange,
-  { admission, rooms }: BodyMemory,
-  bytesMax: number,
+  environment: string,
+  { admission, rooms, bytesMax }: BodyMemory,
 ): Promise<BodyOutcome> {
   return new Promise((resolve) => {
     let room: Buffer = NO_ROOM;
     let bytes = 0;
     let settled = false;
     const release = () => {
-      admission.give(bytes);
+      admission.give(environment, bytes);
       rooms.give(room);
       bytes = 0;
       room = NO_ROOM;
@@ -47,7 +49,7 @@ export function readBody(
       (chunk) => {
         if (settled) return;
         if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
-        if (!admission.take(chunk.length)) return settle(OVERLOADED);
+        if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
         if (bytes + chunk.length > room.length) room = larger(rooms, room, bytes, chunk.length);
         chunk.copy(room, bytes);
         bytes += chunk.length;
@@ -73,19 +75,19 @@ function larger(rooms: BufferPool, room: Buffer, bytes: number, more: number): B
  */
 export async function inflate(
   read: ReadBody,
-  { admission }: BodyMemory,
-  bytesMax: number,
+  environment: string,
+  { admission, bytesMax }: Omit<BodyMemory, 'rooms'>,
 ): Promise<ReadBody | Refusal> {
-  if (!admission.take(bytesMax)) {
+  if (!admission.take(environment, bytesMax)) {
     read.release();
     return OVERLOADED;
   }
   try {
     const body = await gunzipAsync(read.body, { maxOutputLength: bytesMax });
-    admission.give(bytesMax - body.length);
-    return { body, release: () => admission.give(body.length) };
+    admission.give(environment, bytesMax - body.length);
+    return { body, release: () => admission.give(environment, body.length) };
   } catch (error) {
-    admission.give(bytesMax);
+    admission.give(environment, bytesMax);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
     // No fault of the body.

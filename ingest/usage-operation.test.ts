@@ -21,13 +21,15 @@ test('two paths are usage operations, by POST alone; all else is the control pla
   const operation = (path: string, method = 'POST') => usageOperation(exchangeOf({ path, method }));
   expect(operation('/api/v1/usage/events')).toBe('single');
   expect(operation('/api/v1/usage/events/batch')).toBe('batch');
+  expect(operation('/api/v1/usage/events/')).toBe('single');
+  expect(operation('/api/v1/usage/events/batch/')).toBe('batch');
   expect(operation('/api/v1/usage/events', 'GET')).toBeUndefined();
   for (const path of [
     '',
     '/',
     '/api/v1/usage',
     '/api/v2/usage/events',
-    '/api/v1/usage/events/',
+    '/api/v1/usage/events//',
     '/usage/events',
   ]) {
     expect(operation(path)).toBeUndefined();

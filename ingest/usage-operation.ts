@@ -6,11 +6,17 @@ import { tooLarge } from './read-body.ts';
 
 export type UsageOperation = 'single' | 'batch';
 
+const SINGLE_PATH = '/api/v1/usage/events';
+const BATCH_PATH = `${SINGLE_PATH}/batch`;
+
 /** Which usage operation this is; undefined for every other request, those of the control plane. */
 export function usageOperation({ method, path }: Exchange): UsageOperation | undefined {
   if (method !== 'POST') return undefined;
-  if (path === '/api/v1/usage/events/batch') return 'batch';
-  return path === '/api/v1/usage/events' ? 'single' : undefined;
+  if (path === BATCH_PATH) return 'batch';
+  if (path === SINGLE_PATH) return 'single';
+  // A trailing slash is taken, as it is everywhere.
+  if (path === `${BATCH_PATH}/`) return 'batch';
+  return path === `${SINGLE_PATH}/` ? 'single' : undefined;
 }
 
 /** What the head of a usage request says about its body. */

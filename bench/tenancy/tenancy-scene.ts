@@ -70,7 +70,10 @@ async function open(environment: Record<string, string>, closer: Closer): Promis
   closer.add('postgres', { close: () => postgres.stop() });
   const line = await openLine(postgres, closer);
   const secret = randomBytes(32).toString('base64');
-  const settings = { SERVER_SECRET: secret, DATABASE_URL: postgres.urlThrough(line.proxy.port) };
+  const settings = {
+    ...{ SERVER_SECRET: secret, DATABASE_URL: postgres.urlThrough(line.proxy.port) },
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
   const instance = await startInstance({ ...environment, ...settings });
   closer.add('instance', { close: () => instance.remove() });
   // The instance looks there for the pid of an embedded server.

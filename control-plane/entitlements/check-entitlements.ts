@@ -129,15 +129,19 @@ async function readMeters(
 ): Promise<Map<string, MeterReading>> {
   if (questions.length === 0) return new Map();
   const time = beginReadTime(consistency);
-  return readConsistently(freshness, { consistency, time }, async (asOfMs) => {
-    const counters = await readCounters(warehouse, owner, questions, time.leftMs());
-    return new Map(
-      questions.map(({ meterKey, span }) => {
-        const current = counters.get(meterKey) ?? '0';
-        return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
-      }),
-    );
-  });
+  return readConsistently(
+    freshness,
+    { consistency, time, environment: owner.environment },
+    async (asOfMs) => {
+      const counters = await readCounters(warehouse, owner, questions, time.leftMs());
+      return new Map(
+        questions.map(({ meterKey, span }) => {
+          const current = counters.get(meterKey) ?? '0';
+          return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
+        }),
+      );
+    },
+  );
 }
 
 /** By key: of those whose meter has a rate, what the customer's credits can pay. */

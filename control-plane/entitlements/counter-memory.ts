@@ -3,8 +3,8 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { readCounters } from '../store/read-counter.ts';
 import { readManyCounters } from '../store/read-many-counters.ts';
-import { awaitConsistency } from '../usage/consistency.ts';
 import type { Freshness } from '../usage/freshness.ts';
+import { beginReadTime } from '../usage/read-time.ts';
 import {
   type CountedMoment,
   type CounterPlace,
@@ -90,8 +90,8 @@ type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
 /** What they read they put on the shelf. All throw Transient. */
 function createCounterReads({ warehouse, freshness }: CounterReadDeps, shelf: CounterShelf) {
   async function moment(): Promise<CountedMoment> {
-    const asOfMs = await awaitConsistency(freshness, 'eventual');
-    return { asOfMs, loadedTo: freshness.loadedTo() };
+    await beginReadTime('eventual').within(freshness.arrive());
+    return { asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() };
   }
 
   async function readNow(counters: readonly KeptCounter[]): Promise<void> {

@@ -27,7 +27,7 @@ const GATE: GateLimits = {
 const STATEMENT_MS = 3_000;
 
 export function createHoldingReads(limits: GateLimits = GATE): HoldingReads {
-  const gate = createFairGate(limits);
+  const gate = createFairGate(limits, 'reads of entitlements');
 
   return ({ db, environment }, read) => {
     if (db instanceof Pool) {

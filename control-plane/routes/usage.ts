@@ -16,7 +16,7 @@ import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
 import { findCustomer, findMeteredPair, findPair, type Pair, readMetering } from '../usage/pair.ts';
-import { beginReadTime } from '../usage/read-time.ts';
+import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
 
 export interface UsageDeps {
@@ -27,7 +27,7 @@ export interface UsageDeps {
 type UsageHandlers = Pick<Handlers, 'usage.list' | 'usage.retrieve' | 'usage.breakdown' | 'usage.events'>;
 
 export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageHandlers {
-  const longReads = createLongReads();
+  const readLong = createReadLong();
 
   return {
     'usage.list': createUsageList({ warehouse, freshness }),
@@ -37,13 +37,15 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       const named = { ...params, atMs: momentOf(query.at, context.nowMs) };
       const { pair, metering } = await time.within(findMeteredPair(context, named));
       const span = metering.periodOf(pair.meter.key);
-      return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
+      const wish = { ...query, environment: pair.environment, time };
+      return readConsistently(freshness, wish, async (asOfMs) => {
         const current = await readCounter(warehouse, pair, span, time.leftMs());
         return shownCounter(pair, { metering, current, asOfMs });
       });
     },
 
     'usage.breakdown': async (context, { params, query }) => {
+      const { environment } = context;
       const time = beginReadTime(query.consistency);
       const atMs = momentOf(query.at, context.nowMs);
       const { window, span: asked } = breakdownSpan(query, atMs);
@@ -53,8 +55,8 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       const versions = await time.within(ratesOf(context, pair));
       const { dimension, limit } = query;
       const question = { pair, dimension, span, versions, limit };
-      return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
-        const answer = await time.beside(() => longReads(() => readBreakdown(warehouse, question)));
+      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
+        const answer = await readLong(time, environment, () => readBreakdown(warehouse, question));
         return {
           customerId: pair.customerId,
           meterId: pair.meter.key,
@@ -69,18 +71,26 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
     },
 
     'usage.events': async (context, { params, query }) => {
+      const { environment } = context;
       const time = beginReadTime(query.consistency);
       const span = openSpan(query);
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
       const pair = await time.within(findPair(context, params));
       const { limit } = query;
       const question = { pair, span, after, limit: limit + 1 };
-      return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
-        const events = await time.beside(() => longReads(() => readUsageEvents(warehouse, question)));
+      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
+        const events = await readLong(time, environment, () => readUsageEvents(warehouse, question));
         return { ...eventPage(events, limit, pair), asOf: timestampText(asOfMs) };
       });
     },
   };
+}
+
+/** A long read takes nothing of the time of its request: its own, and its wait for its turn, are bounded. */
+function createReadLong() {
+  const longReads = createLongReads();
+  return <T>(time: ReadTime, environment: string, read: () => Promise<T>) =>
+    time.beside(() => longReads(environment, read));
 }
 
 function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['usage.list'] {
@@ -94,7 +104,7 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
     const metering = await time.within(readMetering(context, { customerId, meterKeys, atMs }));
     const owner = { environment, customerId };
     const questions = questionsOf(rows, metering);
-    return readConsistently(freshness, { ...query, time }, async (asOfMs) => {
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
       const counters = await readCounters(warehouse, owner, questions, time.leftMs());
       const shown = rows.map((meter) => {
         const current = counters.get(meter.key) ?? '0';

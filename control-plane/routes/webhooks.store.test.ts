@@ -93,11 +93,38 @@ describe('a webhook endpoint', () => {
   });
 
   it('may be private where the server allows it', async () => {
-    const open = await startApi(undefined, { webhookAllowPrivate: true });
+    const open = await startApi(undefined, { webhookTargets: 'all' });
     try {
       const url = 'http://127.0.0.1:9/hooks';
       const answer = await open.ask('createWebhookEndpoint', { body: { url, events: ['*'] } });
       expect([answer.status, answer.body.url]).toEqual([201, url]);
+    } finally {
+      await open.close();
+    }
+  });
+
+  // Red when the mode of the key is not looked at, and when a change is judged by other rules.
+  it('may be http and loopback in test mode alone, where the server allows that', async () => {
+    const open = await startApi(undefined, { webhookTargets: 'loopback' });
+    try {
+      const { live, test } = await open.addWorkspace();
+      for (const [key, url, isTaken] of [
+        [live.secret, 'http://127.0.0.1:9/hooks', false],
+        [live.secret, 'https://localhost/', false],
+        [test.secret, 'http://127.0.0.1:9/hooks', true],
+        [test.secret, 'http://localhost:9/hooks', true],
+        [test.secret, 'http://10.0.0.1/', false],
+        [test.secret, 'http://169.254.169.254/', false],
+        [test.secret, 'http://example.com/', false],
+      ] as const) {
+        const made = await open.ask('createWebhookEndpoint', { key, body: { url, events: ['*'] } });
+        expect([url, made.status]).toEqual([url, isTaken ? 201 : 400]);
+        const other = { url: HOOKS, events: ['*'] };
+        const { body } = await open.ask('createWebhookEndpoint', { key, body: other });
+        const params = { endpointId: body.id };
+        const changed = await open.ask('webhookEndpoints.update', { key, params, body: { url } });
+        expect([url, changed.status]).toEqual([url, isTaken ? 200 : 400]);
+      }
     } finally {
       await open.close();
     }

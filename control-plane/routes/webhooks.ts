@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type PrivateTargets, targetsOf } from '../../infra/private-targets.ts';
 import { type SecretOwner, sealWebhookSecret } from '../../infra/webhook-secrets.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
@@ -28,8 +29,8 @@ import { checkWebhookUrl } from '../webhook-url.ts';
 
 export interface WebhookDeps {
   sealingKey: Buffer;
-  /** http and addresses that are not public may be registered. */
-  allowPrivate: boolean;
+  /** What may be registered beside public addresses. */
+  privateTargets: PrivateTargets;
 }
 
 type WebhookOperation =
@@ -44,7 +45,7 @@ export function createWebhookHandlers(deps: WebhookDeps): Pick<Handlers, Webhook
 
 function createEndpointHandlers({
   sealingKey,
-  allowPrivate,
+  privateTargets,
 }: WebhookDeps): Omit<Pick<Handlers, WebhookOperation>, keyof typeof eventHandlers> {
   return {
     listWebhookEndpoints: async ({ db, environment }) => ({
@@ -53,7 +54,7 @@ function createEndpointHandlers({
 
     createWebhookEndpoint: async (context, { body }) => {
       const { db, environment, nowMs } = context;
-      checkWebhookUrl(body.url, { allowPrivate });
+      checkWebhookUrl(body.url, targetsOf(privateTargets, environment));
       if ((await countEndpointsLocked(db, environment)) >= ENDPOINTS_MAX) throw tooMany();
       const id = newId('we');
       const { secret, sealed } = newSecret({ environment, endpointId: id }, sealingKey);
@@ -71,7 +72,7 @@ function createEndpointHandlers({
 
     'webhookEndpoints.update': async (context, { params, body }) => {
       const row = await matchingEndpoint(context, params.endpointId);
-      if (body.url !== undefined) checkWebhookUrl(body.url, { allowPrivate });
+      if (body.url !== undefined) checkWebhookUrl(body.url, targetsOf(privateTargets, context.environment));
       const { url = row.url, status = row.status } = body;
       const events = body.events ? [...new Set(body.events)] : row.events;
       const isForgiven = body.status === 'enabled' || url !== row.url;

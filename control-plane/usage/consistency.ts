@@ -1,11 +1,12 @@
 import { Rejected } from '../../schemas/failures.ts';
 import type { Consistency } from '../../schemas/resources/usage.ts';
 import type { Freshness } from './freshness.ts';
-import { beginReadTime, type ReadTime, USUAL_WAIT_MS } from './read-time.ts';
+import { type ReadTime, USUAL_WAIT_MS } from './read-time.ts';
 
 export interface ReadWish {
   consistency?: Consistency | undefined;
   time: ReadTime;
+  environment: string;
 }
 
 /**
@@ -14,10 +15,11 @@ export interface ReadWish {
  */
 export async function readConsistently<Answer>(
   freshness: Freshness,
-  { consistency, time }: ReadWish,
+  wish: ReadWish,
   read: (asOfMs: number) => Promise<Answer>,
 ): Promise<Answer> {
-  const asOfMs = await awaitConsistency(freshness, consistency, time);
+  const { consistency, time } = wish;
+  const asOfMs = await awaitConsistency(freshness, wish);
   if (consistency !== 'strong') return read(asOfMs);
   const before = await endedRepairs(freshness, time);
   const answer = await read(asOfMs);
@@ -31,13 +33,15 @@ export async function readConsistently<Answer>(
  */
 export async function awaitConsistency(
   freshness: Freshness,
-  consistency: Consistency,
-  time: ReadTime = beginReadTime(consistency),
+  { consistency, time, environment }: ReadWish,
 ): Promise<number> {
   const end = await time.within(freshness.arrive());
   if (consistency === 'eventual') return freshness.asOfMs();
   const isStrong = consistency === 'strong';
-  const isReached = await freshness.reached(end, isStrong ? time.leftMs() : USUAL_WAIT_MS);
+  const isReached = await freshness.reached(end, {
+    environment,
+    withinMs: isStrong ? time.leftMs() : USUAL_WAIT_MS,
+  });
   if (isStrong && !isReached) {
     throw notNow('Not everything acknowledged before this request is counted yet.');
   }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { LoadedNote } from '../../schemas/channels.ts';
 import type { Repairs } from '../store/repairs.ts';
 import { createProgress, type Lag, type Loaded, type ProgressDeps } from './progress.ts';
-import { createWaitingReads } from './waiting-reads.ts';
+import { createWaitingReads, type Wait } from './waiting-reads.ts';
 
 /**
  * How far counting has come, compared with what was acknowledged.
@@ -21,9 +21,9 @@ export interface Freshness {
   arrive(): Promise<number>;
   /**
    * True once everything before `end` is counted, false when `withinMs` is over. Asks for a load meanwhile.
-   * Throws Rejected `overloaded` when too many wait.
+   * Throws Rejected `overloaded` when too many of its environment wait.
    */
-  reached(end: number, withinMs: number): Promise<boolean>;
+  reached(end: number, wait: Wait): Promise<boolean>;
   /** While one is open what is counted may not be what was: an answer would be wrong without saying so. */
   repairs(): Promise<Repairs>;
   /** Milliseconds since 1970. Ask for it before the warehouse, never after. */
@@ -85,10 +85,10 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
       if (progress.loadedTo() === undefined) await poll();
       return progress.look();
     },
-    async reached(end, withinMs) {
+    async reached(end, wait) {
       if (end <= (progress.loadedTo() ?? -1)) return true;
       requests.ask();
-      return reads.wait(end, withinMs);
+      return reads.wait(end, wait);
     },
     repairs: deps.repairs,
     asOfMs: progress.asOfMs,

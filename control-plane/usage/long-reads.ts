@@ -1,22 +1,21 @@
-import { Rejected } from '../../schemas/failures.ts';
+import { createFairGate, type GateLimits } from '../fair-gate.ts';
 
-/** Runs a read unless too many are under way. */
-export type LongReads = <T>(read: () => Promise<T>) => Promise<T>;
+/** Runs a long read when its environment's turn comes. Throws Rejected `overloaded` when too many wait. */
+export type LongReads = <T>(environment: string, read: () => Promise<T>) => Promise<T>;
 
-/** They run one after the other in the warehouse's long lane: more than these would only time out waiting. */
-const UNDER_WAY_MAX = 32;
+/**
+ * An embedded warehouse does one after the other, a server four at once. More in its line than that would
+ * stand there in the order in which they came: environments take turns here before they get into it. One that
+ * has to wait longer would be answered after its caller has given up.
+ */
+const LIMITS: GateLimits = {
+  underWayMax: 4,
+  shareMax: 2,
+  waitingMax: 120,
+  waitingShareMax: 30,
+  waitMs: 8_000,
+};
 
-export function createLongReads(underWayMax = UNDER_WAY_MAX): LongReads {
-  let underWay = 0;
-  return async (read) => {
-    if (underWay >= underWayMax) {
-      throw new Rejected('overloaded', 'Too many large reads are under way. Ask again in a moment.');
-    }
-    underWay += 1;
-    try {
-      return await read();
-    } finally {
-      underWay -= 1;
-    }
-  };
+export function createLongReads(limits: GateLimits = LIMITS): LongReads {
+  return createFairGate(limits, 'large reads').run;
 }

@@ -1,16 +1,22 @@
+import { createFairShares } from '../../infra/fair-shares.ts';
 import { Rejected } from '../../schemas/failures.ts';
 
 /** Reads that wait until the log is loaded up to a position. */
 export interface WaitingReads {
   /**
-   * True when it is reached, false when `withinMs` is over. Throws Rejected `overloaded` when too many
-   * wait.
+   * True when it is reached, false when the time is over. Throws Rejected `overloaded` when too many wait, or
+   * too many of this environment.
    */
-  wait(position: number, withinMs: number): Promise<boolean>;
+  wait(position: number, wait: Wait): Promise<boolean>;
   reached(position: number): void;
   isEmpty(): boolean;
   /** All give up at once. */
   close(): void;
+}
+
+export interface Wait {
+  environment: string;
+  withinMs: number;
 }
 
 const WAITING_MAX = 1_000;
@@ -20,8 +26,9 @@ interface Waiter {
   settle(isReached: boolean): void;
 }
 
-export function createWaitingReads(): WaitingReads {
+export function createWaitingReads(waitingMax = WAITING_MAX): WaitingReads {
   const waiters = new Set<Waiter>();
+  const shares = createFairShares(waitingMax);
 
   function wait(position: number, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -37,9 +44,11 @@ export function createWaitingReads(): WaitingReads {
   }
 
   return {
-    async wait(position, withinMs) {
-      if (waiters.size >= WAITING_MAX) throw new Rejected('overloaded', 'Too many reads wait; ask again.');
-      return wait(position, withinMs);
+    async wait(position, { environment, withinMs }) {
+      if (!shares.take(environment, 1)) throw new Rejected('overloaded', 'Too many reads wait; ask again.');
+      const isReached = await wait(position, withinMs);
+      shares.give(environment, 1);
+      return isReached;
     },
     reached(position) {
       for (const waiter of waiters) if (waiter.position <= position) waiter.settle(true);

@@ -50,7 +50,7 @@ export function judgeState(
 
 const CUSTOMER_NOT_FOUND = refusal(
   'customer_not_found',
-  'No customer has this id or external id.',
+  'No customer has this id or external id in the mode of this key: test and live mode have their own.',
   'customerId',
 );
 const CUSTOMER_ARCHIVED = refusal('customer_archived', 'This customer is archived.', 'customerId');

@@ -157,8 +157,8 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'queue-unbounded',
     promises: [8, 9],
     why: 'what a hanging log holds back grows until the memory is gone',
-    module: 'ingest/admission',
-    find: 'if (inFlightBytes + bytes > bytesMax) return false;',
+    module: 'infra/fair-shares',
+    find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
     replace: '',
     provedBy: [
       {
@@ -173,12 +173,48 @@ export const INGEST_BREAKS: readonly Break[] = [
     shownBy: { promise: 9, rounds: 1 },
   },
   {
+    name: 'strangers-take-all-places',
+    promises: [9],
+    why: 'what anybody may send has everybody else answered 503',
+    module: 'ingest/forward',
+    find: '(isStrangers && strangers >= strangersMax)',
+    replace: 'false',
+    provedBy: [
+      {
+        test: 'ingest/forward-slow-bodies.test.ts',
+        title: 'and whole ones of strangers take an eighth of the places at most',
+      },
+    ],
+  },
+  {
+    name: 'one-share-for-all',
+    promises: [9],
+    why: 'bodies of one key that stall have every other environment answered 503',
+    module: 'infra/fair-shares',
+    find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
+    replace: 'if (free < 0) return false;',
+    provedBy: [
+      {
+        test: 'ingest/admission.test.ts',
+        title: 'an environment that stalls leaves the others room for their largest requests',
+      },
+      {
+        test: 'infra/fair-shares.test.ts',
+        title: 'leave a newcomer its part, whatever one to four others have taken and given back',
+      },
+      {
+        test: 'control-plane/request-places.test.ts',
+        title: 'an environment that takes all places it can get leaves places to others',
+      },
+    ],
+  },
+  {
     name: 'queue-bounded-by-count',
     promises: [9],
     why: 'a hundred thousand pieces of bodies may be gigabytes',
-    module: 'ingest/admission',
-    find: 'if (inFlightBytes + bytes > bytesMax) return false;',
-    replace: 'if (inFlightBytes + bytes > 100_000 * 65_536) return false;',
+    module: 'infra/fair-shares',
+    find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
+    replace: 'if (held > 100_000 * 65_536) return false;',
     provedBy: [
       {
         test: 'ingest/admission.test.ts',

@@ -54,8 +54,8 @@ export const SENDING_BREAKS: readonly Break[] = [
     promises: [15],
     why: 'a name with a public address in front gets at the internal one behind it',
     module: 'delivery/endpoint-guard',
-    find: 'addresses.every(isPublicAddress)',
-    replace: 'addresses.slice(0, 1).every(isPublicAddress)',
+    find: 'addresses.every((address) =>',
+    replace: 'addresses.slice(0, 1).every((address) =>',
     provedBy: [
       { test: GUARD_TEST, title: 'of a name with one address of the inside among others reaches nothing' },
     ],
@@ -65,10 +65,33 @@ export const SENDING_BREAKS: readonly Break[] = [
     promises: [15],
     why: 'an address that stands in the url itself is asked of no resolver and so is never looked at',
     module: 'delivery/endpoint-guard',
-    find: 'if (allowPrivate || addresses.every',
-    replace: 'if (allowPrivate || isIP(host) !== 0 || addresses.every',
+    find: 'if (addresses.every',
+    replace: 'if (isIP(host) !== 0 || addresses.every',
     provedBy: [
       { test: GUARD_TEST, title: 'to 60 and more ways to write an internal address reaches nothing' },
     ],
+  },
+  {
+    name: 'metadata-where-private-is-allowed',
+    promises: [15],
+    why: 'where webhooks may go to private addresses they fetch the credentials of the whole machine',
+    module: 'infra/private-targets',
+    find: 'if (!ipaddr.isValid(literal) || isNeverReached(literal)) return false;',
+    replace: 'if (!ipaddr.isValid(literal)) return false;',
+    provedBy: [
+      {
+        test: GUARD_TEST,
+        title: 'reaches neither a link-local address nor a metadata service, in any form',
+      },
+    ],
+  },
+  {
+    name: 'any-name-leads-to-loopback',
+    promises: [15],
+    why: 'whoever has a domain and a test key reaches every port of the machine by a name of theirs',
+    module: 'delivery/endpoint-guard',
+    find: "privateTargets === 'loopback' && !isLoopbackHost(host) ? 'none' : privateTargets",
+    replace: 'privateTargets',
+    provedBy: [{ test: GUARD_TEST, title: 'by a name of the DNS that leads there reaches nothing' }],
   },
 ];
