@@ -22,6 +22,7 @@ describe('toConfig', () => {
       dataDir: resolve('data'),
       logLevel: 'info',
       seedDemo: true,
+      warehouseRebuild: false,
       webhookAllowPrivate: true,
       ingest: {
         inFlightBytesMax: 67_108_864,

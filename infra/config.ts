@@ -19,6 +19,7 @@ export const VARIABLES = [
   'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses; true while HOST is a loopback
   'DATABASE_URL', //             a Postgres in place of the embedded one
   'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
+  'WAREHOUSE_REBUILD', //        true: one that was lost is made again of what the log holds; false
   'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
   ...SHARED_VARIABLES,
   'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
@@ -43,6 +44,8 @@ export interface Config {
   logLevel: string;
   seedDemo: boolean;
   webhookAllowPrivate: boolean;
+  /** For one start: what is missing in the warehouse is put there again from the log. */
+  warehouseRebuild: boolean;
   /** Absent: the embedded Postgres. */
   databaseUrl?: string;
   /** Absent: the embedded ClickHouse. */
@@ -96,6 +99,7 @@ export function toConfig(env: Env): Config {
     dataDir: resolve(env.DATA_DIR ?? './data'),
     logLevel: read.matching('LOG_LEVEL', 'info', (text) => LOG_LEVELS.includes(text), LOG_LEVELS.join(', ')),
     seedDemo: read.boolean('SEED_DEMO', true),
+    warehouseRebuild: read.boolean('WAREHOUSE_REBUILD', false),
     webhookAllowPrivate: read.boolean('WEBHOOK_ALLOW_PRIVATE', isLoopback(host)),
     ...readStores(env, read),
     ...present('diskFreeBytesMin', read.optionalInteger('DISK_FREE_BYTES_MIN', { min: 0, max: 2 ** 50 })),

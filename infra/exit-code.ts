@@ -18,6 +18,7 @@ const DATA_REFUSED = new Set([
     'log_behind_keys',
     'log_missing',
   ],
+  ...['warehouse_missing', 'warehouse_older', 'warehouse_foreign', 'database_older'],
   ...[
     'keys_missing',
     'database_missing',
