@@ -22,6 +22,8 @@ export interface ShareOptions {
   logId: string;
   owner: string;
   partitions: number;
+  /** Of a partition's lease. */
+  leaseMs: number;
 }
 
 const EVERY_MS = 1_000;
@@ -29,7 +31,7 @@ const EVERY_MS = 1_000;
 const LIVES_MS = 5_000;
 
 export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions): Share {
-  const { logId, owner, partitions } = options;
+  const { logId, owner, partitions, leaseMs } = options;
   const end = createWakeup();
   let mine: ReadonlySet<number> = new Set();
   let isClosing = false;
@@ -37,7 +39,7 @@ export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions):
   async function keepSharing(): Promise<void> {
     while (!isClosing) {
       try {
-        const sharing = await renewMember(pool, { logId, owner, livesMs: LIVES_MS });
+        const sharing = await renewMember(pool, { logId, owner, livesMs: LIVES_MS, leaseMs });
         mine = fairShare(sharing, owner, partitions);
       } catch (err) {
         log.debug({ err }, 'cannot see who shares the partitions');

@@ -6,6 +6,7 @@ import { createTestDatabase } from '../infra/postgres/test-database.ts';
 import { holdSettlement } from '../infra/store/settlement-lock.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { shareSettlement } from './store/leases.ts';
+import { renewMember } from './store/load-members.ts';
 
 const WAIT = { timeout: 20_000, interval: 20 };
 const PLACE = { logId: 'aa', partition: 0 };
@@ -38,6 +39,32 @@ test('a lease is renewed until another epoch has begun', async () => {
   expect(lease?.remainingMs(0)).toBeGreaterThan(0);
   await pool.query("UPDATE partition_leases SET epoch = epoch + 1, owner = 'b'");
   await vi.waitFor(() => expect(() => lease?.remainingMs(-1_000_000)).toThrow(), WAIT);
+});
+
+/** What a process leaves that was killed while the clock was ahead, once that has been put right. */
+const AHEAD = "UPDATE partition_leases SET expires_at = now() + interval '40 days'";
+
+// Red when such a lease is believed: nothing is loaded for 40 days. And when it is taken from the living.
+test('a lease of a clock that was ahead ends with its length, and an owner who lives keeps it', async () => {
+  const { take, pool } = await partition();
+  const living = await take('a', 20_000);
+  await pool.query(AHEAD);
+  for (const _ of ['cut down', 'held']) expect(await take('b', 20_000)).toBeUndefined();
+  expect(living?.remainingMs(0)).toBeGreaterThan(0);
+  await pool.query("UPDATE partition_leases SET owner = 'killed', epoch = epoch + 1");
+  await pool.query(AHEAD);
+  await vi.waitFor(async () => expect((await take('b', 500))?.epoch).toBe(3), WAIT);
+});
+
+// Red when the dead count: each partition is somebody's, and theirs are loaded by nobody.
+test('members and leases of a clock that was ahead no longer count after their length', async () => {
+  const { take, pool } = await partition();
+  await take('killed');
+  await pool.query(AHEAD);
+  await pool.query("INSERT INTO load_members VALUES ('aa', 'killed', now() + interval '40 days')");
+  const renew = () => renewMember(pool, { logId: 'aa', owner: 'b', livesMs: 500, leaseMs: 500 });
+  expect(await renew()).toMatchObject({ members: 2, held: [{ owner: 'killed' }] });
+  await vi.waitFor(async () => expect(await renew()).toEqual({ members: 1, held: [] }), WAIT);
 });
 
 // Red when the wait ends with what other statements may take, as if Postgres were away.

@@ -224,6 +224,38 @@ describe('a partition', () => {
   });
 });
 
+describe('a block of more months than ClickHouse takes at once', () => {
+  /** Of 110 months, which are two pieces. */
+  const wide = events(0, 110).map((event, ago) => ({ ...event, occurredAtMs: Date.UTC(2026, 10 - ago) }));
+
+  // Red when it is one insert: code 252, and nothing is counted any more, of anybody.
+  it('is counted once, also when it is cut off between two of its pieces', async () => {
+    const stores = await openLoadStores();
+    let inserts = 0;
+    const cutOff = withInsert(stores, async (insert) => {
+      inserts += 1;
+      if (inserts === 2) throw new Transient('warehouse_unavailable', 'broken by the test');
+      await insert();
+    });
+    start(stores, { warehouse: cutOff });
+    await settledUpTo(stores, await stores.append(wide));
+    const counted = await stores.counted();
+    // Rows that came twice are one event; a resumed range is sent again.
+    expect({ ...counted, rows: 110 }).toEqual(exactly(110));
+    expect(inserts).toBe(4);
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
+  });
+
+  it('is counted but for a line that cannot be read, which is set aside', async () => {
+    const stores = await openLoadStores();
+    start(stores);
+    const bad = { ...events(110, 111)[0], id: 'bad', line: '["half a line"]\n' };
+    await settledUpTo(stores, await stores.append([...wide.slice(0, 100), bad, ...wide.slice(100)]));
+    expect(await stores.counted()).toEqual(exactly(110));
+    expect((await ranges(stores)).map(({ dropped }) => dropped)).toEqual([[100]]);
+  });
+});
+
 describe('an event that stands on the log twice', () => {
   it('is counted once, and an alarm tells of it', async () => {
     const stores = await openLoadStores();

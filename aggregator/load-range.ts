@@ -6,6 +6,7 @@ import type { EventBlock, Warehouse } from '../infra/ports/warehouse.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { Poison, Transient } from '../schemas/failures.ts';
 import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
+import { type Piece, piecesOf } from './block-pieces.ts';
 import { throughInsertGate } from './insert-gate.ts';
 import type { Lease } from './lease.ts';
 import type { AggregatorMetrics } from './metrics.ts';
@@ -91,22 +92,27 @@ interface Sending {
 async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Promise<void> {
   const { range } = sending;
   try {
-    await insertLines(deps, sending, linesWithout(block, range.dropped));
+    await insertPieces(deps, sending, piecesOf(block, range.dropped));
   } catch (error) {
     if (!(error instanceof Poison)) throw error;
+    // Pieces that are stored already hold none of the lines that are refused: they stay as they are.
     const dropped = await quarantine(deps, range, block, error);
-    await insertLines(deps, sending, linesWithout(block, dropped));
+    await insertPieces(deps, sending, piecesOf(block, dropped));
   }
 }
 
-async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Promise<void> {
-  if (lines.length === 0) return;
+async function insertPieces(deps: LoadDeps, sending: Sending, pieces: Piece[]): Promise<void> {
+  for (const piece of pieces) await insertPiece(deps, sending, piece);
+}
+
+async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Promise<void> {
+  if (piece.lines.length === 0) return;
   const { logId } = sending.range;
   const { wasSent } = sending;
   const { pool, warehouse, shared } = deps;
   const insert = async (mayWrite?: () => Promise<void>) => {
     if (wasSent) await untilNoInsertRuns(warehouse);
-    await insertNow(deps, sending, { lines, ...(mayWrite ? { mayWrite } : {}) });
+    await insertNow(deps, sending, { ...piece, ...(mayWrite ? { mayWrite } : {}) });
   };
   if (!shared) return await insert();
   const alone = wasSent || shared.oneAtATime !== undefined;
@@ -118,12 +124,12 @@ async function insertLines(deps: LoadDeps, sending: Sending, lines: Buffer): Pro
 async function insertNow(
   { warehouse, clock, metrics }: LoadDeps,
   { lease, range, wasSent }: Sending,
-  { lines, mayWrite }: Pick<EventBlock, 'lines' | 'mayWrite'>,
+  { name, lines, mayWrite }: Piece & Pick<EventBlock, 'mayWrite'>,
 ): Promise<void> {
   const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
   const startedAtMs = clock.monotonicMs();
   await warehouse.insertEvents({
-    ...{ token: tokenOf(range), lines, timeoutMs, wasSent },
+    ...{ token: tokenOf(range) + name, lines, timeoutMs, wasSent },
     ...(mayWrite ? { mayWrite } : {}),
   });
   metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);

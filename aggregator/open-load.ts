@@ -2,15 +2,20 @@ import type { Registry } from 'prom-client';
 import type { OpenedWarehouse } from '../infra/open-warehouse.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
+import type { Standstill } from '../infra/ports/warehouse.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import type { Relational } from '../infra/relational.ts';
 import type { RoleContext } from '../infra/role-process.ts';
 import { whenThere } from '../infra/when-there.ts';
+import { Fatal } from '../schemas/failures.ts';
 import { keepMending } from './audit/mend-damage.ts';
+import { createKnownWarehouse, keepStamping } from './known-warehouse.ts';
 import type { SharedLoad } from './load-range.ts';
+import { rebuildWarehouse } from './rebuild-warehouse.ts';
 import { createStandstill } from './stand-still.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
 import { ensureEventIds } from './store/event-ids.ts';
+import { rangeEnds } from './store/ranges.ts';
 import { createTurns } from './turns.ts';
 
 export interface LoadDeps extends OpenedWarehouse {
@@ -47,13 +52,15 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
   const { config, log } = context;
   // A server of the operator's is his to look after, as are its disks.
   let isLookedAt = config.clickhouseUrl !== undefined;
+  let isKnown = false;
   let load: Aggregator | undefined;
   context.closer.add('aggregator', { drain: () => load?.close() });
   const hear = (channel: (typeof AGGREGATOR_CHANNELS)[number]) => () => load?.channels[channel]();
   return {
     channels: Object.fromEntries(AGGREGATOR_CHANNELS.map((channel) => [channel, hear(channel)])),
     async start() {
-      await migrate(context, deps);
+      await openKnown(context, deps);
+      isKnown = true;
       load = startLoad(context, deps);
       if (isLookedAt) return;
       const onLook = () => {
@@ -62,15 +69,46 @@ export function openLoad(context: RoleContext, deps: LoadDeps): Load {
       const mending = keepMending(deps.relational.pool, deps.warehouse, { log, onLook });
       context.closer.add('mending', { drain: () => mending.close() });
     },
-    isLookedAt: () => isLookedAt,
+    isLookedAt: () => isKnown && isLookedAt,
   };
 }
 
-async function migrate(context: RoleContext, deps: LoadDeps): Promise<void> {
-  const { config, log } = context;
-  const { relational, warehouse, logReader: reader, owner, setRetention, everywhere } = deps;
-  const load = { pool: relational.pool, warehouse, reader, clock: systemClock, log };
+/**
+ * Brings the warehouse up to this release, once it is known to be the one that was counted in. One that is
+ * not is refused; with WAREHOUSE_REBUILD it is given what the log holds, while nobody loads.
+ */
+async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
+  const { config, log, closer } = context;
+  const { relational, warehouse, logReader: reader, owner, stamps } = deps;
+  const { pool } = relational;
+  const logId = Buffer.from(reader.logId).toString('hex');
+  const keepsEvents = config.eventsRetentionDays === undefined;
+  const known = createKnownWarehouse({ pool, warehouse, stamps, logId, keepsEvents });
+  const load = { pool, warehouse, reader, clock: systemClock, log };
   const atStandstill = createStandstill({ ...load, ...sharing(context, deps) }, { owner });
+  const refusal = await whenThere('ClickHouse', known.refuseOther, log).catch((error: unknown) => {
+    if (config.warehouseRebuild && isMended(error)) return error;
+    throw error;
+  });
+  await migrate(context, deps, atStandstill);
+  if (refusal) {
+    log.warn({ code: refusal.code }, 'WAREHOUSE_REBUILD: the warehouse is made again of what the log holds');
+    await whenThere('ClickHouse', () => atStandstill(() => rebuildWarehouse(load)), log);
+  }
+  await whenThere('ClickHouse', known.stamp, log);
+  const position = () => rangeEnds(pool, logId);
+  const stamping = keepStamping({ stamp: known.stamp, position, log });
+  closer.add('stamps of the warehouse', { drain: () => stamping.close() });
+}
+
+/** The others are of two installations, or of two times, and what is put there would be mixed with that. */
+function isMended(error: unknown): error is Fatal {
+  return error instanceof Fatal && (error.code === 'warehouse_missing' || error.code === 'warehouse_older');
+}
+
+async function migrate(context: RoleContext, deps: LoadDeps, atStandstill: Standstill): Promise<void> {
+  const { config, log } = context;
+  const { warehouse, setRetention, everywhere } = deps;
   await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
   await whenThere('ClickHouse', setRetention, log);
   if (!config.shared) return;

@@ -55,7 +55,8 @@ export function startAggregator(
   const kept = { keptFromMs: () => keptFromMs(deps) };
   const whole = { ...AGGREGATOR_DEFAULTS, ...(shared ? SHARED_DEFAULTS : {}), ...options };
   const logId = Buffer.from(reader.logId).toString('hex');
-  const sharing = { logId, owner: whole.owner, partitions: reader.partitions };
+  const { owner, leaseMs } = whole;
+  const sharing = { logId, owner, leaseMs, partitions: reader.partitions };
   const share = shared ? startFairShare(deps, sharing) : WHOLE_SHARE;
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
     createPartitionLoader({ ...deps, ...kept, metrics, share }, partition, whole),

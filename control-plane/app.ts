@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
+import type { JobWatch } from '../infra/job-watch.ts';
 import type { KeyCache } from '../infra/key-cache.ts';
 import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
@@ -60,6 +61,7 @@ export interface AppDeps {
   memory: EntitlementMemory;
   /** What this process notifies, the moment it has committed. */
   hear: (channel: string, payload: string) => void;
+  jobWatch: JobWatch;
   secrets: DerivedSecrets;
   clock: Clock;
   log: Logger;
@@ -82,6 +84,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     warehouse,
     freshness,
     logId,
+    jobWatch: deps.jobWatch,
     ...(lagLimits ? { limits: lagLimits } : {}),
   });
   const holdingReads = createHoldingReads();

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Pool } from 'pg';
 import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
+import { startJobWatch } from '../infra/job-watch.ts';
 import { createKeyCache } from '../infra/key-cache.ts';
 import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
@@ -8,6 +9,7 @@ import { hashApiKey } from '../infra/secrets.ts';
 import { findApiKey } from '../infra/store/find-api-key.ts';
 import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
+import { startClockRepair } from './clock-repair/clock-repair.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { createEntitlementMemory } from './entitlements/entitlement-memory.ts';
 import { startLogWatch } from './log-watch/log-watch.ts';
@@ -24,9 +26,10 @@ import { startSubscriptionClock } from './subscription-clock/subscription-clock.
 import { startEntitlementTeller } from './told/entitlement-teller.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
 import { createPartitionCuts } from './usage/partition-cuts.ts';
+import { watchedJobs } from './watched-jobs.ts';
 
 /** Made here, of the rest. */
-type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear';
+type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear' | 'jobWatch';
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
@@ -72,13 +75,15 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     metrics: createTellerMetrics(deps.metrics, clock.nowMs),
   });
   const logWatch = watchLog(deps);
+  const clockRepair = startClockRepair({ pool, clock, log });
+  const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
   });
   const hear = (channel: string, payload: string) => notes.channels[channel]?.(payload);
   return {
-    listener: createApp({ ...deps, ...inside, firstCalls, lastUsed, keys, memory, hear }, options),
+    listener: createApp({ ...deps, ...inside, firstCalls, lastUsed, keys, memory, hear, jobWatch }, options),
     notes: {
       channels: {
         ...notes.channels,
@@ -93,7 +98,9 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     async close() {
       freshness.close();
       memory.close();
+      await jobWatch.close();
       await logWatch?.close();
+      await clockRepair.close();
       await entitlementTeller.close();
       await subscriptionClock.close();
       await creditExpiry.close();

@@ -5,9 +5,11 @@ import { createMetrics } from '../infra/metrics.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { prepareInstallation } from '../infra/prepare-installation.ts';
+import { refuseOtherWarehouse } from '../infra/refuse-other-warehouse.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from '../infra/role-stores.ts';
+import { whenThere } from '../infra/when-there.ts';
 import { createControlPlane } from './control-plane.ts';
 
 await runRole('control-plane', async (context) => {
@@ -23,7 +25,9 @@ await runRole('control-plane', async (context) => {
     { config, paths: dataDirAt(config.dataDir), pool },
     { seedDemo: false },
   );
-  const { warehouse } = await openRoleWarehouse(role, { waits: false });
+  const { warehouse, stamps } = await openRoleWarehouse(role, { waits: false });
+  // It answers everything else until ClickHouse is there.
+  whenThere('ClickHouse', () => refuseOtherWarehouse(pool, stamps), log).catch(role.fail);
   const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');
   const controlPlane = createControlPlane(

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { JobWatch } from '../infra/job-watch.ts';
 import { type Check, judgeChecks } from '../infra/judge-checks.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { Readiness } from '../schemas/resources/service.ts';
@@ -19,6 +20,7 @@ export interface ReadinessDeps {
   freshness: Freshness;
   /** Hex. Alarms of another are none of ours. */
   logId: string;
+  jobWatch: JobWatch;
   limits?: LagLimits;
 }
 
@@ -37,7 +39,7 @@ const UNTOLD_MS_MAX = 60_000;
 
 /** Asks everything that this needs to work. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  const { pool, warehouse, freshness, logId, limits = LAG_LIMITS } = deps;
+  const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {
     postgres: async () => void (await ping(pool)),
     warehouse: async () => {
@@ -61,6 +63,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     },
     audit: async () => (await failedRepair(pool)) ?? knownDifferences(pool),
     outbox: () => untoldEvents(pool),
+    jobs: async () => jobWatch.stalled(),
   };
 
   return () => judgeChecks(checks);

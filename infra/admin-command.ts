@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Fatal, Transient } from '../schemas/failures.ts';
-import { ADMIN_USAGE, type AdminCommand, readArguments, UsageFault } from './admin/read-arguments.ts';
+import { type AdminCommand, adminUsage, readArguments, UsageFault } from './admin/read-arguments.ts';
 import { AdminRefusal, runCommand } from './admin/run-command.ts';
 import { readEnv, toConfig } from './config.ts';
 import { dataDirAt } from './data-dir.ts';
@@ -20,6 +20,10 @@ process.exitCode = await adminCommand(process.argv.slice(2)).catch(explain);
 async function adminCommand(args: string[]): Promise<number> {
   const nowMs = Date.now();
   const command = readArguments(args, nowMs);
+  if (command.act === 'help') {
+    console.log(adminUsage(command.words));
+    return EXIT.stopped;
+  }
   const { databaseUrl, dataDir, serverSecret: given } = toConfig(readEnv());
   const url = databaseUrl ?? readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
   if (url === undefined) throw new AdminRefusal(`No Metergate runs on ${dataDir}: start it first.`);
@@ -41,7 +45,7 @@ async function print(command: AdminCommand, deps: { pool: Pool; pepper: Buffer; 
 
 function explain(error: unknown): number {
   if (error instanceof UsageFault) {
-    console.error(`${error.message}\n${ADMIN_USAGE}`);
+    console.error(`${error.message}\n${adminUsage()}`);
     return USAGE_EXIT;
   }
   console.error(messageOf(error));

@@ -8,6 +8,7 @@ import { type DataDir, prepareDataDir } from './data-dir.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { createLogger } from './logger.ts';
 import { npmProcess } from './npm-process.ts';
+import { checkOpenFilesLimit } from './open-files-limit.ts';
 import { ignoreOutputErrors } from './output-errors.ts';
 import { stopEmbeddedPostgres } from './postgres/embedded.ts';
 import { isLiving, type ProcessIdentity } from './process-identity.ts';
@@ -59,6 +60,7 @@ try {
 
 async function runAllInOne(config: Config): Promise<number> {
   const log = createLogger({ role: 'supervisor', level: config.logLevel });
+  checkOpenFilesLimit(config.ingest.connectionsMax, log);
   const paths = prepareDataDir(config.dataDir);
   const keeper = npmProcess();
   const release = await acquireLock(paths.lock('data-dir'), keeper);

@@ -23,6 +23,7 @@ describe('toConfig', () => {
       logLevel: 'info',
       seedDemo: true,
       webhookTargets: 'loopback',
+      warehouseRebuild: false,
       ingest: {
         inFlightBytesMax: 67_108_864,
         connectionsMax: 10_000,

@@ -20,6 +20,7 @@ export const VARIABLES = [
   'WEBHOOK_ALLOW_PRIVATE', //    webhooks may go to http and private addresses: true, false or loopback
   'DATABASE_URL', //             a Postgres in place of the embedded one
   'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
+  'WAREHOUSE_REBUILD', //        true: one that was lost is made again of what the log holds; false
   'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
   ...SHARED_VARIABLES,
   'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
@@ -44,6 +45,8 @@ export interface Config {
   logLevel: string;
   seedDemo: boolean;
   webhookTargets: PrivateTargets;
+  /** For one start: what is missing in the warehouse is put there again from the log. */
+  warehouseRebuild: boolean;
   /** Absent: the embedded Postgres. */
   databaseUrl?: string;
   /** Absent: the embedded ClickHouse. */
@@ -98,6 +101,7 @@ export function toConfig(env: Env): Config {
     logLevel: read.matching('LOG_LEVEL', 'info', (text) => LOG_LEVELS.includes(text), LOG_LEVELS.join(', ')),
     seedDemo: read.boolean('SEED_DEMO', true),
     webhookTargets: readWebhookTargets(read, host),
+    warehouseRebuild: read.boolean('WAREHOUSE_REBUILD', false),
     ...readStores(env, read),
     ...present('diskFreeBytesMin', read.optionalInteger('DISK_FREE_BYTES_MIN', { min: 0, max: 2 ** 50 })),
     ingest: {

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskGuard, type Space } from './disk-guard.ts';
 
 const GIB = 1024 ** 3;
-const log = pino({ level: 'silent' });
+const lines: string[] = [];
+const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
 const directory = tmpdir();
 
 describe('the disk guard', () => {
@@ -16,11 +17,15 @@ describe('the disk guard', () => {
     vi.useRealTimers();
   });
 
-  it('knows at once whether the disk is low', () => {
+  // Red when it is told of a change alone: a start on a full disk then looks as any other.
+  it('knows at once whether the disk is low, and says so with both numbers', () => {
     const { bavail, bsize } = statfsSync(directory);
     for (const [bytesMin, isLow] of [[0, false] as const, [bavail * bsize * 2, true] as const]) {
+      lines.length = 0;
       const guard = createDiskGuard({ directory, bytesMin, log });
       expect(guard.isLow()).toBe(isLow);
+      const told = { freeBytes: expect.any(Number), freeBytesMin: bytesMin };
+      expect(lines.map((line) => JSON.parse(line))).toEqual(isLow ? [expect.objectContaining(told)] : []);
       guard.close();
     }
   });

@@ -27,14 +27,14 @@ const SHARE_MIN = 0.05;
 /** Looks once in this turn, then each second. A look that fails leaves what was known. */
 export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
   const { directory, bytesMin, log, readSpace = statfs } = options;
-  let low = isBelow(statfsSync(directory), bytesMin);
+  let low = false;
   let looking = false;
 
   async function look(): Promise<void> {
     if (looking) return;
     looking = true;
     try {
-      tell(isBelow(await readSpace(directory), bytesMin));
+      tell(await readSpace(directory));
     } catch (error) {
       log.warn({ err: error, directory }, 'cannot read how full the disk is');
     } finally {
@@ -42,11 +42,16 @@ export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
     }
   }
 
-  function tell(now: boolean): void {
-    if (now !== low) log.warn({ directory }, now ? 'the disk is nearly full' : 'the disk has room again');
-    low = now;
+  function tell({ bsize, blocks, bavail }: Space): void {
+    const freeBytes = bavail * bsize;
+    const freeBytesMin = bytesMin ?? Math.max(GIB, blocks * bsize * SHARE_MIN);
+    const isLow = freeBytes < freeBytesMin;
+    const message = isLow ? 'the disk is nearly full: no usage is taken' : 'the disk has room again';
+    if (isLow !== low) log.warn({ directory, freeBytes, freeBytesMin }, message);
+    low = isLow;
   }
 
+  tell(statfsSync(directory));
   const timer = setInterval(look, LOOK_MS).unref();
   return { isLow: () => low, close: () => clearInterval(timer) };
 }
@@ -55,8 +60,4 @@ export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
 export function isDiskFull(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT';
-}
-
-function isBelow({ bsize, blocks, bavail }: Space, bytesMin?: number): boolean {
-  return bavail * bsize < (bytesMin ?? Math.max(GIB, blocks * bsize * SHARE_MIN));
 }

@@ -2,8 +2,9 @@
 # metergate ROLE, metergate admin …, metergate audit [--repair], or metergate health and ready: 0 when the
 # process of this container is.
 set -eu
-role="$1"
-shift
+role="${1:---help}"
+[ $# -eq 0 ] || shift
+roles='ingest, aggregator, control-plane, delivery, admin or audit'
 case "$role" in
   ingest) exec node --max-semi-space-size=64 dist/ingest/main.js ;;
   aggregator | control-plane | delivery) exec node "dist/$role/main.js" ;;
@@ -11,8 +12,9 @@ case "$role" in
   ready) exec node dist/infra/health-command.js /readyz ;;
   audit) exec node dist/aggregator/audit-command.js "$@" ;;
   admin) exec node dist/infra/admin-command.js "$@" ;;
+  -h | --help) echo "Usage: metergate ROLE, which is $roles; admin --help and audit --help tell more." ;;
   *)
-    echo "There is no role $role: ingest, aggregator, control-plane, delivery, admin or audit." >&2
+    echo "There is no role $role: $roles." >&2
     exit 2
     ;;
 esac

@@ -3,7 +3,9 @@ import { Fatal } from '../schemas/failures.ts';
 /** Exit codes that scripts rely on. Source: the contract, §10. */
 export const EXIT = { stopped: 0, failed: 1, badConfiguration: 2, dataDirInUse: 3, dataRefused: 4 } as const;
 
-const BAD_CONFIGURATION = new Set(['bad_configuration', 'listen_failed', 'data_dir_closed']);
+const BAD_CONFIGURATION = new Set([
+  ...['bad_configuration', 'listen_failed', 'data_dir_closed', 'open_files_limit', 'postgres_path_unusable'],
+]);
 
 /** What is stored cannot be used as it is, and nothing of it was changed: an operator has to put it right. */
 const DATA_REFUSED = new Set([
@@ -16,6 +18,7 @@ const DATA_REFUSED = new Set([
     'log_behind_keys',
     'log_missing',
   ],
+  ...['warehouse_missing', 'warehouse_older', 'warehouse_foreign', 'database_older'],
   ...[
     'keys_missing',
     'database_missing',

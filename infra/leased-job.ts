@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Transient } from '../schemas/failures.ts';
 import { inTransaction } from './postgres/pool.ts';
 import { asTransient, isTimeout } from './postgres/unavailable.ts';
-import { endJob, holdJob, shareEpoch } from './store/job-leases.ts';
+import { countJobRun, endJob, holdJob, shareEpoch } from './store/job-leases.ts';
 
 /** Work that one process of an installation does at a time. */
 export interface LeasedJob {
@@ -41,9 +41,12 @@ export interface LeasedJobOptions {
  * and its successor had looked just before that lease ran out.
  */
 const LEASE_MS = 6_000;
-const EVERY_MS = 2_000;
+/** At most so long between two looks, where nothing else is said. */
+export const EVERY_MS = 2_000;
 /** Moments may lie close together: so often it looks, and not more. */
 const PAUSE_MS_MIN = 100;
+/** No more often is it written that a job goes on. */
+const COUNTED_EVERY_MS = 1_000;
 
 /** Looks again and again until it is closed; a look that fails is logged, and the next one comes. */
 export function startLeasedJob(
@@ -52,16 +55,34 @@ export function startLeasedJob(
 ): LeasedJob {
   const closing = new AbortController();
   let pause = new AbortController();
-  const turn: JobTurn = {
-    job,
-    hold: () => holdJob(pool, job, owner, leaseMs),
-    signal: closing.signal,
-  };
+  /** Of this look. */
+  let held: number | undefined;
+  let countedAtMs = Number.NEGATIVE_INFINITY;
+
+  async function hold(): Promise<number | undefined> {
+    // Between two of these in one look a piece of it has come to its end.
+    await count();
+    held = await holdJob(pool, job, owner, leaseMs);
+    return held;
+  }
+
+  async function count(): Promise<void> {
+    if (held === undefined || performance.now() - countedAtMs < COUNTED_EVERY_MS) return;
+    await countJobRun(pool, job, held);
+    countedAtMs = performance.now();
+  }
+
+  async function lookOnce(): Promise<number | undefined> {
+    held = undefined;
+    const restMs = await look({ job, hold, signal: closing.signal });
+    await count();
+    return restMs;
+  }
 
   async function keepLooking(): Promise<void> {
     while (!closing.signal.aborted) {
       pause = new AbortController();
-      const restMs = await look(turn).catch((err: unknown) => {
+      const restMs = await lookOnce().catch((err: unknown) => {
         log.warn({ err, job }, 'a job could not be done');
         return undefined;
       });

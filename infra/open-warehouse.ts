@@ -3,11 +3,14 @@ import { setEventsRetention } from './clickhouse/events-retention.ts';
 import { onCluster } from './clickhouse/on-cluster.ts';
 import type { Warehouse } from './ports/warehouse.ts';
 import type { RoleContext } from './role-process.ts';
+import { stampsInFolder, stampsInTable, type WarehouseStamps } from './warehouse-stamps.ts';
 
 export interface OpenedWarehouse {
   warehouse: Warehouse;
   /** Has it keep events for as long as the configuration says. After its migration. */
   setRetention(): Promise<void>;
+  /** Which warehouse it says it is. */
+  stamps: WarehouseStamps;
   /** A statement that makes or changes a table, as every server that holds the data has to hear it. */
   everywhere(sql: string): string;
 }
@@ -22,6 +25,7 @@ export async function openWarehouse(context: RoleContext, directory: string): Pr
   return {
     warehouse,
     setRetention: () => setEventsRetention(warehouse, eventsRetentionDays, everywhere),
+    stamps: config.clickhouseUrl ? stampsInTable(warehouse, everywhere) : stampsInFolder(directory),
     everywhere,
   };
 }

@@ -3,6 +3,7 @@ import { type Closer, createCloser } from './closer.ts';
 import { type Config, readEnv, toConfig } from './config.ts';
 import { EXIT, exitCodeOf, isFinal } from './exit-code.ts';
 import { createLogger } from './logger.ts';
+import { checkOpenFilesLimit } from './open-files-limit.ts';
 import { ignoreOutputErrors } from './output-errors.ts';
 import { publicUrl } from './public-url.ts';
 import { onStopSignals } from './stop-signals.ts';
@@ -60,6 +61,8 @@ export async function runRole(
   if (process.connected === false) return await end(EXIT.stopped);
   process.on('uncaughtException', fail);
   try {
+    // Under a supervisor it has been looked at.
+    if (!process.send) checkOpenFilesLimit(config.ingest.connectionsMax, log);
     const ready = await start({ config, log, closer, fail });
     if (!ending) tellReady(role, config, { type: 'ready', ...ready });
   } catch (error) {

@@ -15,7 +15,13 @@ import { fileURLToPath } from 'node:url';
 const NODE_AT_LEAST = [20, 15];
 const ROLES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
 /** As in exit-code.ts. */
+const BAD_CONFIGURATION = 2;
 const DATA_DIR_IN_USE = 3;
+const USAGE = `Usage: npm start, which runs everything on this machine, or npm run with the name of a role:
+  ${ROLES.join(', ')}
+There are no options: settings are variables of the environment, such as HOST, PORT and DATA_DIR (README.md).
+npm run admin -- --help and npm run audit -- --help tell of the commands for an instance that runs.
+Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 DATA_DIR is in use, 4 what is stored is refused.`;
 const TRY_LOCK = `
   const [, locks, file] = process.argv;
   const { acquireLock } = await import(locks);
@@ -34,16 +40,23 @@ const FOLDER = createHash('sha256')
   .digest('hex');
 
 refuseOldNode();
+const program = programOf(process.argv.slice(2));
 await prepare();
 endWithNpm();
 await tellThatItRuns();
-await import(programOf(process.argv[2]));
+await import(program);
 
-function programOf(role) {
+/** Before anything is installed or built: a word that is misspelt starts nothing. */
+function programOf([role, ...more]) {
+  if ([role, ...more].some((word) => word === '--help' || word === '-h')) {
+    console.log(USAGE);
+    process.exit(0);
+  }
   if (role === undefined) return '../dist/infra/all-in-one.js';
-  if (ROLES.includes(role)) return `../dist/${role}/main.js`;
-  console.error(`There is no role ${role}: ${ROLES.join(', ')}.`);
-  process.exit(2);
+  if (ROLES.includes(role) && more.length === 0) return `../dist/${role}/main.js`;
+  const unknown = ROLES.includes(role) ? more.join(' ') : role;
+  console.error(`There is no \`${unknown}\` to be started.\n${USAGE}`);
+  process.exit(BAD_CONFIGURATION);
 }
 
 function refuseOldNode() {

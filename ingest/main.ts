@@ -125,7 +125,8 @@ async function listen(front: HttpFront, { host, port }: Config): Promise<number>
     });
   const listening = await poll(attempt, LISTEN_PATIENCE);
   if (listening !== undefined) return listening;
-  const message = `${host}:${port} is taken or not ours: set HOST and PORT to a free address.`;
+  const privileged = port > 0 && port < 1024 ? ' Ports below 1024 are for root on most machines.' : '';
+  const message = `${host}:${port} is taken or not ours: set HOST and PORT to a free address.${privileged}`;
   throw new Fatal('listen_failed', message, { cause });
 }
 

@@ -1,3 +1,4 @@
+import { hasRunOut, isBeyond, leaseEnd } from '../../infra/store/lease-terms.ts';
 import { SETTLEMENT_LOCK } from '../../infra/store/settlement-lock.ts';
 import type { Queryable } from './queryable.ts';
 import { waitForLock } from './wait-for-lock.ts';
@@ -26,17 +27,22 @@ export async function acquireLease(
   owner: string,
   leaseMs: number,
 ): Promise<number | undefined> {
-  const { rows } = await db.query<{ epoch: number }>(
+  const free = `(held.owner = excluded.owner OR ${hasRunOut('held.expires_at')})`;
+  const { rows } = await db.query<{ owner: string; epoch: number }>(
     `INSERT INTO partition_leases AS held (log_id, partition, owner, epoch, expires_at)
-     VALUES ($1, $2, $3, 1, now() + $4 * interval '1 millisecond')
+     VALUES ($1, $2, $3, 1, ${ENDS})
      ON CONFLICT (log_id, partition) DO UPDATE
-       SET owner = excluded.owner, epoch = held.epoch + 1, expires_at = excluded.expires_at
-       WHERE held.owner = excluded.owner OR held.expires_at < now()
-     RETURNING epoch`,
+       SET owner = CASE WHEN ${free} THEN excluded.owner ELSE held.owner END,
+           epoch = held.epoch + CASE WHEN ${free} THEN 1 ELSE 0 END,
+           expires_at = ${ENDS}
+       WHERE ${free} OR ${isBeyond('held.expires_at', '$4')}
+     RETURNING owner, epoch`,
     [logId, partition, owner, leaseMs],
   );
-  return rows[0]?.epoch;
+  return rows[0]?.owner === owner ? rows[0].epoch : undefined;
 }
+
+const ENDS = leaseEnd('$4');
 
 /** False when a later epoch has begun. */
 export async function renewLease(
@@ -46,7 +52,7 @@ export async function renewLease(
   leaseMs: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE partition_leases SET expires_at = now() + $4 * interval '1 millisecond'
+    `UPDATE partition_leases SET expires_at = ${ENDS}
      WHERE log_id = $1 AND partition = $2 AND epoch = $3`,
     [logId, partition, epoch, leaseMs],
   );

@@ -208,3 +208,16 @@ export async function committedUpTo(
   );
   return rows[0]?.throughMs ?? undefined;
 }
+
+/** Of all partitions of a log: another text once there is more. */
+export async function rangeEnds(db: Queryable, logId: string): Promise<string> {
+  const { rows } = await db.query<{ ends: string | null }>(
+    `SELECT string_agg(partition || ' ' || hi, ',' ORDER BY partition) AS ends
+     FROM partition_leases AS leases CROSS JOIN LATERAL (
+       SELECT hi FROM log_ranges
+       WHERE log_id = leases.log_id AND partition = leases.partition ORDER BY lo DESC LIMIT 1) AS last
+     WHERE log_id = $1`,
+    [logId],
+  );
+  return rows[0]?.ends ?? '';
+}

@@ -23,6 +23,7 @@ const OF_THE_INSTALLATION = [
   'audit_runs',
   'log_trims',
   'job_leases',
+  'warehouse_stamps',
   'kafka_logs',
   'key_stores',
   'load_members',

@@ -28,9 +28,8 @@ export interface LogWatchOptions {
   everyMs?: number;
 }
 
-const LOG_WATCH = 'log-watch';
+export const LOG_WATCH = { job: 'log-watch', everyMs: 30_000 };
 
-const EVERY_MS = 30_000;
 /** Longer than between two looks: the one who watches goes on watching. */
 const LEASE_MS = 60_000;
 /** Of what it keeps. Whoever is told has as long again. */
@@ -62,7 +61,7 @@ export function startLogWatch(deps: LogWatchDeps, options: LogWatchOptions = {})
     await clearLogAlarms(pool, { logId, code: NEAR_RETENTION, except: late });
   }
 
-  return startLeasedJob(deps, { leaseMs: LEASE_MS, everyMs: EVERY_MS, ...options, job: LOG_WATCH, look });
+  return startLeasedJob(deps, { ...LOG_WATCH, leaseMs: LEASE_MS, ...options, look });
 }
 
 interface Late {

@@ -35,10 +35,9 @@ export interface EntitlementTellerOptions {
   chunkMax?: number;
 }
 
-const ENTITLEMENT_TELLER = 'entitlement-teller';
+/** `everyMs`: the net under the notification of a job, and how late a moment in time is noticed. */
+export const ENTITLEMENT_TELLER = { job: 'entitlement-teller', everyMs: 1_000 };
 
-/** The net under the notification of a job, and how late a moment in time is noticed. */
-const EVERY_MS = 1_000;
 const CHUNK_MAX = 500;
 
 /**
@@ -47,7 +46,7 @@ const CHUNK_MAX = 500;
  */
 export function startEntitlementTeller(
   { pool, clock, log, metrics }: EntitlementTellerDeps,
-  { everyMs = EVERY_MS, chunkMax = CHUNK_MAX, ...options }: EntitlementTellerOptions = {},
+  { everyMs = ENTITLEMENT_TELLER.everyMs, chunkMax = CHUNK_MAX, ...options }: EntitlementTellerOptions = {},
 ): LeasedJob {
   const chunk = createChunkSize(chunkMax);
   const putOffs = createPutOffs<TurnedCustomer>(clock, ({ customerId }) => customerId);
@@ -100,7 +99,7 @@ export function startEntitlementTeller(
     }
   }
 
-  return startLeasedJob({ pool, log }, { ...options, job: ENTITLEMENT_TELLER, everyMs, look });
+  return startLeasedJob({ pool, log }, { ...options, job: ENTITLEMENT_TELLER.job, everyMs, look });
 }
 
 interface PuttingOff extends EntitlementTellerDeps {

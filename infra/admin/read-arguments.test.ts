@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readArguments, UsageFault } from './read-arguments.ts';
+import { adminUsage, readArguments, UsageFault } from './read-arguments.ts';
 
 /* Seen red with: an option of another command taken in silence; an unknown scope let through. */
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -36,6 +36,20 @@ describe('the arguments of the admin command', () => {
     expect(read('workspace list')).toEqual({ act: 'workspace list', json: false });
     expect(read('key list --workspace ws_a --json')).toMatchObject({ act: 'key list', workspace: 'ws_a' });
     expect(read('key revoke --key key_a')).toMatchObject({ act: 'key revoke', key: 'key_a' });
+  });
+
+  // Red where --help is an unknown option, exit 2.
+  it('ask for help, of everything or of some commands, whatever else is missing', () => {
+    for (const line of ['--help', '-h', 'help']) expect(read(line)).toEqual({ act: 'help', words: '' });
+    for (const line of ['key create --help', 'key create --mode live -h', 'help key create']) {
+      expect(read(line)).toEqual({ act: 'help', words: 'key create' });
+    }
+    expect(adminUsage()).toMatch(
+      /workspace create --name NAME\n[\s\S]*key revoke --key KEY[\s\S]*Exit codes: 0 done/,
+    );
+    expect(adminUsage('workspace')).toMatch(/workspace create[\s\S]*workspace list/);
+    expect(adminUsage('workspace')).not.toContain('key');
+    expect(adminUsage('workspace drop')).toBe(adminUsage());
   });
 
   const SECRET = 'key create --workspace ws_a --mode live --kind secret';

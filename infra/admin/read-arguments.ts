@@ -18,13 +18,27 @@ export interface KeyExtras {
   expiresAt: Date | null;
 }
 
-export const ADMIN_USAGE = `Usage: npm run admin -- <command> [--json]
-  workspace create --name NAME
-  workspace list
-  key create --workspace WORKSPACE --mode live|test --kind secret|publishable
-             --scopes SCOPE,SCOPE (secret keys; * is everything) [--name NAME] [--expires-at TIMESTAMP]
-  key list   --workspace WORKSPACE
-  key revoke --key KEY (its id, or its text where that leaked)`;
+/** How a command is written, and what its options mean. */
+const COMMANDS: Record<AdminCommand['act'], string> = {
+  'workspace create': 'workspace create --name NAME',
+  'workspace list': 'workspace list',
+  'key create': `key create --workspace WORKSPACE --mode live|test --kind secret|publishable
+             --scopes SCOPE,SCOPE (secret keys; * is everything) [--name NAME] [--expires-at TIMESTAMP]`,
+  'key list': 'key list   --workspace WORKSPACE',
+  'key revoke': 'key revoke --key KEY (its id, or its text where that leaked)',
+};
+
+const ABOUT = `
+Asks the Metergate that runs on DATA_DIR or DATABASE_URL. --json prints one line for a script.
+Exit codes: 0 done, 1 it cannot be done, 2 bad arguments or settings.`;
+
+/** Of the commands that begin with these words; of all, where none does. */
+export function adminUsage(words = ''): string {
+  const all = Object.entries(COMMANDS);
+  const meant = all.filter(([act]) => act === words || act.startsWith(`${words} `));
+  const lines = (meant.length === 0 ? all : meant).map(([, usage]) => `  ${usage}`);
+  return ['Usage: npm run admin -- <command> [--json]', ...lines, ABOUT].join('\n');
+}
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -35,9 +49,10 @@ const OPTIONS = {
   key: { type: 'string' },
   'expires-at': { type: 'string' },
   json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-type Given = Partial<Record<Exclude<keyof typeof OPTIONS, 'json'>, string>>;
+type Given = Partial<Record<Exclude<keyof typeof OPTIONS, 'json' | 'help'>, string>>;
 
 const TAKEN: Record<AdminCommand['act'], ReadonlyArray<keyof Given>> = {
   'workspace create': ['name'],
@@ -50,10 +65,20 @@ const TAKEN: Record<AdminCommand['act'], ReadonlyArray<keyof Given>> = {
 /** Bad arguments: exit 2. */
 export class UsageFault extends Error {}
 
+/** The usage is asked for: exit 0. */
+export interface HelpAsked {
+  act: 'help';
+  /** The command that it is asked of; empty: of all. */
+  words: string;
+}
+
 /** Throws UsageFault. */
-export function readArguments(args: string[], nowMs: number): AdminCommand {
+export function readArguments(args: string[], nowMs: number): AdminCommand | HelpAsked {
   const { positionals, values } = parsed(args);
-  const { json, ...given } = values;
+  const { json, help, ...given } = values;
+  if (help || positionals[0] === 'help') {
+    return { act: 'help', words: positionals.filter((word) => word !== 'help').join(' ') };
+  }
   const act = positionals.join(' ');
   if (!isAct(act)) throw new UsageFault(act === '' ? 'Say what to do.' : `There is no command \`${act}\`.`);
   const stray = Object.keys(given).find((name) => !TAKEN[act].some((taken) => taken === name));

@@ -34,7 +34,9 @@ afterAll(async () => {
 
 async function run<Result>(...args: string[]): Promise<{ result: Result; lines: string[] }> {
   const nowMs = Date.now();
-  const { result, lines } = await runCommand(readArguments(args, nowMs), { pool, pepper, nowMs });
+  const command = readArguments(args, nowMs);
+  if (command.act === 'help') throw new TypeError('a command was expected');
+  const { result, lines } = await runCommand(command, { pool, pepper, nowMs });
   return { result: result as Result, lines };
 }
 

@@ -8,6 +8,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { type ChdbLane, type ChdbSession, createChdbLane } from './chdb-lane.ts';
 import { createDamageWatch } from './damage-watch.ts';
+import { isLasting } from './driver-errors.ts';
 import { inlineParameters } from './inline-parameters.ts';
 import { LANE_SETTINGS } from './lane-settings.ts';
 import { createStuckWatch, type StuckWatchOptions } from './stuck-watch.ts';
@@ -107,7 +108,8 @@ function openLanes(directory: string, log: Logger) {
  * is held no insert comes to be tried, since who sends a range again asks first what runs.
  */
 function watchLoad(lane: ChdbLane, options: StuckWatchOptions) {
-  const [all, writes] = [createStuckWatch(options), createStuckWatch(options)];
+  const own = { ...options, isLasting };
+  const [all, writes] = [createStuckWatch(own), createStuckWatch(own)];
   const run: ChdbLane['run'] = (timeoutMs, work) => all.watch(() => lane.run(timeoutMs, work));
   const write: ChdbLane['run'] = (timeoutMs, work) => writes.watch(() => run(timeoutMs, work));
   return { run, write };

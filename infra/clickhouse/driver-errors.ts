@@ -49,6 +49,40 @@ const NOT_NOW = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
+/** Codes by which ClickHouse refuses a statement that is as it should be, until somebody mends the server. */
+const LASTING = new Set([
+  10, //  NOT_FOUND_COLUMN_IN_BLOCK
+  16, //  NO_SUCH_COLUMN_IN_TABLE
+  20, //  NUMBER_OF_COLUMNS_DOESNT_MATCH
+  36, //  BAD_ARGUMENTS
+  42, //  NUMBER_OF_ARGUMENTS_DOESNT_MATCH
+  43, //  ILLEGAL_TYPE_OF_ARGUMENT
+  44, //  ILLEGAL_COLUMN
+  46, //  UNKNOWN_FUNCTION
+  47, //  UNKNOWN_IDENTIFIER
+  48, //  NOT_IMPLEMENTED
+  50, //  UNKNOWN_TYPE
+  62, //  SYNTAX_ERROR
+  63, //  UNKNOWN_AGGREGATE_FUNCTION
+  73, //  UNKNOWN_FORMAT
+  80, //  INCORRECT_QUERY
+  115, // UNKNOWN_SETTING
+  122, // INCOMPATIBLE_COLUMNS
+  158, // TOO_MANY_ROWS
+  191, // SET_SIZE_LIMIT_EXCEEDED
+  192, // UNKNOWN_USER
+  193, // WRONG_PASSWORD
+  194, // REQUIRED_PASSWORD
+  195, // IP_ADDRESS_NOT_ALLOWED
+  307, // TOO_MANY_BYTES
+  344, // SUPPORT_IS_DISABLED
+  396, // TOO_MANY_ROWS_OR_BYTES
+  446, // FUNCTION_NOT_ALLOWED
+  452, // SETTING_CONSTRAINT_VIOLATION
+  497, // ACCESS_DENIED
+  516, // AUTHENTICATION_FAILED
+]);
+
 /**
  * Codes of a read that found files missing, cut off or other than they were written. Of a part in which each
  * byte was changed once 99 of 100 reads ended with 40, the others with 33, 39, 246 or 432.
@@ -79,12 +113,22 @@ export function readFailure(error: unknown): unknown {
 
 /**
  * Of an insert: Poison only for what says that a line is unreadable. Everything else may be over tomorrow,
- * and sending the same block again is safe; setting events aside is not.
+ * and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses` where it
+ * will not be over by itself. Either names what ClickHouse said, for the alarm of the load.
  */
-export function insertFailure(error: unknown): Poison | Transient {
+export function insertFailure(error: unknown): Poison | Transient | Fatal {
   if (error instanceof Transient) return error;
-  if (!isUnreadable(error)) return unavailable(error);
-  return new Poison('block_refused', 'ClickHouse cannot read a line of this block.', { cause: error });
+  if (isUnreadable(error)) {
+    return new Poison('block_refused', 'ClickHouse cannot read a line of this block.', { cause: error });
+  }
+  if (!isLasting(error)) return unavailable(error);
+  const message = `ClickHouse refuses to load, and will until that is mended: ${wordsOf(error)}`;
+  return new Fatal('warehouse_refuses', message, { cause: error });
+}
+
+/** It answers the same again, whatever process asks. */
+export function isLasting(error: unknown): boolean {
+  return LASTING.has(clickHouseCode(error) ?? -1);
 }
 
 export function isUnreadable(error: unknown): boolean {
@@ -97,7 +141,20 @@ export function isDamage(error: unknown): boolean {
 }
 
 export function unavailable(cause?: unknown): Transient {
-  return new Transient('warehouse_unavailable', 'ClickHouse is away or slow.', { cause });
+  const isTold = clickHouseCode(cause) !== undefined;
+  const said = isTold ? ` It says: ${wordsOf(cause)}` : '';
+  return new Transient('warehouse_unavailable', `ClickHouse is away or slow.${said}`, { cause });
+}
+
+const WORDS_MAX = 200;
+
+/** Its code and the beginning of its text, which repeats the code in front of itself, once or more. */
+function wordsOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const [, name] = /\(([A-Z][A-Z0-9_]+)\)/.exec(text) ?? [];
+  const [words = ''] = text.replace(/^(?:Code: \d+\. (?:DB::Exception: )?)+/, '').split('\n');
+  const code = [clickHouseCode(error), name].filter(Boolean).join(' ');
+  return `code ${code}: ${words.length > WORDS_MAX ? `${words.slice(0, WORDS_MAX)}...` : words}`;
 }
 
 /**

@@ -20,6 +20,8 @@ const ONE_BLOCK: Settings = {
   min_insert_block_size_rows: 2_000_000,
   min_insert_block_size_bytes: 1024 * MEBIBYTE,
   max_insert_threads: 1,
+  // A block or a repair may hold more months than the usual 100: all of the load would stop there.
+  max_partitions_per_insert_block: 0,
   insert_deduplicate: 1,
   deduplicate_blocks_in_dependent_materialized_views: 1,
   // Merging equal keys while inserting sorts twice: 2.5 of 6.6 µs CPU per row. FINAL and merges do it anyway.

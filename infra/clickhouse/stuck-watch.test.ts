@@ -52,3 +52,16 @@ test('two long tries are not enough', async () => {
   await fail(1);
   expect(causes).toHaveLength(1);
 });
+
+// Red when it is counted: a process that refuses for good is started again each minute, and refuses.
+test('what a new process would meet again is no reason to end this one', async () => {
+  const causes: unknown[] = [];
+  let nowMs = 0;
+  const onStuck = (cause: unknown) => void causes.push(cause);
+  const { watch } = createStuckWatch({ afterMs: 1, onStuck, isLasting: () => true, nowMs: () => nowMs });
+  for (let tries = 0; tries < 9; tries++) {
+    nowMs += 1_000;
+    await expect(watch(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  }
+  expect(causes).toEqual([]);
+});

@@ -11,6 +11,8 @@ export interface StuckWatchOptions {
   afterMs: number;
   /** Told once. */
   onStuck(cause: unknown): void;
+  /** A new process would meet it again: not counted. */
+  isLasting?: (cause: unknown) => boolean;
   nowMs?: () => number;
 }
 
@@ -21,7 +23,8 @@ const FAILURES_MIN = 3;
  * After a full disk the embedded engine has been seen to refuse every insert long after there was room again
  * (once in 30 full disks), and a statement that never returns holds its lane for ever.
  */
-export function createStuckWatch({ afterMs, onStuck, nowMs = now }: StuckWatchOptions): StuckWatch {
+export function createStuckWatch(options: StuckWatchOptions): StuckWatch {
+  const { afterMs, onStuck, isLasting = () => false, nowMs = now } = options;
   let failingSinceMs = Number.POSITIVE_INFINITY;
   let failures = 0;
   let told = false;
@@ -43,7 +46,7 @@ export function createStuckWatch({ afterMs, onStuck, nowMs = now }: StuckWatchOp
         failingSinceMs = Number.POSITIVE_INFINITY;
         return outcome;
       } catch (error) {
-        failed(error, sinceMs);
+        if (!isLasting(error)) failed(error, sinceMs);
         throw error;
       }
     },

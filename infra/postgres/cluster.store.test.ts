@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { exitCodeOf } from '../exit-code.ts';
 import { parentOf, programOf, signal } from '../process-identity.ts';
 import { testFolder } from '../test-folder.ts';
 import { findPostgresBinaries } from './binaries.ts';
@@ -46,6 +47,21 @@ test('what is no cluster is refused with what to do, and left as it is', async (
     message: expect.stringMatching(/^No database is in .*postgres \(ENOTEMPTY\): restore .* mount point/),
   });
   expect(readdirSync(directory)).toEqual(['lost+found']);
+});
+
+// Red when initdb is run all the same: a shell makes /opt/in of it, which has no programs.
+test('paths that initdb cannot take are refused in one sentence, before anything is made', async () => {
+  const folder = testFolder();
+  for (const [directory, initdb, says] of [
+    [join(folder, 'postgres'), '/opt/in$tall/bin/initdb', /not take "\$" in a path/],
+    [join(folder, 'postgres'), '/opt/in"quotes"/initdb', /Move the program to another folder/],
+    [join(folder, 'a\nb', 'postgres'), '/opt/initdb', /^DATA_DIR must not hold a line break: "[^\n]+"\.$/],
+  ] as const) {
+    const refusal = await prepareCluster(directory, initdb, undefined).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ message: expect.stringMatching(says) });
+    expect(exitCodeOf(refusal)).toBe(2);
+  }
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 function prepare(directory: string): Promise<string> {

@@ -25,6 +25,7 @@ export async function prepareCluster(
   account: ServerAccount,
 ): Promise<string> {
   if (!hasCluster(directory)) {
+    refuseUnusablePaths(directory, initdb);
     clearPlace(directory);
     await removeUnfinished(directory);
     const unfinished = mkdtempSync(`${directory}.new-`);
@@ -34,6 +35,26 @@ export async function prepareCluster(
     syncDirectory(dirname(directory));
   }
   return readFile(join(directory, PASSWORD_FILE), 'utf8');
+}
+
+/**
+ * initdb names its own folder and the cluster's to a shell: the first it puts into double quotes as it is,
+ * and of the second it takes no line breaks. A cluster that is made can be started from anywhere. Throws
+ * Fatal `postgres_path_unusable` (exit 2).
+ */
+function refuseUnusablePaths(directory: string, initdb: string): void {
+  const [character] = /["$`\\\n\r]/.exec(initdb) ?? [];
+  if (character !== undefined) {
+    throw new Fatal(
+      'postgres_path_unusable',
+      `Postgres cannot be set up from ${dirname(initdb)}: it does not take ${JSON.stringify(character)} in ` +
+        'a path. Move the program to another folder, or set DATABASE_URL.',
+    );
+  }
+  if (/[\n\r]/.test(directory)) {
+    const shown = JSON.stringify(directory);
+    throw new Fatal('postgres_path_unusable', `DATA_DIR must not hold a line break: ${shown}.`);
+  }
 }
 
 /** Its folder alone tells nothing: one that is empty is what a volume that is not mounted leaves. */

@@ -1,8 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
+import { hasRunOut, isBeyond, leaseEnd } from './lease-terms.ts';
 
 /**
  * Takes a job that nobody holds or whose owner has run out, and holds on to one's own. Gives the epoch,
- * undefined while another holds it. By the clock of the database: the hosts' may differ.
+ * undefined while another holds it.
  */
 export async function holdJob(
   db: Pool | PoolClient,
@@ -10,17 +11,32 @@ export async function holdJob(
   owner: string,
   leaseMs: number,
 ): Promise<number | undefined> {
-  const { rows } = await db.query<{ epoch: number }>(
+  const { rows } = await db.query<{ owner: string; epoch: number }>(
     `INSERT INTO job_leases AS held (job, owner, epoch, expires_at)
-     VALUES ($1, $2, 1, now() + $3 * interval '1 millisecond')
+     VALUES ($1, $2, 1, ${ENDS})
      ON CONFLICT (job) DO UPDATE
-       SET owner = excluded.owner, expires_at = excluded.expires_at,
-           epoch = held.epoch + CASE WHEN held.owner = excluded.owner THEN 0 ELSE 1 END
-       WHERE held.owner = excluded.owner OR held.expires_at < now()
-     RETURNING epoch`,
+       SET expires_at = ${ENDS},
+           owner = CASE WHEN ${RAN_OUT} THEN excluded.owner ELSE held.owner END,
+           epoch = held.epoch + CASE WHEN ${RAN_OUT} AND held.owner <> excluded.owner THEN 1 ELSE 0 END
+       WHERE held.owner = excluded.owner OR ${RAN_OUT} OR ${isBeyond('held.expires_at', '$3')}
+     RETURNING owner, epoch`,
     [job, owner, leaseMs],
   );
-  return rows[0]?.epoch;
+  return rows[0]?.owner === owner ? rows[0].epoch : undefined;
+}
+
+const ENDS = leaseEnd('$3');
+const RAN_OUT = hasRunOut('held.expires_at');
+
+/** A look, or a piece of one, has come to its end. */
+export async function countJobRun(db: Pool | PoolClient, job: string, epoch: number): Promise<void> {
+  await db.query('UPDATE job_leases SET runs = runs + 1 WHERE job = $1 AND epoch = $2', [job, epoch]);
+}
+
+/** Of every job that was ever done: how many looks, or pieces of one, came to their end, whoever did them. */
+export async function readJobRuns(db: Pool | PoolClient): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ job: string; runs: number }>('SELECT job, runs FROM job_leases');
+  return new Map(rows.map(({ job, runs }) => [job, runs]));
 }
 
 /** Milliseconds, for one whose network is half open or whose process stands still: far less than a lease. */

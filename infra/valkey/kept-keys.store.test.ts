@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { NOTE, OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
 import { type KeysUnderTest, openKeysUnderTest } from './keys-under-test.ts';
 
@@ -78,6 +78,19 @@ test('what is known of a claim outlasts its key', async () => {
   expect(await keptMs()).toBeGreaterThan(KEPT_MS + HOUR_MS);
   await keys.release([claimed]);
   expect(await leaseKeys(opened)).toEqual([]);
+});
+
+// Red when such a lease is believed: its keys are pending, and answered 503, for 40 days.
+test('a claim that was left while the clock was ahead is pending for no longer than a lease', async () => {
+  const { open, url, redis, ...opened } = await openKeys();
+  const keys = await open({ settings: { url, hotWindowMs: HOUR_MS }, leaseMs: 500 });
+  await claim(keys, {});
+  const [key = Buffer.alloc(0)] = await leaseKeys({ redis, url, open, ...opened });
+  await redis.set(key, String(Date.now() + 40 * 24 * HOUR_MS));
+  expect(await claim(keys, {})).toMatchObject({ outcome: OUTCOME.duplicate, note: NOTE.pending });
+  expect(Number(await redis.get(key))).toBeLessThan(Date.now() + HOUR_MS);
+  const taken = { outcome: OUTCOME.created, note: NOTE.takenOver };
+  await vi.waitFor(async () => expect(await claim(keys, {})).toMatchObject(taken), { timeout: 20_000 });
 });
 
 // Red when the lease is written last: what stands without one is durable, and a retry is told duplicate.

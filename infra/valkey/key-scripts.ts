@@ -20,6 +20,8 @@ local leaseKey, takenKey = prefix .. 'r' .. owner, prefix .. 't' .. owner
 /** Bits that stand beside the outcome in what the claim answers per item. */
 export const FLAG = { outcome: 3, own: 16, pending: 32, takenOver: 64 } as const;
 
+/** Processes of two releases may take leases of two lengths. */
+const LEASE_SLACK_MS = 60_000;
 /** One of so many new keys looks through its hash for those that are older than the window. */
 const SWEPT_ONE_IN = 64;
 
@@ -47,10 +49,16 @@ local function sweep(bucket)
   end
 end
 
--- The end of another claim's lease; false when it is durable.
+-- The end of another claim's lease; false when it is durable. One that lies further ahead than any that is
+-- taken now was written by a clock that was ahead: it is cut down, or its keys would be pending till then.
 local function leaseOf(other)
   if leases[other] == nil then
-    leases[other] = tonumber(call('GET', prefix .. 'r' .. other) or nil) or false
+    local ends = tonumber(call('GET', prefix .. 'r' .. other) or nil) or false
+    if ends and ends > now + leaseMs + ${LEASE_SLACK_MS} then
+      ends = now + leaseMs
+      call('SET', prefix .. 'r' .. other, string.format('%.0f', ends), 'PX', 2 * keepMs)
+    end
+    leases[other] = ends
   end
   return leases[other]
 end

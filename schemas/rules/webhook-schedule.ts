@@ -17,6 +17,8 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
 ];
 
 export const ATTEMPTS_MAX = ATTEMPT_DELAYS_MS.length;
+/** No attempt is put off for longer: a receiver may ask for twice a delay. */
+export const ATTEMPT_DELAY_MS_MAX = 2 * Math.max(...ATTEMPT_DELAYS_MS);
 
 /**
  * Deliveries that failed together do not come back together: each delay is up to a fifth shorter or longer.

@@ -96,7 +96,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     promises: [4, 5],
     why: 'ClickHouse takes a repeated insert for another one',
     module: 'aggregator/load-range',
-    find: 'token: tokenOf(range),',
+    find: 'token: tokenOf(range) + name,',
     replace: 'token: tokenOf(range) + Math.random(),',
     provedBy: [{ test: LOAD_TEST, title: BEFORE_MARK }],
     shownBy: { promise: 5, rounds: 2 },

@@ -196,6 +196,17 @@ describe('npm start', () => {
     expect(await warehouseSums(paths)).toEqual(before);
   });
 
+  // Red when the warehouse is not asked: it is ready, and a strong counter says 0.
+  it('ends with 4 where the warehouse is lost, and says how it is made again', async () => {
+    const paths = fixtureOfTest();
+    rmSync(paths.warehouse, { recursive: true });
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
+    expect(stderr).toMatch(
+      /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m,
+    );
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+  });
+
   it('ends with 3 where another one runs on its DATA_DIR, which goes on', async () => {
     const paths = fixtureOfTest();
     const env = { DATA_DIR: paths.root, LOG_LEVEL: 'fatal' };

@@ -1,0 +1,164 @@
+import { pino } from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { openLoadStores } from '../infra/conformance/load-stores.ts';
+import { exitCodeOf } from '../infra/exit-code.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { readKnownStamp } from '../infra/store/warehouse-stamps.ts';
+import { testFolder } from '../infra/test-folder.ts';
+import { stampsInFolder, stampsInTable, type WarehouseStamp } from '../infra/warehouse-stamps.ts';
+import { events, exactly, settledUpTo, start, WAIT } from './aggregator-under-test.ts';
+import { createKnownWarehouse, keepStamping } from './known-warehouse.ts';
+import { rebuildWarehouse } from './rebuild-warehouse.ts';
+
+const log = pino({ level: 'silent' });
+const COUNTED = 40;
+
+/** An installation that has counted, after a stop. */
+async function installation(kind: Kind) {
+  const stores = await openLoadStores();
+  const load = start(stores);
+  await settledUpTo(stores, await stores.append(events(0, COUNTED)));
+  await load.close();
+  const { pool, warehouse, rows } = stores;
+  const logId = Buffer.from(stores.reader.logId).toString('hex');
+  let stamps = STAMPS[kind](warehouse, testFolder());
+  const known = () => createKnownWarehouse({ pool, warehouse, stamps, logId, keepsEvents: true });
+  return {
+    stores,
+    refuse: () => known().refuseOther(),
+    stamp: () => known().stamp(),
+    write: (stamp: WarehouseStamp) => stamps.write(stamp),
+    /** As it stands in the database. */
+    async noted(): Promise<WarehouseStamp> {
+      return (await readKnownStamp(pool)) ?? { id: 'none', stamp: 0 };
+    },
+    /** An empty one is in its place, at the release of this one where it is to be used. */
+    async lose({ isMigrated = true } = {}): Promise<void> {
+      await rows('DROP DATABASE metergate SYNC');
+      if (isMigrated) await warehouse.migrate();
+      stamps = STAMPS[kind](warehouse, testFolder());
+    },
+  };
+}
+
+type Kind = keyof typeof STAMPS;
+
+const STAMPS = {
+  'a folder': (_: Warehouse, folder: string) => stampsInFolder(folder),
+  'a server': (warehouse: Warehouse) => stampsInTable(warehouse, (sql) => sql),
+};
+
+async function refusalOf(
+  work: () => Promise<void>,
+): Promise<{ code: string; message: string; exit: number }> {
+  const error = await work().then(
+    () => new TypeError('it was not refused'),
+    (refusal: unknown) => refusal,
+  );
+  return { ...(error as { code: string }), message: (error as Error).message, exit: exitCodeOf(error) };
+}
+
+/*
+ * Red when the warehouse is not asked: a start is ready, and a strong counter says 0.
+ */
+describe.each(Object.keys(STAMPS) as Kind[])(
+  'the warehouse, in %s, that a database has counted in',
+  (kind) => {
+    it('is known again, also by a process that was killed in the middle of a stamp', async () => {
+      const { refuse, stamp, write, noted } = await installation(kind);
+      // Of the release before, which set no stamps.
+      await refuse();
+      for (let starts = 0; starts < 3; starts++) {
+        await stamp();
+        await refuse();
+      }
+      expect((await noted()).stamp).toBe(3);
+      await write({ ...(await noted()), stamp: 4 });
+      await refuse();
+    });
+
+    it('is refused where it is lost, and where it was put back from a backup', async () => {
+      const { refuse, stamp, write, noted, lose } = await installation(kind);
+      await stamp();
+      const first = await noted();
+      for (let starts = 0; starts < 2; starts++) await stamp();
+      await lose();
+      const lost = await refusalOf(refuse);
+      expect(lost).toMatchObject({ code: 'warehouse_missing', exit: 4 });
+      expect(lost.message).toMatch(
+        /restore it from the backup of DATA_DIR, or start once with WAREHOUSE_REBUILD/,
+      );
+      await write(first);
+      const older = await refusalOf(refuse);
+      expect(older).toMatchObject({ code: 'warehouse_older', exit: 4 });
+      expect(older.message).toContain('(it is at stamp 1, the database at 3)');
+    });
+
+    it('is refused where it is of another installation, and where the database was put back', async () => {
+      const { stores, refuse, stamp, write, noted, lose } = await installation(kind);
+      await stamp();
+      await write({ ...(await noted()), stamp: 9 });
+      expect(await refusalOf(refuse)).toMatchObject({ code: 'database_older', exit: 4 });
+      await lose();
+      await write({ id: 'another', stamp: 1 });
+      expect(await refusalOf(refuse)).toMatchObject({ code: 'warehouse_foreign', exit: 4 });
+      // A new database knows of none.
+      await stores.pool.query('DELETE FROM warehouse_stamps');
+      expect(await refusalOf(refuse)).toMatchObject({ code: 'warehouse_foreign' });
+    });
+  },
+);
+
+// Red when only stamps are asked: nobody would know of one that was lost before the first of them.
+it('one without any event is refused where events were counted, with what the log still holds', async () => {
+  const { stores, refuse, lose } = await installation('a folder');
+  await lose({ isMigrated: false });
+  const all = await refusalOf(refuse);
+  expect(all).toMatchObject({ code: 'warehouse_missing', exit: 4 });
+  expect(all.message).toMatch(
+    /is empty, and the database has counted 40 events: .*still holds: all of them\.$/,
+  );
+  await stores.pool.query(
+    "INSERT INTO log_trims (log_id, partition, kept_from, events) VALUES ('gone', 0, 7, 2)",
+  );
+  const most = await refusalOf(refuse);
+  expect(most.message).toMatch(/counted 42 events: .*: all but 2 of them, which would be lost\.$/);
+});
+
+// Red when it goes by what is set at a start alone: one that is put back from an hour ago would be taken.
+it('is stamped again and again while more is loaded, and not while nothing is', async () => {
+  let position = 'a';
+  const positions: string[] = [];
+  let looks = 0;
+  const kept = keepStamping(
+    {
+      stamp: async () => void positions.push(position),
+      position: async () => {
+        looks += 1;
+        return position;
+      },
+      log,
+    },
+    5,
+  );
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(3), WAIT);
+  expect(positions).toEqual(['a']);
+  position = 'b';
+  await vi.waitFor(() => expect(positions).toEqual(['a', 'b']), WAIT);
+  await kept.close();
+});
+
+// Red when what was set aside comes back with it, and when one that was cut off counts twice.
+it('one that is made again of the log has each event once, also when it is made twice', async () => {
+  const { stores, lose } = await installation('a folder');
+  const load = start(stores);
+  const bad = { ...events(0, 1)[0], id: 'bad', line: '["half a line"]\n' };
+  await settledUpTo(stores, await stores.append([bad, ...events(COUNTED, 60)]));
+  await load.close();
+  await lose();
+  expect((await stores.counted()).rows).toBe(0);
+  for (const _ of ['lost', 'made already']) {
+    await rebuildWarehouse({ ...stores, log });
+    expect({ ...(await stores.counted()), rows: 60 }).toEqual(exactly(60));
+  }
+});

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { throwTransient } from '../infra/postgres/unavailable.ts';
+import { REBUILD, refuseOtherWarehouse } from '../infra/refuse-other-warehouse.ts';
+import { adoptWarehouse, noteStamp, readKnownStamp } from '../infra/store/warehouse-stamps.ts';
+import { createWakeup } from '../infra/wakeup.ts';
+import type { WarehouseStamps } from '../infra/warehouse-stamps.ts';
+import { Fatal } from '../schemas/failures.ts';
+import { countStored } from './store/acknowledged-events.ts';
+
+/** Whether the warehouse is the one that the database has counted in. */
+export interface KnownWarehouse {
+  /**
+   * Before anything is made in it: by its stamps, and where it has no event at all though events were
+   * counted. Throws Fatal and Transient.
+   */
+  refuseOther(): Promise<void>;
+  /** It is the one from now on, as far as it has been counted. */
+  stamp(): Promise<void>;
+}
+
+export interface KnownWarehouseDeps {
+  pool: Pool;
+  warehouse: Pick<Warehouse, 'query'>;
+  stamps: WarehouseStamps;
+  /** Hex. */
+  logId: string;
+  /** Without them there may be none left. */
+  keepsEvents: boolean;
+}
+
+const TIMEOUT_MS = 10_000;
+
+export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
+  const { pool, stamps, logId } = deps;
+
+  async function refuseEmpty(): Promise<void> {
+    if (!deps.keepsEvents || (await hasEvents(deps))) return;
+    const { counted, onLog } = await countStored(pool, logId).catch(throwTransient);
+    if (counted === 0) return;
+    const lost = counted - onLog;
+    const left = lost === 0 ? 'all of them' : `all but ${lost} of them, which would be lost`;
+    throw new Fatal(
+      'warehouse_missing',
+      `${stamps.place} is empty, and the database has counted ${counted} events: mount it or restore it ` +
+        `from the backup of DATA_DIR, ${REBUILD}: ${left}.`,
+    );
+  }
+
+  return {
+    async refuseOther() {
+      await refuseOtherWarehouse(pool, stamps);
+      await refuseEmpty();
+    },
+    async stamp() {
+      await adoptWarehouse(pool, randomUUID()).catch(throwTransient);
+      const known = await readKnownStamp(pool).catch(throwTransient);
+      if (!known) return;
+      const next = { ...known, stamp: known.stamp + 1 };
+      await stamps.write(next);
+      await noteStamp(pool, next).catch(throwTransient);
+    },
+  };
+}
+
+/** True as well while damaged parts are aside: they are mended from the log by themselves. */
+async function hasEvents({ warehouse }: KnownWarehouseDeps): Promise<boolean> {
+  const [row] = await warehouse.query<{ rows: string | null; aside: string }>({
+    sql: `SELECT toString((SELECT max(total_rows) FROM system.tables
+                           WHERE database = 'metergate' AND name = 'events')) AS rows,
+            toString((SELECT count() FROM system.detached_parts
+                      WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%')) AS aside`,
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return Number(row?.rows ?? 0) > 0 || row?.aside !== '0';
+}
+
+const STAMP_EVERY_MS = 60_000;
+
+/** Stamps it while more is loaded: one that is put back from an hour ago is older by that. */
+export function keepStamping(
+  { stamp, position, log }: Pick<KnownWarehouse, 'stamp'> & { position: () => Promise<string>; log: Logger },
+  everyMs = STAMP_EVERY_MS,
+): { close(): Promise<void> } {
+  const wakeup = createWakeup();
+  let isClosing = false;
+  let stamped: string | undefined;
+
+  async function stampOnce(): Promise<void> {
+    const now = await position();
+    if (now !== stamped) await stamp();
+    stamped = now;
+  }
+
+  async function keep(): Promise<void> {
+    while (!isClosing) {
+      await wakeup.wait(everyMs);
+      if (!isClosing) await stampOnce().catch((err: unknown) => log.debug({ err }, 'no stamp could be set'));
+    }
+  }
+
+  const kept = keep();
+  return {
+    async close() {
+      isClosing = true;
+      wakeup.wake();
+      await kept;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { type LogSpan, loggedEvents } from './audit/logged-events.ts';
+import type { Place } from './store/leases.ts';
+import { readLogTrim } from './store/log-trims.ts';
+import { endOfRanges, rangesWithDrops } from './store/ranges.ts';
+
+export interface RebuildDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  reader: EventLogReader;
+  log: Logger;
+}
+
+const LINES_MAX = 20_000;
+const INSERT_TIMEOUT_MS = 60_000;
+
+/**
+ * Puts all that the log still holds of what was loaded into the warehouse, while nobody loads: what is there
+ * already stays, and hours are made of their events. It may be cut off and done again. What the log has given
+ * up is not among it.
+ */
+export async function rebuildWarehouse({ pool, warehouse, reader, log }: RebuildDeps): Promise<void> {
+  const logId = Buffer.from(reader.logId).toString('hex');
+  let lines: Buffer[] = [];
+  let events = 0;
+
+  async function insert(): Promise<void> {
+    if (lines.length === 0) return;
+    events += lines.length;
+    // As one that was cut off: whatever of it stands there already is told by what is stored.
+    const block = { token: `rebuild-${randomUUID()}`, lines: Buffer.concat(lines) };
+    lines = [];
+    await warehouse.insertEvents({ ...block, timeoutMs: INSERT_TIMEOUT_MS, wasSent: true });
+  }
+
+  for (let partition = 0; partition < reader.partitions; partition++) {
+    const span = await keptSpan({ pool, reader }, { logId, partition });
+    for await (const found of loggedEvents(reader, span)) {
+      for (const { line } of found) {
+        lines.push(line);
+        if (lines.length === LINES_MAX) await insert();
+      }
+    }
+    await insert();
+    log.info({ partition, events }, 'the warehouse has what the log holds of this partition');
+  }
+}
+
+/** From the first frame on whose range tells which of its lines are left out. */
+async function keptSpan(
+  { pool, reader }: Pick<RebuildDeps, 'pool' | 'reader'>,
+  place: Place,
+): Promise<LogSpan> {
+  const { partition } = place;
+  const { keptFrom } = await readLogTrim(pool, place);
+  const start = Math.max(keptFrom, await reader.start(partition));
+  const drops = await rangesWithDrops(pool, place, start);
+  const [first] = drops;
+  const from = first && first.lo < start ? first.hi : start;
+  const to = await endOfRanges(pool, place);
+  return { partition, from: Math.min(from, to), to, sinceMs: 0, drops };
+}

@@ -1,0 +1,33 @@
+import type { WatchedJob } from '../infra/job-watch.ts';
+import { EVERY_MS } from '../infra/leased-job.ts';
+import { CLOCK_REPAIR } from './clock-repair/clock-repair.ts';
+import { CREDIT_EXPIRY } from './credits/credit-expiry.ts';
+import { LOG_WATCH } from './log-watch/log-watch.ts';
+import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
+import { SUBSCRIPTION_CLOCK } from './subscription-clock/subscription-clock.ts';
+import { ENTITLEMENT_TELLER } from './told/entitlement-teller.ts';
+
+/** The leased jobs that each control plane is ready to do, and what stands still without them. */
+export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob[] {
+  return [
+    {
+      job: SUBSCRIPTION_CLOCK,
+      everyMs: EVERY_MS,
+      stops: 'trials do not end, cancellations do not happen and periods do not roll',
+    },
+    {
+      job: CREDIT_EXPIRY,
+      everyMs: EVERY_MS,
+      stops: 'credits that have expired are not taken out of wallets',
+    },
+    {
+      ...ENTITLEMENT_TELLER,
+      stops: 'nobody is told of entitlements that a plan or time has changed',
+    },
+    ...(watchesLog
+      ? [{ ...LOG_WATCH, stops: 'nobody looks whether Kafka gives up what is not loaded' }]
+      : []),
+    { ...CLOCK_REPAIR, stops: 'moments of a clock that was ahead are not brought back' },
+    { ...OLD_ROWS_SWEEP, stops: 'old answers, processor events and funnel events are not removed' },
+  ];
+}

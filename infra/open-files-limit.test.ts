@@ -1,0 +1,29 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { exitCodeOf } from './exit-code.ts';
+import { checkOpenFilesLimit } from './open-files-limit.ts';
+
+const lines: string[] = [];
+const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+
+// Red when nothing is looked at: a start then ends in the middle with EMFILE and a stack.
+it('too low a limit of open files is refused before anything is opened, in one sentence, with exit 2', () => {
+  let refusal: unknown;
+  try {
+    checkOpenFilesLimit(10_000, log, 256);
+  } catch (error) {
+    refusal = error;
+  }
+  expect(refusal).toMatchObject({
+    message: expect.stringMatching(/^A process may open 256 files, [^\n]+\.$/),
+  });
+  expect(exitCodeOf(refusal)).toBe(2);
+});
+
+it('a limit below the connections that are allowed is told, and one above it is not', () => {
+  checkOpenFilesLimit(10_000, log, 1_024);
+  expect(lines.splice(0).join()).toContain('"openFilesMax":1024,"connectionsMax":10000');
+  checkOpenFilesLimit(10_000, log, 20_000);
+  checkOpenFilesLimit(10_000, log, Number.POSITIVE_INFINITY);
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,27 @@
+/*
+ * When a lease ends, for every table of leases, in SQL; by the clock of the database, since those of hosts
+ * differ. It is read when a statement has its row, not when its transaction began: who waits for a row is not
+ * to shorten a lease that was renewed meanwhile.
+ */
+
+/** The end of a lease that is taken now. `ms` is the parameter with its length in milliseconds. */
+export function leaseEnd(ms: string): string {
+  return `clock_timestamp() + ${ms} * interval '1 millisecond'`;
+}
+
+/** Nobody holds it any more. */
+export function hasRunOut(expiresAt: string): string {
+  return `${expiresAt} < clock_timestamp()`;
+}
+
+/**
+ * It ends later than one of this length that was taken just now: it was written by a clock that was ahead and
+ * has been put right since. The dead would hold it until that clock's time comes. Whoever meets one cuts it
+ * down to {@link leaseEnd}: an owner who lives renews it in time, and keeps it.
+ */
+export function isBeyond(expiresAt: string, ms: string): string {
+  return `${expiresAt} > ${leaseEnd(ms)} + interval '${SLACK}'`;
+}
+
+/** Clocks are also set back by a little, and lengths change with a release. */
+const SLACK = '1 second';
