@@ -8,7 +8,7 @@ import { NamedId, Nothing, PageQuery, PlainValues, pageOf, Timestamp } from './f
 export const SUBSCRIPTION_ADDONS_MAX = 20;
 /** That have not ended. */
 export const CUSTOMER_SUBSCRIPTIONS_MAX = 100;
-const QUANTITY_MAX = 1_000_000;
+export const QUANTITY_MAX = 1_000_000;
 /** Of intervals in a period. */
 export const INTERVAL_COUNT_MAX = { day: 366, week: 52, month: 36, year: 10 } as const;
 

@@ -1,0 +1,79 @@
+import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import type { ChangeContext } from '../record-change.ts';
+import type { EventOutcome } from '../store/processor-events.ts';
+import { findMappedPrices } from '../store/processor-prices.ts';
+import { sharePlan } from '../store/subscribed.ts';
+import {
+  deleteSubscriptionAddon,
+  findProcessorAddons,
+  putProcessorAddon,
+} from '../store/subscription-addons.ts';
+import type { SubscriptionRow } from '../store/subscriptions.ts';
+import { changeSubscription } from '../subscriptions/change-subscription.ts';
+import { APPLIED, outdated, unmatched } from './event-outcome.ts';
+import type { KeptEvent } from './kept-event.ts';
+import { type MappedItems, mapItems } from './mapped-items.ts';
+import { localOrderMs } from './subscription-event.ts';
+import { toldFields, toldPlan } from './told-fields.ts';
+
+export interface Applied {
+  row: SubscriptionRow;
+  outcome: EventOutcome;
+}
+
+/**
+ * Moves a locked subscription to where the processor says that it is, also where our own table knows no such
+ * transition, with the plan and the add-ons that its items are mapped to. An older event changes nothing. One
+ * of which a price is not mapped does the rest at once, and waits with its items.
+ */
+export async function applyEvent(
+  context: ChangeContext,
+  row: SubscriptionRow,
+  kept: KeptEvent,
+): Promise<Applied> {
+  if (isOlder(row, kept)) return { row, outcome: outdated(kept) };
+  const items = await itemsFor(context, row, kept);
+  const { missingPrices, reasons } = items;
+  for (const addon of items.put) await putProcessorAddon(context.db, row.id, addon);
+  for (const addonId of items.removed) await deleteSubscriptionAddon(context.db, row.id, addonId);
+  const told = kept.appliedAt ? {} : toldFields(row, kept, context.nowMs);
+  const plan = toldPlan(row, kept, items.planId);
+  const changed = await changeSubscription(context, row, { ...told, ...plan });
+  const outcome = reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED;
+  return { row: changed, outcome };
+}
+
+/**
+ * Than what the processor told last, or than what was changed here since. The times of a test clock cannot
+ * be compared with ours: there it counts when the event came.
+ */
+function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolean {
+  const { processorChangedAt, localChangedAt, status } = row;
+  if (processorChangedAt && event.changedAtMs < processorChangedAt.getTime()) return true;
+  if (!localChangedAt) return false;
+  if (event.isSimulated) return receivedAt < localChangedAt;
+  return event.changedAtMs < localOrderMs(localChangedAt, status);
+}
+
+const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };
+
+/** Of one that has ended nothing is held any more. An archived plan takes nobody. */
+async function itemsFor(
+  { db, environment }: ChangeContext,
+  { id, planId, addons }: SubscriptionRow,
+  { event }: KeptEvent,
+): Promise<MappedItems> {
+  if (hasEnded(event.status) || !event.items) return NO_ITEMS;
+  const mapped = await findMappedPrices(
+    db,
+    environment,
+    event.items.map(({ priceId }) => priceId),
+  );
+  const processorAddonIds = await findProcessorAddons(db, id);
+  const items = mapItems(event, mapped, { planId, addons, processorAddonIds });
+  if (items.planId === undefined || items.planId === planId) return items;
+  const plan = await sharePlan(db, environment, items.planId);
+  if (plan?.status !== 'archived') return items;
+  const { planId: _, ...others } = items;
+  return { ...others, reasons: [...items.reasons, 'plan_archived'] };
+}
