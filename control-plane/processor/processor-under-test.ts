@@ -76,11 +76,8 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
       bodyOf(api.ask('subscriptions.update', { params: { subscriptionId }, body })),
     cancel: (subscriptionId) =>
       bodyOf(api.ask('subscriptions.cancel', { params: { subscriptionId }, body: {} })),
-    async linkedTo(theirs) {
-      const sql = 'SELECT id FROM subscriptions WHERE processor_subscription_id = $1 ORDER BY id';
-      const { rows } = await api.pool.query<{ id: string }>(sql, [theirs]);
-      return Promise.all(rows.map(({ id }) => read(id)));
-    },
+    linkedTo: async (processorSubscriptionId) =>
+      (await bodyOf(api.ask('subscriptions.list', { query: { processorSubscriptionId } }))).data,
     send,
     async tell(told) {
       await bodyOf(send(told));

@@ -109,6 +109,16 @@ describe('what the processor tells before the link', () => {
     expect(await made.outcomes(id)).toEqual(['ignored older']);
   });
 
+  it('is not taken again where an earlier release took it', async () => {
+    const id = newId();
+    const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
+    const taken = `INSERT INTO processor_events (environment, id, received_at) VALUES ($1, $2, now())`;
+    await made.api.pool.query(taken, [`${made.api.keys.workspaceId}:live`, `evt_${id}`]);
+    await told(-10, { id, status: 'paused' }, { id: `evt_${id}` });
+    expect((await made.read(ours)).status).toBe('active');
+    expect((await made.events()).find((one) => one.id === `evt_${id}`)).toMatchObject({ status: 'applied' });
+  });
+
   it('of one subscription is the newest twenty', async () => {
     const id = newId();
     for (let at = 0; at < 22; at += 1) await told(at - 100, { id, status: at === 0 ? 'unpaid' : 'paused' });

@@ -163,6 +163,9 @@ export interface SubscriptionFilter {
   /** Id or external id. */
   customerId?: string | undefined;
   status?: SubscriptionStatus | undefined;
+  /** Id or key. */
+  planId?: string | undefined;
+  processorSubscriptionId?: string | undefined;
 }
 
 export function listSubscriptions(db: Database, environment: string, query: PageQuery & SubscriptionFilter) {
@@ -174,6 +177,14 @@ export function listSubscriptions(db: Database, environment: string, query: Page
       (SELECT id FROM customers WHERE environment = $1 AND (id = ${name} OR external_id = ${name}))`;
   }
   if (query.status !== undefined) where += ` AND status = $${values.push(query.status)}`;
+  if (query.planId !== undefined) {
+    const name = `$${values.push(query.planId)}`;
+    where += ` AND plan_id = (SELECT id FROM plans WHERE environment = $1 AND (id = ${name} OR key = ${name})
+                               ORDER BY (id = ${name}) DESC LIMIT 1)`;
+  }
+  if (query.processorSubscriptionId !== undefined) {
+    where += ` AND processor_subscription_id = $${values.push(query.processorSubscriptionId)}`;
+  }
   return readPage<SubscriptionRow>(db, { columns: COLUMNS, from: 'subscriptions', where, values }, query);
 }
 

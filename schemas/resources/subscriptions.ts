@@ -170,6 +170,8 @@ export const subscriptionRoutes = {
       ...PageQuery.properties,
       customerId: Type.Optional(described(NamedId, "The customer's id or your own externalId.")),
       status: Type.Optional(Status),
+      planId: Type.Optional(described(NamedId, "The plan's id or key.")),
+      processorSubscriptionId: Type.Optional(NamedId),
     }),
     status: 200,
     response: pageOf(Subscription),
