@@ -1,8 +1,6 @@
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import type { ChangeContext } from '../record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
-import { findMappedPrices } from '../store/processor-prices.ts';
-import { sharePlan } from '../store/subscribed.ts';
 import {
   deleteSubscriptionAddon,
   findProcessorAddons,
@@ -13,6 +11,7 @@ import { changeSubscription } from '../subscriptions/change-subscription.ts';
 import { APPLIED, outdated, unmatched } from './event-outcome.ts';
 import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
+import type { Mapping } from './read-mapping.ts';
 import { localOrderMs } from './subscription-event.ts';
 import { toldFields, toldPlan } from './told-fields.ts';
 
@@ -28,11 +27,11 @@ export interface Applied {
  */
 export async function applyEvent(
   context: ChangeContext,
-  row: SubscriptionRow,
+  { row, mapping }: { row: SubscriptionRow; mapping: Mapping },
   kept: KeptEvent,
 ): Promise<Applied> {
   if (isOlder(row, kept)) return { row, outcome: outdated(kept) };
-  const items = await itemsFor(context, row, kept);
+  const items = await mappedItems(context, { row, mapping }, kept);
   const { missingPrices, reasons } = items;
   for (const addon of items.put) await putProcessorAddon(context.db, row.id, addon);
   for (const addonId of items.removed) await deleteSubscriptionAddon(context.db, row.id, addonId);
@@ -57,23 +56,13 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
 
 const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };
 
-/** Of one that has ended nothing is held any more. An archived plan takes nobody. */
-async function itemsFor(
-  { db, environment }: ChangeContext,
-  { id, planId, addons }: SubscriptionRow,
+/** Of one that has ended nothing is held any more. */
+async function mappedItems(
+  { db }: ChangeContext,
+  { row, mapping }: { row: SubscriptionRow; mapping: Mapping },
   { event }: KeptEvent,
 ): Promise<MappedItems> {
   if (hasEnded(event.status) || !event.items) return NO_ITEMS;
-  const mapped = await findMappedPrices(
-    db,
-    environment,
-    event.items.map(({ priceId }) => priceId),
-  );
-  const processorAddonIds = await findProcessorAddons(db, id);
-  const items = mapItems(event, mapped, { planId, addons, processorAddonIds });
-  if (items.planId === undefined || items.planId === planId) return items;
-  const plan = await sharePlan(db, environment, items.planId);
-  if (plan?.status !== 'archived') return items;
-  const { planId: _, ...others } = items;
-  return { ...others, reasons: [...items.reasons, 'plan_archived'] };
+  const processorAddonIds = await findProcessorAddons(db, row.id);
+  return mapItems(event, mapping, { planId: row.planId, addons: row.addons, processorAddonIds });
 }

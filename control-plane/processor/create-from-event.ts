@@ -5,13 +5,11 @@ import { CUSTOMER_SUBSCRIPTIONS_MAX } from '../../schemas/resources/subscription
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import type { ChangeContext } from '../record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
-import { findMappedPrices } from '../store/processor-prices.ts';
 import {
   countLivingSubscriptions,
   lockProcessorSubscriber,
   lockSubscriber,
   type SubscribedCustomer,
-  sharePlan,
 } from '../store/subscribed.ts';
 import { putProcessorAddon } from '../store/subscription-addons.ts';
 import { findSubscription, insertSubscription } from '../store/subscriptions.ts';
@@ -20,6 +18,7 @@ import type { Applied } from './apply-event.ts';
 import { APPLIED, unmatched } from './event-outcome.ts';
 import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
+import type { Mapping } from './read-mapping.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 import { firstFields } from './told-fields.ts';
 
@@ -29,29 +28,26 @@ import { firstFields } from './told-fields.ts';
  */
 export async function createFromEvent(
   context: ChangeContext,
+  { customer, mapping }: { customer: FoundCustomer; mapping: Mapping },
   kept: KeptEvent,
 ): Promise<Applied | { row?: undefined; outcome: EventOutcome }> {
   const { event } = kept;
   if (hasEnded(event.status)) return { outcome: unmatched(['subscription_not_linked']) };
-  const customer = await customerOf(context, event);
-  const { items, planId, reasons } = await itemsOfNew(context, event);
-  const { missingPrices } = items;
-  const obstacles = [...customer.reasons, ...reasons];
-  if (!customer.id || planId === undefined) {
+  const items = mapItems(event, mapping, NOTHING_HELD);
+  const { planId, missingPrices } = items;
+  const isUnpriced = planId === undefined && items.reasons.length === 0;
+  const reasons = [...customer.reasons, ...(isUnpriced ? (['price_not_mapped'] as const) : items.reasons)];
+  if (customer.id === undefined || planId === undefined) {
     const { missingCustomer, missingName } = customer;
-    return {
-      outcome: unmatched(['subscription_not_linked', ...obstacles], {
-        missingPrices,
-        missingCustomer,
-        missingName,
-      }),
-    };
+    const missing = { missingPrices, missingCustomer, missingName };
+    return { outcome: unmatched(['subscription_not_linked', ...reasons], missing) };
   }
   const row = await insert(context, kept, { customerId: customer.id, planId, items });
-  return { row, outcome: obstacles.length > 0 ? unmatched(obstacles, { missingPrices }) : APPLIED };
+  return { row, outcome: reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED };
 }
 
-interface FoundCustomer {
+/** Whose an event's subscription is. */
+export interface FoundCustomer {
   /** Undefined where it cannot be subscribed. */
   id?: string;
   reasons: ProcessorEventReason[];
@@ -59,8 +55,14 @@ interface FoundCustomer {
   missingName: string | null;
 }
 
-/** By the processor's id of it, else by the name that its metadata gives. */
-async function customerOf(
+export const NOBODY: FoundCustomer = {
+  reasons: ['customer_not_known'],
+  missingCustomer: null,
+  missingName: null,
+};
+
+/** By the processor's id of it, else by the name that its metadata gives. It is locked. */
+export async function findEventCustomer(
   { db, environment }: ChangeContext,
   { processorCustomerId, customerName }: SubscriptionEvent,
 ): Promise<FoundCustomer> {
@@ -69,11 +71,7 @@ async function customerOf(
     (customerName && (await lockSubscriber(db, environment, customerName)));
   const nothingMissing = { missingCustomer: null, missingName: null };
   if (!found) {
-    return {
-      reasons: ['customer_not_known'],
-      missingCustomer: processorCustomerId ?? null,
-      missingName: customerName ?? null,
-    };
+    return { ...NOBODY, missingCustomer: processorCustomerId ?? null, missingName: customerName ?? null };
   }
   const obstacle = await obstacleOf({ db, environment }, found);
   if (obstacle) return { ...nothingMissing, reasons: [obstacle] };
@@ -90,24 +88,6 @@ async function obstacleOf(
 }
 
 const NOTHING_HELD = { addons: [], processorAddonIds: [] };
-
-/** The customer is locked before its plan, as everywhere. */
-async function itemsOfNew({ db, environment }: ChangeContext, { items = [] }: SubscriptionEvent) {
-  const mapped = await findMappedPrices(
-    db,
-    environment,
-    items.map(({ priceId }) => priceId),
-  );
-  const found = mapItems({ items }, mapped, NOTHING_HELD);
-  const { planId, reasons } = found;
-  if (planId === undefined) {
-    const noPlan: ProcessorEventReason[] = reasons.length > 0 ? reasons : ['price_not_mapped'];
-    return { items: found, reasons: noPlan };
-  }
-  const plan = await sharePlan(db, environment, planId);
-  if (plan && plan.status !== 'archived') return { items: found, planId, reasons };
-  return { items: found, reasons: [...reasons, 'plan_archived' as const] };
-}
 
 interface NewRow {
   customerId: string;

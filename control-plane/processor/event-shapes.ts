@@ -30,7 +30,6 @@ const Recurring = Type.Object({
   interval: Type.Enum([...INTERVALS]),
   interval_count: maybe(Type.Integer({ minimum: 1 })),
 });
-export type StripeRecurring = Static<typeof Recurring>;
 
 const Item = Type.Object({
   ...Period.properties,

@@ -11,7 +11,8 @@ const MAPPED = [
   { priceId: 'team', planId: 'plan_team', addonId: 'addon_seats' },
   { priceId: 'seats', planId: null, addonId: 'addon_seats' },
   { priceId: 'support', planId: null, addonId: 'addon_support' },
-];
+  { priceId: 'old', planId: 'plan_old', addonId: null, isPlanArchived: true },
+].map((one) => ({ isPlanArchived: false, ...one }));
 const NOTHING: HeldItems = { addons: [], processorAddonIds: [] };
 
 const item = (priceId: string, quantity = 1) => ({ priceId, quantity });
@@ -54,6 +55,12 @@ describe('items', () => {
     expect(map(both, { planId: 'plan_team' })).toMatchObject({ planId: 'plan_team', reasons: [] });
     expect(map(both, { planId: 'plan_other' }).reasons).toEqual(['several_plans']);
     expect(map(both)).not.toHaveProperty('planId');
+  });
+
+  it('of an archived plan leave it where it is, and change nobody to it', () => {
+    expect(map([item('old')])).toMatchObject({ put: [], reasons: ['plan_archived'] });
+    expect(map([item('old')])).not.toHaveProperty('planId');
+    expect(map([item('old')], { planId: 'plan_old' })).toMatchObject({ planId: 'plan_old', reasons: [] });
   });
 
   it('that are gone take away what the processor attached, and nothing else', () => {

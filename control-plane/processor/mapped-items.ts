@@ -1,14 +1,14 @@
 import type { ProcessorEventReason } from '../../schemas/resources/integrations.ts';
 import { QUANTITY_MAX, SUBSCRIPTION_ADDONS_MAX } from '../../schemas/resources/subscriptions.ts';
-import type { MappedPrice } from '../store/processor-prices.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
+import type { Mapping } from './read-mapping.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 type Attached = SubscriptionRow['addons'][number];
 
 /** What the items of an event come to here, as far as their prices are mapped. */
 export interface MappedItems {
-  /** Undefined where no price is a plan's, or two are and neither is that of now. */
+  /** Absent where no price is that of a plan which it may have; of two plans only that of now is taken. */
   planId?: string;
   /** To be attached, or to have this quantity. */
   put: Attached[];
@@ -29,13 +29,14 @@ export interface HeldItems {
 /**
  * Pure. A price of a plan makes it that plan; a price of an add-on makes the quantity of its items the
  * add-on's. An add-on that the processor attached goes with its last item; one that was attached here stays.
+ * An archived plan takes nobody, and keeps whom it has.
  */
 export function mapItems(
   { items = [], hasMoreItems }: Pick<SubscriptionEvent, 'items' | 'hasMoreItems'>,
-  mapped: readonly MappedPrice[],
+  mapping: Mapping,
   held: HeldItems,
 ): MappedItems {
-  const byPrice = new Map(mapped.map((one) => [one.priceId, one]));
+  const byPrice = new Map(mapping.map((one) => [one.priceId, one]));
   const missingPrices = [...new Set(items.map(({ priceId }) => priceId))].filter((id) => !byPrice.has(id));
   const wanted = quantities(items, byPrice);
   const isTooMany = [...wanted.values()].some((quantity) => quantity > QUANTITY_MAX);
@@ -52,7 +53,7 @@ export function mapItems(
     missingPrices,
     reasons: [
       ...(missingPrices.length > 0 ? (['price_not_mapped'] as const) : []),
-      ...(plan.isOneOfSeveral ? (['several_plans'] as const) : []),
+      ...(plan.reason ? [plan.reason] : []),
       ...(isTooMany ? (['quantity_out_of_range'] as const) : []),
       ...(hasNoRoom ? (['too_many_addons'] as const) : []),
     ],
@@ -60,7 +61,7 @@ export function mapItems(
 }
 
 type Items = NonNullable<SubscriptionEvent['items']>;
-type ByPrice = ReadonlyMap<string, MappedPrice>;
+type ByPrice = ReadonlyMap<string, Mapping[number]>;
 
 /** By add-on; none is as if the item were not there. */
 function quantities(items: Items, byPrice: ByPrice): Map<string, number> {
@@ -77,11 +78,14 @@ function planAmong(
   items: Items,
   byPrice: ByPrice,
   now: string | undefined,
-): { planId?: string; isOneOfSeveral?: true } {
-  const plans = new Set(items.flatMap(({ priceId }) => byPrice.get(priceId)?.planId ?? []));
-  const [planId] = plans;
-  if (planId === undefined || plans.size === 1) return planId === undefined ? {} : { planId };
-  return now !== undefined && plans.has(now) ? { planId: now } : { isOneOfSeveral: true };
+): { planId?: string; reason?: ProcessorEventReason } {
+  const found = items.flatMap(({ priceId }) => byPrice.get(priceId) ?? []).filter(({ planId }) => planId);
+  const plans = new Map(found.map(({ planId, isPlanArchived }) => [planId, isPlanArchived]));
+  if (now !== undefined && plans.has(now)) return { planId: now };
+  const [[planId, isArchived] = []] = plans;
+  if (!planId) return {};
+  if (plans.size > 1) return { reason: 'several_plans' };
+  return isArchived ? { reason: 'plan_archived' } : { planId };
 }
 
 function isHeld({ addons, processorAddonIds }: HeldItems, { addonId, quantity }: Attached): boolean {

@@ -221,6 +221,28 @@ describe('what is not mapped', () => {
     expect((await made.read(ours)).status).toBe('active');
   });
 
+  it('is applied by linking while the plans of its prices change', async () => {
+    const plans = [await priced(), await priced()];
+    const give = async (planId: string, value: number) => {
+      const body = { entitlements: [{ featureKey: 'seats', value }] };
+      return made.api.ask('plans.replaceEntitlements', { params: { planId }, body });
+    };
+    await made.api.ask('features.create', { body: { key: 'seats', name: 'Seats', type: 'limit' } });
+    for (let round = 1; round <= 5; round += 1) {
+      const id = name('sub');
+      for (const [at, { price }] of [...plans, ...plans].entries()) {
+        await made.tell({ created: made.at(at - 9), subscription: { id, items: [{ price }] } });
+      }
+      const changes = plans.map(({ planId }) => give(planId, round));
+      const [linked, ...changed] = await Promise.all([
+        made.subscribe({ processorSubscriptionId: id }),
+        ...changes,
+      ]);
+      expect(linked).toMatchObject({ planId: plans[1]?.planId });
+      expect(changed.map(({ status }) => status)).toEqual([200, 200]);
+    }
+  });
+
   it('undoes nothing that was changed here meanwhile', async () => {
     const [id, price] = [name('sub'), name('price')];
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });

@@ -91,7 +91,9 @@ export async function settleProcessorEvent(
         SET status = $3, reasons = $4, missing_prices = $5, missing_customer = $6, missing_name = $7,
             applied_at = $8, reading = CASE WHEN $3 = 'unmatched' THEN reading END,
             reading_bytes = CASE WHEN $3 = 'unmatched' THEN reading_bytes ELSE 0 END
-      WHERE environment = $1 AND id = $2`,
+      WHERE environment = $1 AND id = $2
+        AND (status, reasons, missing_prices, missing_customer, missing_name, applied_at)
+            IS DISTINCT FROM ($3, $4::text[], $5::text[], $6, $7, $8::timestamptz)`,
     [environment, id, status, reasons, missingPrices, missingCustomer, missingName, appliedAt],
   );
 }
@@ -103,7 +105,10 @@ export interface WaitingBounds {
   bytesOfEnvironment: number;
 }
 
-/** Gives up the oldest beyond the bounds, by the processor's time of one subscription, else by ours. */
+/**
+ * Gives up the oldest beyond the bounds, by the processor's time of one subscription, else by ours. Rows that
+ * another transaction has locked are left to the next call: it may be waiting for rows that are locked here.
+ */
 export async function giveUpEvents(
   db: Database,
   environment: string,
@@ -120,11 +125,15 @@ export async function giveUpEvents(
        SELECT id FROM placed WHERE place > $3 OR bytes > $4
        UNION
        (SELECT id FROM waiting WHERE processor_subscription_id = $2
-         ORDER BY changed_at DESC, received_at DESC, id DESC OFFSET $5))
+         ORDER BY changed_at DESC, received_at DESC, id DESC OFFSET $5)),
+     free AS (
+       SELECT id FROM processor_events
+        WHERE environment = $1 AND status = 'unmatched' AND id IN (SELECT id FROM beyond)
+          FOR UPDATE SKIP LOCKED)
      UPDATE processor_events
         SET status = 'ignored', reasons = '{given_up}', reading = NULL, reading_bytes = 0,
             missing_prices = '{}', missing_customer = NULL, missing_name = NULL
-      WHERE environment = $1 AND id IN (SELECT id FROM beyond)`,
+      WHERE environment = $1 AND id IN (SELECT id FROM free)`,
     [
       environment,
       processorSubscriptionId,
