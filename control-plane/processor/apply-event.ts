@@ -37,7 +37,8 @@ export async function applyEvent(
   for (const addonId of items.removed) await deleteSubscriptionAddon(context.db, row.id, addonId);
   const told = kept.appliedAt ? {} : toldFields(row, kept, context.nowMs);
   const plan = toldPlan(row, kept, items.planId);
-  const changed = await changeSubscription(context, row, { ...told, ...plan });
+  const taking = { ...context, since: sinceOf(row, kept, context.nowMs) };
+  const changed = await changeSubscription(taking, row, { ...told, ...plan });
   const outcome = reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED;
   return { row: changed, outcome };
 }
@@ -52,6 +53,12 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   if (!localChangedAt) return false;
   if (event.isSimulated) return receivedAt < localChangedAt;
   return event.changedAtMs < localOrderMs(localChangedAt, status);
+}
+
+/** When what it says took effect there, but not before the subscription was made here. */
+function sinceOf({ createdAt }: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
+  if (event.isSimulated) return new Date(nowMs);
+  return new Date(Math.max(createdAt.getTime(), event.statusSinceMs));
 }
 
 const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };

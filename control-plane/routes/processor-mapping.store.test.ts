@@ -243,6 +243,26 @@ describe('what is not mapped', () => {
     }
   });
 
+  it('holds since it happened there, for what usage costs', async () => {
+    const { ask, pool } = made.api;
+    await ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+    const feature = { key: 'calls', name: 'Calls', type: 'metered', meterKey: 'calls' };
+    await ask('features.create', { body: feature });
+    const plans = [await priced(), await priced()] as const;
+    for (const [at, { planId }] of plans.entries()) {
+      const body = { entitlements: [{ featureKey: 'calls', value: 100 + at }] };
+      await ask('plans.replaceEntitlements', { params: { planId }, body });
+    }
+    const id = name('sub');
+    const { customerId } = await made.subscribe({ planId: plans[0].planId, processorSubscriptionId: id });
+    made.clock.ms += 3_600_000;
+    const items = [{ price: plans[1].price }];
+    await made.tell({ created: made.at(-600), subscription: { id, items } });
+    const sql = 'SELECT starts_at AS at FROM metered_terms WHERE customer_id = $1 ORDER BY starts_at DESC';
+    const { rows } = await pool.query<{ at: Date }>(sql, [customerId]);
+    expect(rows[0]?.at).toEqual(new Date(made.at(-600) * 1000));
+  });
+
   it('undoes nothing that was changed here meanwhile', async () => {
     const [id, price] = [name('sub'), name('price')];
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
