@@ -18,7 +18,7 @@ import type { EntitlementMemory } from './entitlements/entitlement-memory.ts';
 import { createHoldingReads } from './entitlements/holding-reads.ts';
 import { createRememberedChecks } from './entitlements/remembered-checks.ts';
 import { createRunChange } from './idempotent.ts';
-import { createHttpMetrics } from './metrics.ts';
+import { createHttpMetrics, createProcessorMetrics } from './metrics.ts';
 import { mountRoutes } from './mount-routes.ts';
 import { createOperations } from './operations.ts';
 import { hearOwnNotes } from './own-notes.ts';
@@ -38,6 +38,7 @@ import { createIntegrationHandlers } from './routes/integrations.ts';
 import { meterHandlers } from './routes/meters.ts';
 import { overrideHandlers } from './routes/overrides.ts';
 import { planHandlers } from './routes/plans.ts';
+import { processorEventHandlers } from './routes/processor-events.ts';
 import { createProcessorWebhookHandlers } from './routes/processor-webhooks.ts';
 import { productHandlers } from './routes/products.ts';
 import { createServicePages } from './routes/service.ts';
@@ -103,7 +104,8 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...addonHandlers,
       ...meterHandlers,
       ...createIntegrationHandlers(secrets),
-      ...createProcessorWebhookHandlers(secrets),
+      ...createProcessorWebhookHandlers({ ...secrets, metrics: createProcessorMetrics(metrics) }),
+      ...processorEventHandlers,
       ...funnelHandlers,
       ...createWebhookHandlers({ sealingKey: secrets.sealingKey, privateTargets: webhookTargets }),
       ...webhookDeliveryHandlers,

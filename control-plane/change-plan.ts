@@ -52,10 +52,12 @@ function unknownPlan(name: string): never {
   throw new Rejected('plan_not_found', `There is no plan ${name}.`, { param: 'planId' });
 }
 
-export function shownPlan({ description, createdAt, updatedAt, ...plan }: PlanRow): Plan {
+export function shownPlan(row: PlanRow): Plan {
+  const { description, processorPriceIds, createdAt, updatedAt, ...plan } = row;
   return {
     ...plan,
     ...(description === null ? {} : { description }),
+    ...(processorPriceIds.length === 0 ? {} : { processorPriceIds }),
     createdAt: timestampText(createdAt.getTime()),
     updatedAt: timestampText(updatedAt.getTime()),
   };

@@ -20,6 +20,7 @@ import {
   createTellerMetrics,
 } from './metrics.ts';
 import { startSweep } from './old-rows-sweep.ts';
+import { startProcessorMatcher } from './processor/processor-matcher.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
 import { type Repairs, readRepairs } from './store/repairs.ts';
 import { startSubscriptionClock } from './subscription-clock/subscription-clock.ts';
@@ -61,13 +62,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
   const sweep = startSweep(pool, log);
-  const subscriptionClock = startSubscriptionClock({
-    pool,
-    clock,
-    log,
-    metrics: createClockMetrics(deps.metrics, clock.nowMs),
-  });
-  const creditExpiry = startCreditExpiry({ pool, clock, log });
+  const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
+  const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
+  const creditExpiry = startCreditExpiry(deps);
+  const processorMatcher = startProcessorMatcher(deps);
   const entitlementTeller = startEntitlementTeller({
     pool,
     clock,
@@ -87,6 +85,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     notes: {
       channels: {
         ...notes.channels,
+        [CHANNELS.changes]: (payload) => {
+          hear(CHANNELS.changes, payload);
+          if (mayMap(payload)) processorMatcher.wake();
+        },
         [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote),
         [CHANNELS.fanoutAsked]: entitlementTeller.wake,
       },
@@ -104,11 +106,18 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
       await entitlementTeller.close();
       await subscriptionClock.close();
       await creditExpiry.close();
+      await processorMatcher.close();
       await sweep.close();
       await firstCalls.close();
       await lastUsed.close();
     },
   };
+}
+
+/** What an event of the processor may have waited for. */
+function mayMap(payload: string): boolean {
+  const { kind } = JSON.parse(payload) as ChangeNote;
+  return kind === 'catalogue' || kind === 'customer';
 }
 
 function repairsOf({ pool, isLookedAt = () => true }: ControlPlaneDeps) {

@@ -78,6 +78,32 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
   };
 }
 
+/** What came of the payment processor's events about subscriptions. */
+export interface ProcessorMetrics {
+  took(taken: { status: string; givenUp: number }): void;
+}
+
+export function createProcessorMetrics(registry: Registry): ProcessorMetrics {
+  const registers = [registry];
+  const events = new Counter({
+    name: 'metergate_processor_events_total',
+    help: 'Events of the payment processor about subscriptions, by what came of each when it was taken.',
+    labelNames: ['status'],
+    registers,
+  });
+  const givenUp = new Counter({
+    name: 'metergate_processor_events_given_up_total',
+    help: 'Events of the payment processor that waited and were given up for newer ones.',
+    registers,
+  });
+  return {
+    took({ status, givenUp: count }) {
+      events.inc({ status });
+      if (count > 0) givenUp.inc(count);
+    },
+  };
+}
+
 export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
   gauge(
     'metergate_uncounted_bytes',

@@ -15,6 +15,8 @@ export interface ChangeContext {
   operationId: string;
   requestId?: string;
   nowMs: number;
+  /** When it took effect, where that was earlier: the processor tells of a change after it was made. */
+  since?: Date;
 }
 
 /** One object as it was and as it is. Both are shown to people: they hold no secret. */

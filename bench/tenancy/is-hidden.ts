@@ -16,6 +16,7 @@ const SAY_UNKNOWN: Record<string, RegExp> = {
   // Filters of lists. Of the funnel: its own view, which names no plan.
   'plans.list productId': /"data":\[\]/,
   'subscriptions.list customerId': /"data":\[\]/,
+  'subscriptions.list planId': /"data":\[\]/,
   'funnel.retrieve planId': /"widget_view","sessions":1,/,
 };
 

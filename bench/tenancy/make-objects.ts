@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { splitEnvironment } from '../../schemas/environment.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
+import { signedEvent } from './signed-event.ts';
 import type { Objects } from './tenant-requests.ts';
 import type { WatchedClient } from './watched-client.ts';
 
@@ -19,10 +21,10 @@ export interface Tenant {
 export async function makeObjects(client: WatchedClient, tenant: Tenant): Promise<Objects> {
   const { name, environment, key } = tenant;
   const marker = markerOf(name);
-  const make: Make = async (operationId, body, named = {}) => {
+  const make: Make = async (operationId, body, named = {}, headers = {}) => {
     const route = ROUTES[operationId];
     const path = route.path.replace(/\{(\w+)\}/g, (_, param: string) => named[param] ?? '');
-    const answer = await client.ask({ operationId, route, path, body }, key);
+    const answer = await client.ask({ operationId, route, path, body, headers }, key);
     if (answer.status >= 300) throw new Error(`${operationId}: ${answer.status} ${answer.text}`);
     return answer.text === '' ? undefined : JSON.parse(answer.text);
   };
@@ -54,6 +56,7 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
   const apiKey = await make('apiKeys.create', { kind: 'secret', scopes: ['plans:read'], name: marker });
   const endpointId = await makeEndpoint(make, marker);
+  const processorEventId = await makeProcessorEvent(make, { marker, environment });
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
   await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
   const events = await make('webhookEvents.list');
@@ -71,12 +74,31 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     eventId: events.data[0].id,
     endpointId,
     deliveryId: deliveries.data[0].id,
+    processorEventId,
     ...splitEnvironment(environment),
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whoever makes an object reads the fields of its own operation
-type Make = (operationId: OperationId, body?: object, named?: Record<string, string>) => Promise<any>;
+type Make = (
+  operationId: OperationId,
+  body?: object | string,
+  named?: Record<string, string>,
+  headers?: Record<string, string>,
+  // biome-ignore lint/suspicious/noExplicitAny: each caller reads the fields of its own operation
+) => Promise<any>;
+
+/** One that waits. The secret that signs it is no longer known afterwards. */
+async function makeProcessorEvent(
+  make: Make,
+  { marker, environment }: { marker: string; environment: string },
+): Promise<string> {
+  const secret = randomBytes(24).toString('base64url');
+  await make('connectProcessor', { action: 'set_webhook_secret', secret });
+  const { id, body, headers } = signedEvent({ marker, secret, isLive: environment.endsWith(':live') });
+  await make('processor.receiveEvent', body, splitEnvironment(environment), headers);
+  await make('connectProcessor', { action: 'disconnect' });
+  return id;
+}
 
 /** With a delivery. It is disabled, so that nothing of it changes by itself; nobody listens at its url. */
 async function makeEndpoint(make: Make, marker: string): Promise<string> {

@@ -31,6 +31,7 @@ const REFERENCES = [
   'eventId',
   'endpointId',
   'deliveryId',
+  'processorEventId',
   'workspaceId',
   'mode',
 ] as const;
@@ -42,6 +43,8 @@ const OWN_TEXTS = [
   'externalId',
   'apiKey',
   'processorSubscriptionId',
+  'processorCustomerId',
+  'processorPriceIds',
   'objectId',
   // Only ever null.
   'pendingPlanId',

@@ -19,7 +19,9 @@ function event(object: object, type = 'customer.subscription.updated', more: obj
   return JSON.stringify({ id: 'evt_1', type, created: CREATED, data: { object: subscription }, ...more });
 }
 
-const read = (object: object, type?: string) => readSubscriptionEvent(event(object, type), NOW_MS);
+const LIVE = { mode: 'live', nowMs: NOW_MS } as const;
+const TEST = { mode: 'test', nowMs: NOW_MS } as const;
+const read = (object: object, type?: string) => readSubscriptionEvent(event(object, type), LIVE);
 
 describe('an event of the processor', () => {
   it('tells status, its moment, period, cancelAt and trialEnd', () => {
@@ -31,8 +33,10 @@ describe('an event of the processor', () => {
     });
     expect(told).toEqual({
       id: 'evt_1',
+      type: 'customer.subscription.updated',
       processorSubscriptionId: 'sub_1',
       changedAtMs: CREATED * 1000 + 1,
+      isSimulated: false,
       status: 'active',
       statusSinceMs: CREATED * 1000,
       period: { fromMs: FROM * 1000, toMs: TO * 1000 },
@@ -45,9 +49,11 @@ describe('an event of the processor', () => {
     expect(Object.keys(read({}) ?? {}).sort()).toEqual([
       'changedAtMs',
       'id',
+      'isSimulated',
       'processorSubscriptionId',
       'status',
       'statusSinceMs',
+      'type',
     ]);
   });
 
@@ -100,6 +106,36 @@ describe('an event of the processor', () => {
     }
   });
 
+  it('is paused while payments are not collected, but where it has ended or gives nothing anyway', () => {
+    const pause = { pause_collection: { behavior: 'void' } };
+    const paused = SUBSCRIPTION_STATUSES.filter((status) => read({ status, ...pause })?.status === 'paused');
+    expect(paused).toEqual(['trialing', 'active', 'past_due', 'paused']);
+    for (const pause_collection of [null, undefined]) {
+      expect(read({ status: 'trialing', pause_collection })?.status).toBe('trialing');
+    }
+    expect(read(pause, 'customer.subscription.deleted')?.status).toBe('canceled');
+  });
+
+  it('of a test clock may be of any time, in test mode alone', () => {
+    const ahead = { created: CREATED + 400_000_000 };
+    const simulated = event({ test_clock: 'clock_1' }, undefined, ahead);
+    expect(readSubscriptionEvent(simulated, TEST)).toMatchObject({ isSimulated: true });
+    const expanded = event({ test_clock: { id: 'clock_1', frozen_time: 1 } }, undefined, { created: 1 });
+    expect(readSubscriptionEvent(expanded, TEST)).toMatchObject({ isSimulated: true, changedAtMs: 1001 });
+    expect(refusalOf(simulated)).toMatchObject({ param: 'created' });
+    expect(read({ test_clock: null })?.isSimulated).toBe(false);
+  });
+
+  it('is of the mode of its path, whatever it is about', () => {
+    for (const type of ['customer.subscription.updated', 'invoice.paid']) {
+      const [live, test] = [true, false].map((livemode) => event({}, type, { livemode })) as [string, string];
+      expect(refusalOf(test)).toMatchObject({ code: 'invalid_request', param: 'livemode' });
+      expect(() => readSubscriptionEvent(live, TEST)).toThrow('event of live mode');
+      expect(() => readSubscriptionEvent(test, TEST)).not.toThrow();
+      expect(() => readSubscriptionEvent(live, LIVE)).not.toThrow();
+    }
+  });
+
   const refused: Array<[param: string, text: string]> = [
     ['data.object.status', event({ status: 'frozen' })],
     ['data.object.id', event({ id: 'a\u0000' })],
@@ -131,7 +167,7 @@ describe('an event of the processor', () => {
 
 function refusalOf(text: string): unknown {
   try {
-    return readSubscriptionEvent(text, NOW_MS);
+    return readSubscriptionEvent(text, LIVE);
   } catch (error) {
     if (error instanceof Rejected) return error.refusal;
     throw error;

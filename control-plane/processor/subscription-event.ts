@@ -1,83 +1,88 @@
-import { type Static, Type } from 'typebox';
+import type { Mode } from '../../schemas/environment.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/rules/calendar.ts';
-import {
-  hasEnded,
-  SUBSCRIPTION_STATUSES,
-  type SubscriptionStatus,
-} from '../../schemas/rules/subscription-status.ts';
+import type { PeriodLength } from '../../schemas/rules/subscription-period.ts';
+import { hasEnded, type SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
 import { checkOf } from '../json-schema.ts';
+import {
+  StripeEvent,
+  type StripePeriod,
+  type StripeSubscription,
+  StripeSubscriptionEvent,
+} from './event-shapes.ts';
+import { type EventItem, itemsOf, lengthOf, referencesOf } from './subscription-items.ts';
 import { TOLERANCE_SECONDS } from './verify-signature.ts';
 
-/** What the processor says of a subscription, and when it said so. */
+/** What the processor says of a subscription, and when it said so. Kept as JSON while it waits. */
 export interface SubscriptionEvent {
   id: string;
+  type: string;
   processorSubscriptionId: string;
   /** Milliseconds; a later one is newer, see {@link orderedMs}. */
   changedAtMs: number;
+  /** Its times are those of a test clock, and say nothing of ours. */
+  isSimulated: boolean;
   status: SubscriptionStatus;
   /** When it got there. */
   statusSinceMs: number;
-  /** Absent, like the two below, where the event does not say. */
+  /** Absent, like what follows, where the event does not say. */
   period?: Span;
+  /** Of the periods that follow. */
+  length?: PeriodLength;
   cancelAtMs?: number | null;
   trialEndMs?: number | null;
+  items?: EventItem[];
+  /** It has items beside these. */
+  hasMoreItems?: true;
+  processorCustomerId?: string;
+  /** Our own id of the customer or its externalId: `metadata.customerId`. */
+  customerName?: string;
+  /** Of the pricing funnel: `metadata.sessionId`. */
+  sessionId?: string;
 }
 
 /**
  * Reads an event of the processor; undefined where it is of no subscription. Throws Rejected `invalid_json`,
- * and `invalid_request` for a subscription that cannot be understood: the processor shows that to its owner.
+ * and `invalid_request` for one of the other mode and for a subscription that cannot be understood: the
+ * processor shows that to its owner.
  */
-export function readSubscriptionEvent(text: string, nowMs: number): SubscriptionEvent | undefined {
+export function readSubscriptionEvent(
+  text: string,
+  { mode, nowMs }: { mode: Mode; nowMs: number },
+): SubscriptionEvent | undefined {
   const event = parse(text);
   checkEvent(event);
-  const { id, type, created } = event as Static<typeof AnyEvent>;
+  const { id, type, created, livemode } = event as StripeEvent;
+  requireMode(livemode, mode);
   if (!type.startsWith('customer.subscription.')) return undefined;
-  requireHappened(created, nowMs);
   checkSubscriptionEvent(event);
-  const { object } = (event as Static<typeof StripeEvent>).data;
-  const status = type === DELETED && !hasEnded(object.status) ? 'canceled' : object.status;
+  const { object } = (event as StripeSubscriptionEvent).data;
+  const isSimulated = mode === 'test' && object.test_clock != null;
+  if (!isSimulated) requireHappened(created, nowMs);
+  const status = statusOf(object, type);
   const period = periodOf(object);
   return {
     id,
+    type,
     processorSubscriptionId: object.id,
     changedAtMs: orderedMs(created, type, status),
+    isSimulated,
     status,
     statusSinceMs: 1000 * ((hasEnded(status) ? object.ended_at : null) ?? created),
     ...(period === undefined ? {} : { period }),
     ...present('cancelAtMs', cancelAtOf(object, period)),
     ...present('trialEndMs', milliseconds(object.trial_end)),
+    ...lengthOf(object),
+    ...itemsOf(object),
+    ...referencesOf(object),
   };
 }
 
 const CREATED = 'customer.subscription.created';
 const DELETED = 'customer.subscription.deleted';
 
-/** Unix time, up to the end of what our own timestamps may be. */
-const Seconds = Type.Integer({ minimum: 0, maximum: Date.UTC(2100, 0, 1) / 1000 - 1 });
-const MaybeSeconds = Type.Optional(Type.Union([Seconds, Type.Null()]));
-const Id = Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' });
-
-/** Since the API version of 2025-03-31 it is the items that have it. */
-const Period = { current_period_start: MaybeSeconds, current_period_end: MaybeSeconds };
-
-const StripeSubscription = Type.Object({
-  id: Id,
-  status: Type.Enum([...SUBSCRIPTION_STATUSES]),
-  ...Period,
-  items: Type.Optional(Type.Object({ data: Type.Array(Type.Object(Period)) })),
-  cancel_at: MaybeSeconds,
-  cancel_at_period_end: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
-  trial_end: MaybeSeconds,
-  ended_at: MaybeSeconds,
-});
-type StripeSubscription = Static<typeof StripeSubscription>;
-
-const AnyEvent = Type.Object({ id: Id, type: Type.String(), created: Seconds });
-const StripeEvent = Type.Object({ data: Type.Object({ object: StripeSubscription }) });
-
-const checkEvent = checkOf(AnyEvent);
-const checkSubscriptionEvent = checkOf(StripeEvent);
+const checkEvent = checkOf(StripeEvent);
+const checkSubscriptionEvent = checkOf(StripeSubscriptionEvent);
 
 function parse(text: string): unknown {
   try {
@@ -87,11 +92,33 @@ function parse(text: string): unknown {
   }
 }
 
+/** Throws Rejected. An event that does not say is of the mode whose secret signed it. */
+function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
+  if (livemode == null || livemode === (mode === 'live')) return;
+  const other = livemode ? 'live' : 'test';
+  throw new Rejected(
+    'invalid_request',
+    `This is an event of ${other} mode (\`livemode\` is ${livemode}), and this address takes events of ` +
+      `${mode} mode. Send it to the address that ends in /${other}.`,
+    { param: 'livemode' },
+  );
+}
+
 /** Throws Rejected: beside one that lies ahead everything else would be older, and count for nothing. */
 function requireHappened(created: number, nowMs: number): void {
   if (created * 1000 <= nowMs + TOLERANCE_SECONDS * 1000) return;
   throw new Rejected('invalid_request', '`created` lies more than 5 minutes ahead.', { param: 'created' });
 }
+
+/** Where payments are not collected the processor's own status stays what it was. */
+function statusOf(object: StripeSubscription, type: string): SubscriptionStatus {
+  const { status, pause_collection: pause } = object;
+  if (type === DELETED && !hasEnded(status)) return 'canceled';
+  return pause && PAUSED_FROM.includes(status) ? 'paused' : status;
+}
+
+/** The others give nothing, and say why. */
+const PAUSED_FROM: SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
 /**
  * The processor's time has whole seconds, and a checkout makes several events in one. Within a second the
@@ -103,14 +130,21 @@ function orderedMs(created: number, type: string, status: SubscriptionStatus): n
   return created * 1000 + (type === CREATED ? 0 : 1);
 }
 
+/**
+ * A change of ours in that order: among what the processor did in the same second it counts like an event of
+ * its own that came when the change was made.
+ */
+export function localOrderMs(changedAt: Date, status: SubscriptionStatus): number {
+  return Math.floor(changedAt.getTime() / 1000) * 1000 + (hasEnded(status) ? 2 : 1);
+}
+
 /** The subscription's own, else that of its item which ends first. An empty one says nothing. */
 function periodOf({ items, ...own }: StripeSubscription): Span | undefined {
-  const spans = [own, ...(items?.data ?? [])].flatMap(spanOf);
+  const spans = (items?.data ?? []).flatMap(spanOf);
   return spanOf(own)[0] ?? spans.sort((a, b) => a.toMs - b.toMs)[0];
 }
 
-function spanOf(place: Static<ReturnType<typeof Type.Object<typeof Period>>>): Span[] {
-  const { current_period_start: from, current_period_end: to } = place;
+function spanOf({ current_period_start: from, current_period_end: to }: StripePeriod): Span[] {
   return typeof from === 'number' && typeof to === 'number' && from < to
     ? [{ fromMs: from * 1000, toMs: to * 1000 }]
     : [];

@@ -1,4 +1,4 @@
-import { Rejected } from '../../schemas/failures.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/ids.ts';
 import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
 import { timestampText } from '../../schemas/rules/timestamp.ts';
@@ -6,6 +6,7 @@ import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';
+import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import { readEntitlementValues, shownEntitlements } from '../read-entitlement-values.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';
 import {
@@ -17,6 +18,7 @@ import {
   listAddonEntitlements,
   listAddons,
   touchAddon,
+  updateAddon,
 } from '../store/addons.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
 import { touchEntitlements } from '../told/touch-entitlements.ts';
@@ -29,7 +31,7 @@ export const addonHandlers: Pick<Handlers, AddonOperation> = {
     return pageOf(rows.map(shownAddon), total, query);
   },
 
-  'addons.create': async (context, { body: { key, name } }) => {
+  'addons.create': async (context, { body: { key, name, processorPriceIds = [] } }) => {
     await beginCatalogueChange(context);
     const { db, environment, nowMs } = context;
     const row = await insertAddon(db, environment, {
@@ -39,12 +41,30 @@ export const addonHandlers: Pick<Handlers, AddonOperation> = {
       createdAt: new Date(nowMs),
     });
     if (!row) throw new Rejected('already_exists', 'Another add-on has this key.', { param: 'key' });
-    const after = shownAddon(row);
+    await mapPrices(context, { addonId: row.id }, processorPriceIds);
+    const after = shownAddon({ ...row, processorPriceIds: processorPriceIds.toSorted() });
     await recordCatalogueChange(context, { objectId: row.id, after });
     return after;
   },
 
   'addons.retrieve': async (context, { params }) => shownAddon(await knownAddon(context, params.addonId)),
+
+  'addons.update': async (context, { params, body }) => {
+    await beginCatalogueChange(context);
+    const row = await knownAddon(context, params.addonId);
+    const before = shownAddon(row);
+    requireMatch(context, before);
+    const { name = row.name, processorPriceIds = row.processorPriceIds } = body;
+    const isMapped = isOtherPrices(row.processorPriceIds, processorPriceIds);
+    if (name === row.name && !isMapped) return before;
+    const { db, environment, nowMs } = context;
+    if (isMapped) await mapPrices(context, { addonId: row.id }, processorPriceIds);
+    const updated = await updateAddon(db, environment, { id: row.id, name, updatedAt: new Date(nowMs) });
+    if (!updated) throw new Defect('an add-on is gone while the catalogue is locked');
+    const after = shownAddon(updated);
+    await recordCatalogueChange(context, { objectId: row.id, before, after });
+    return after;
+  },
 
   'addons.retrieveEntitlements': async (context, { params }) => {
     const { id } = await knownAddon(context, params.addonId);
@@ -75,11 +95,12 @@ async function knownAddon({ db, environment }: RequestContext, name: string): Pr
   throw new Rejected('not_found', `There is no add-on ${name}.`, { param: 'addonId' });
 }
 
-function shownAddon({ id, key, name, createdAt, updatedAt }: AddonRow): Addon {
+function shownAddon({ id, key, name, processorPriceIds, createdAt, updatedAt }: AddonRow): Addon {
   return {
     id,
     key,
     name,
+    ...(processorPriceIds.length === 0 ? {} : { processorPriceIds }),
     createdAt: timestampText(createdAt.getTime()),
     updatedAt: timestampText(updatedAt.getTime()),
   };

@@ -147,7 +147,13 @@ describe('a change of a customer', () => {
 
   it('writes nothing in another environment than its own', async () => {
     const { id } = await newCustomer();
-    const fields = { name: 'x', email: 'x@example.com', externalId: null, metadata: null };
+    const fields = {
+      name: 'x',
+      email: 'x@example.com',
+      externalId: null,
+      processorCustomerId: null,
+      metadata: null,
+    };
     const row = { ...fields, id, status: 'active' as const };
     expect(await updateCustomer(api.pool, `${api.keys.workspaceId}:test`, row)).toBeUndefined();
     expect((await retrieve(id)).body.name).not.toBe('x');

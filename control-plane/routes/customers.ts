@@ -36,10 +36,11 @@ export const customerHandlers: Pick<Handlers, CustomerOperation> = {
       name: body.name,
       email: body.email,
       externalId: body.externalId ?? null,
+      processorCustomerId: body.processorCustomerId ?? null,
       metadata: readMetadata(bodyText) ?? null,
       createdAt: new Date(nowMs),
-    });
-    if (!row) throw externalIdTaken();
+    }).catch(whenTaken(idTaken));
+    if (!row) throw new Defect('a customer was not inserted');
     const after = shownCustomer(row);
     const data = { customerId: row.id, customerName: row.name, customerEmail: row.email };
     await recordChange(context, { objectId: row.id, after, events: [{ type: 'customer.created', data }] });
@@ -55,7 +56,9 @@ export const customerHandlers: Pick<Handlers, CustomerOperation> = {
     checkExternalId(row, body);
     const { name = row.name, email = row.email, externalId = row.externalId } = body;
     const metadata = readMetadata(bodyText) ?? row.metadata;
-    return change(context, row, { name, email, externalId, metadata, status: row.status });
+    const { processorCustomerId = row.processorCustomerId } = body;
+    const fields = { name, email, externalId, processorCustomerId, metadata, status: row.status };
+    return change(context, row, fields);
   },
 
   'customers.archive': async (context, { params }) => {
@@ -64,12 +67,14 @@ export const customerHandlers: Pick<Handlers, CustomerOperation> = {
   },
 };
 
-function shownCustomer({ id, name, email, externalId, metadata, status, createdAt }: CustomerRow): Customer {
+function shownCustomer(row: CustomerRow): Customer {
+  const { id, name, email, externalId, processorCustomerId, metadata, status, createdAt } = row;
   return {
     id,
     name,
     email,
     ...(externalId === null ? {} : { externalId }),
+    ...(processorCustomerId === null ? {} : { processorCustomerId }),
     ...shownMetadata(metadata),
     status,
     createdAt: timestampText(createdAt.getTime()),
@@ -86,9 +91,7 @@ async function lockedCustomer(context: RequestContext, name: string): Promise<Cu
 /** To the value it has: nothing is written and nothing told. */
 async function change(context: RequestContext, row: CustomerRow, fields: CustomerFields): Promise<Customer> {
   const { db, environment } = context;
-  const updated = await updateCustomer(db, environment, { ...fields, id: row.id }).catch(
-    whenTaken(externalIdTaken),
-  );
+  const updated = await updateCustomer(db, environment, { ...fields, id: row.id }).catch(whenTaken(idTaken));
   if (!updated) throw new Defect('a locked customer is gone');
   const [before, after] = [shownCustomer(row), shownCustomer(updated)];
   const changes = changedFields(before, after);
@@ -112,8 +115,9 @@ function checkExternalId(row: CustomerRow, { externalId }: CustomerPatch): void 
   });
 }
 
-function externalIdTaken(): Rejected {
-  return new Rejected('already_exists', 'Another customer has this externalId.', { param: 'externalId' });
+function idTaken(index: string): Rejected {
+  const param = index === 'customers_processor' ? 'processorCustomerId' : 'externalId';
+  return new Rejected('already_exists', `Another customer has this ${param}.`, { param });
 }
 
 function notFound(name: string): never {

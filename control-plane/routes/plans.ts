@@ -16,6 +16,7 @@ import {
 import { requireMatch } from '../etag.ts';
 import { illegalTransition } from '../illegal-transition.ts';
 import { pageOf } from '../page.ts';
+import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';
 import { copyPlanEntitlements } from '../store/plan-entitlements.ts';
 import { insertPlan, listPlans, type PlanRow } from '../store/plans.ts';
@@ -36,7 +37,9 @@ export const planHandlers: Pick<Handlers, PlanOperation> = {
     await beginCatalogueChange(context);
     await registerProduct(context, body.productId);
     const row = await insertUnderFreeKey(context, body);
-    const after = shownPlan(row);
+    const { processorPriceIds = [] } = body;
+    await mapPrices(context, { planId: row.id }, processorPriceIds);
+    const after = shownPlan({ ...row, processorPriceIds: processorPriceIds.toSorted() });
     const data = { planId: row.id, status: row.status, version: row.version };
     const events = [{ type: 'plan.created' as const, data }];
     await recordCatalogueChange(context, { objectId: row.id, after, events });
@@ -48,10 +51,14 @@ export const planHandlers: Pick<Handlers, PlanOperation> = {
   'plans.update': async (context, { params, body }) => {
     const row = await matchingPlan(context, params.planId);
     const { name = row.name, description = row.description, productId = row.productId } = body;
+    const { processorPriceIds = row.processorPriceIds } = body;
     const isSame = name === row.name && description === row.description && productId === row.productId;
-    if (isSame) return shownPlan(row);
+    const isMapped = isOtherPrices(row.processorPriceIds, processorPriceIds);
+    if (isSame && !isMapped) return shownPlan(row);
+    if (isMapped) await mapPrices(context, { planId: row.id }, processorPriceIds);
     if (productId !== row.productId) await registerProduct(context, productId);
-    const version = await nextVersion(context, row);
+    // What it is sold for elsewhere is no part of what it offers.
+    const version = isSame ? row.version : await nextVersion(context, row);
     if (version !== row.version) {
       await copyPlanEntitlements(context.db, row.id, { from: row.version, to: version });
     }

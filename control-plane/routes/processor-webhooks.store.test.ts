@@ -124,10 +124,9 @@ describe('a signed call', () => {
     expectRefusal(await send(strange), 'invalid_request', 'data.object.status');
   });
 
-  it('is answered and changes nothing where it is of another type or of what is not known here', async () => {
+  it('is answered and not kept where it is of another type', async () => {
     const rows = async () => (await api.pool.query('SELECT count(*) FROM processor_events')).rows[0].count;
     const before = await rows();
-    await tell({ at: T0, object: { id: 'sub_of_nobody' } });
     const invoice = JSON.stringify({ id: 'evt_i', type: 'invoice.paid', created: T0, data: { object: {} } });
     expect((await send(invoice)).status).toBe(200);
     expect(await rows()).toBe(before);
@@ -183,11 +182,12 @@ describe('a subscription', () => {
     const telling = (at: number, from: number, to: number) =>
       tell({ at, object: { id: theirs, current_period_start: from, current_period_end: to } });
     const end = T0 + 45 * 86_400;
-    await telling(T0, T0 + 9 * 86_400, end);
+    const at = clock.nowMs() / 1000 + 1;
+    await telling(at, T0 + 9 * 86_400, end);
     const shown = { interval: 'year', intervalCount: 1, billingAnchor: iso(end) };
     expect(await read(id)).toMatchObject({ ...shown, planId, pendingPlanId: later });
     // Its clock is ahead of ours: what it tells of has begun.
-    await telling(T0 + 1, end, end + 365 * 86_400);
+    await telling(at + 1, end, end + 365 * 86_400);
     expect(await read(id)).toMatchObject({ ...shown, planId: later, currentPeriodStart: iso(end) });
     expect(await read(id)).not.toHaveProperty('pendingPlanId');
     const { rows } = await api.pool.query('SELECT starts_at FROM subscriptions WHERE id = $1', [id]);
@@ -207,10 +207,11 @@ describe('a subscription', () => {
     const params = { subscriptionId: id };
     await api.ask('subscriptions.cancel', { params, body: {} });
     expect((await read(id)).status).toBe('canceled');
-    await tell({ at: T0, object: { id: theirs, status: 'trialing', trial_end: FAR } });
+    const at = clock.nowMs() / 1000 + 1;
+    await tell({ at, object: { id: theirs, status: 'trialing', trial_end: FAR } });
     expect(await read(id)).toMatchObject({ status: 'trialing' });
     expect(await read(id)).not.toHaveProperty('canceledAt');
-    await tell({ at: T0 + 1, object: { id: theirs, status: 'incomplete' } });
+    await tell({ at: at + 1, object: { id: theirs, status: 'incomplete' } });
     expect((await read(id)).status).toBe('incomplete');
   });
 

@@ -1,26 +1,31 @@
 import { randomBytes } from 'node:crypto';
+import type { Mode } from '../../schemas/environment.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import { followProcessor } from '../processor/follow-processor.ts';
+import type { ProcessorMetrics } from '../metrics.ts';
 import { readSubscriptionEvent } from '../processor/subscription-event.ts';
+import { takeEvent } from '../processor/take-event.ts';
 import { isSignedBy } from '../processor/verify-signature.ts';
 import { readWebhookSecret } from '../processor/webhook-secret.ts';
 import type { Handlers } from '../request-context.ts';
 
 export function createProcessorWebhookHandlers({
   sealingKey,
+  metrics,
 }: {
   sealingKey: Buffer;
+  metrics: ProcessorMetrics;
 }): Pick<Handlers, 'processor.receiveEvent'> {
   return {
-    'processor.receiveEvent': async (context, { bodyText: body }) => {
+    'processor.receiveEvent': async (context, { params, bodyText: body }) => {
       const { db, environment, headers, nowMs } = context;
       const known = await readWebhookSecret(db, environment, sealingKey);
       // Where there is none one is made up: whoever asks learns nothing from how long the answer takes.
       const secret = known ?? randomBytes(32).toString('base64');
       const header = String(headers['stripe-signature'] ?? '');
       if (!(await isSignedBy({ body, header, secret, nowMs }))) throw badSignature();
-      const event = readSubscriptionEvent(body, nowMs);
-      if (event) await followProcessor(context, event);
+      // What has a secret is an environment.
+      const event = readSubscriptionEvent(body, { mode: params.mode as Mode, nowMs });
+      if (event) metrics.took(await takeEvent(context, event));
       return { received: true };
     },
   };

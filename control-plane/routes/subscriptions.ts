@@ -3,6 +3,7 @@ import { termPeriodAt } from '../../schemas/rules/subscription-period.ts';
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';
+import { linkSubscription } from '../processor/link-subscription.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';
 import { deleteSubscriptionAddon, putSubscriptionAddon } from '../store/subscription-addons.ts';
 import {
@@ -12,7 +13,8 @@ import {
   type SubscriptionFields,
   type SubscriptionRow,
 } from '../store/subscriptions.ts';
-import { changeSubscription, recordSubscription } from '../subscriptions/change-subscription.ts';
+import { changeLocally, stampAddonChange } from '../subscriptions/change-locally.ts';
+import { recordSubscription } from '../subscriptions/change-subscription.ts';
 import { createSubscription } from '../subscriptions/create-subscription.ts';
 import { endOfTerm } from '../subscriptions/end-of-term.ts';
 import { ended, patchSubscription, requireTransition } from '../subscriptions/patch-subscription.ts';
@@ -28,15 +30,19 @@ export const subscriptionHandlers: Pick<Handlers, SubscriptionOperation> = {
     return pageOf(rows.map(shownSubscription), total, query);
   },
 
-  'subscriptions.create': async (context, input) =>
-    shownSubscription(await createSubscription(context, input)),
+  'subscriptions.create': async (context, input) => {
+    const { processorSubscriptionId } = input.body;
+    const create = () => createSubscription(context, input);
+    return shownSubscription(await linkSubscription(context, processorSubscriptionId, create));
+  },
 
   'subscriptions.retrieve': async ({ db, environment }, { params: { subscriptionId } }) =>
     shownSubscription((await findSubscription(db, environment, subscriptionId)) ?? notFound(subscriptionId)),
 
   'subscriptions.update': async (context, { params, ...input }) => {
-    const row = await lockedSubscription(context, params.subscriptionId);
-    return shownSubscription(await patchSubscription(context, row, input));
+    const patch = async () =>
+      patchSubscription(context, await lockedSubscription(context, params.subscriptionId), input);
+    return shownSubscription(await linkSubscription(context, input.body.processorSubscriptionId, patch));
   },
 
   'subscriptions.cancel': async (context, { params, body }) => {
@@ -45,7 +51,7 @@ export const subscriptionHandlers: Pick<Handlers, SubscriptionOperation> = {
     if (row.status === 'canceled') return shownSubscription(row);
     const now = new Date(context.nowMs);
     const fields = body.at === 'now' ? movedTo(row, 'canceled', now) : cancellationAtEnd(row, now);
-    return shownSubscription(await changeSubscription(context, row, fields));
+    return shownSubscription(await changeLocally(context, row, fields));
   },
 
   'subscriptions.setAddon': async (context, { params, body }) => {
@@ -90,6 +96,7 @@ function runningEnd(row: SubscriptionRow, now: Date): Date {
 async function recordAddons(context: RequestContext, before: SubscriptionRow): Promise<SubscriptionRow> {
   const after = await findSubscription(context.db, context.environment, before.id);
   if (!after) throw new Defect('a locked subscription is gone');
+  await stampAddonChange(context, before, after);
   await recordSubscription(context, before, after);
   return after;
 }

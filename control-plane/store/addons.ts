@@ -1,23 +1,26 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';
 import { ENTITLEMENT_VALUE_COLUMNS, type EntitlementValueRow, valueArrays } from './entitlement-values.ts';
+import { ADDON_PRICES } from './processor-prices.ts';
 import { readPage } from './read-page.ts';
 
 export interface AddonRow {
   id: string;
   key: string;
   name: string;
+  /** Of the payment processor, by id; rows of a table of their own. */
+  processorPriceIds: string[];
   createdAt: Date;
   updatedAt: Date;
 }
 
-const COLUMNS = 'id, key, name, created_at AS "createdAt", updated_at AS "updatedAt"';
+const COLUMNS = `id, key, name, ${ADDON_PRICES}, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** Undefined when another add-on of the environment has the key. */
 export async function insertAddon(
   db: Database,
   environment: string,
-  { id, key, name, createdAt }: Omit<AddonRow, 'updatedAt'>,
+  { id, key, name, createdAt }: Omit<AddonRow, 'processorPriceIds' | 'updatedAt'>,
 ): Promise<AddonRow | undefined> {
   const { rows } = await db.query<AddonRow>(
     `INSERT INTO addons (id, environment, key, name, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)
@@ -44,6 +47,19 @@ export async function findAddon(
 export function listAddons(db: Database, environment: string, query: PageQuery) {
   const list = { columns: COLUMNS, from: 'addons', where: 'environment = $1', values: [environment] };
   return readPage<AddonRow>(db, list, query);
+}
+
+/** The catalogue is locked. */
+export async function updateAddon(
+  db: Database,
+  environment: string,
+  { id, name, updatedAt }: Pick<AddonRow, 'id' | 'name' | 'updatedAt'>,
+): Promise<AddonRow | undefined> {
+  const { rows } = await db.query<AddonRow>(
+    `UPDATE addons SET name = $3, updated_at = $4 WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [environment, id, name, updatedAt],
+  );
+  return rows[0];
 }
 
 export async function touchAddon(

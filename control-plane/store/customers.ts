@@ -9,29 +9,40 @@ export interface CustomerRow {
   name: string;
   email: string;
   externalId: string | null;
+  processorCustomerId: string | null;
   /** JSON. */
   metadata: string | null;
   status: Customer['status'];
   createdAt: Date;
 }
 
-export type CustomerFields = Pick<CustomerRow, 'name' | 'email' | 'externalId' | 'metadata' | 'status'>;
+export type CustomerFields = Omit<CustomerRow, 'id' | 'createdAt'>;
 
-const COLUMNS = `id, name, email, external_id AS "externalId", metadata::text AS metadata, status,
+const COLUMNS = `id, name, email, external_id AS "externalId",
+  processor_customer_id AS "processorCustomerId", metadata::text AS metadata, status,
   created_at AS "createdAt"`;
 
-/** Undefined when another customer of the environment has the external id. */
+/** Raises a unique violation when another customer of the environment has one of its ids. */
 export async function insertCustomer(
   db: Database,
   environment: string,
   row: Omit<CustomerRow, 'status'>,
 ): Promise<CustomerRow | undefined> {
   const { rows } = await db.query<CustomerRow>(
-    `INSERT INTO customers (id, environment, external_id, name, email, metadata, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-     ON CONFLICT (environment, external_id) DO NOTHING
+    `INSERT INTO customers (id, environment, external_id, processor_customer_id, name, email, metadata,
+                            created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
      RETURNING ${COLUMNS}`,
-    [row.id, environment, row.externalId, row.name, row.email, row.metadata, row.createdAt],
+    [
+      row.id,
+      environment,
+      row.externalId,
+      row.processorCustomerId,
+      row.name,
+      row.email,
+      row.metadata,
+      row.createdAt,
+    ],
   );
   return rows[0];
 }
@@ -63,17 +74,26 @@ export async function lockCustomer(
   return rows[0];
 }
 
-/** Raises a unique violation when another customer has the external id. */
+/** Raises a unique violation as above. */
 export async function updateCustomer(
   db: Database,
   environment: string,
-  { id, name, email, externalId, metadata, status }: CustomerFields & Pick<CustomerRow, 'id'>,
+  {
+    id,
+    name,
+    email,
+    externalId,
+    processorCustomerId,
+    metadata,
+    status,
+  }: CustomerFields & Pick<CustomerRow, 'id'>,
 ): Promise<CustomerRow | undefined> {
   const { rows } = await db.query<CustomerRow>(
     `UPDATE customers
-        SET name = $3, email = $4, external_id = $5, metadata = $6, status = $7, updated_at = now()
+        SET name = $3, email = $4, external_id = $5, metadata = $6, status = $7, processor_customer_id = $8,
+            updated_at = now()
       WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
-    [environment, id, name, email, externalId, metadata, status],
+    [environment, id, name, email, externalId, metadata, status, processorCustomerId],
   );
   return rows[0];
 }

@@ -13,29 +13,52 @@ export type DuePlace = Pick<DueSubscription, 'id' | 'dueAt'>;
 /** Before every subscription. */
 export const FROM_THE_START: DuePlace = { id: '', dueAt: new Date(0) };
 
-/** Cancellations and ends of trials, of all environments: the longest due first, behind a given place. */
+/**
+ * Cancellations and ends of trials, of all environments: the longest due first, behind a given place. What
+ * the processor says itself is due after its grace.
+ */
 export async function findDueEnds(
   db: Database,
-  now: Date,
+  { now, graceMs }: EndsUntil,
   after: DuePlace,
   limit: number,
 ): Promise<DueSubscription[]> {
+  const graced = (moment: Date) => new Date(moment.getTime() - graceMs);
   const { rows } = await db.query<DueSubscription>(
     `WITH due AS (
        (SELECT environment, id, trial_end AS due_at FROM subscriptions
-         WHERE status = 'trialing' AND trial_end <= $1 AND (trial_end, id) > ($2, $3)
+         WHERE status = 'trialing' AND processor_subscription_id IS NULL
+           AND trial_end <= $1 AND (trial_end, id) > ($2, $3)
+         ORDER BY trial_end, id LIMIT $4)
+       UNION ALL
+       (SELECT environment, id, trial_end + $7 * interval '1 ms' FROM subscriptions
+         WHERE status = 'trialing' AND processor_subscription_id IS NOT NULL AND NOT processor_simulated
+           AND trial_end <= $5 AND (trial_end, id) > ($6, $3)
          ORDER BY trial_end, id LIMIT $4)
        UNION ALL
        (SELECT environment, id, cancel_at FROM subscriptions
-         WHERE cancel_at <= $1 AND status NOT IN ('canceled', 'incomplete_expired')
+         WHERE cancel_at IS DISTINCT FROM processor_cancel_at
+           AND cancel_at <= $1 AND status NOT IN ('canceled', 'incomplete_expired')
            AND (cancel_at, id) > ($2, $3)
+         ORDER BY cancel_at, id LIMIT $4)
+       UNION ALL
+       (SELECT environment, id, cancel_at + $7 * interval '1 ms' FROM subscriptions
+         WHERE cancel_at = processor_cancel_at AND NOT processor_simulated
+           AND cancel_at <= $5 AND status NOT IN ('canceled', 'incomplete_expired')
+           AND (cancel_at, id) > ($6, $3)
          ORDER BY cancel_at, id LIMIT $4)
      )
      SELECT environment, id, min(due_at) AS "dueAt" FROM due
       GROUP BY environment, id ORDER BY "dueAt", id LIMIT $4`,
-    [now, after.dueAt, after.id, limit],
+    [now, after.dueAt, after.id, limit, graced(now), graced(after.dueAt), graceMs],
   );
   return rows;
+}
+
+/** What is due by now, and how long the processor has to say it itself. */
+export interface EndsUntil {
+  now: Date;
+  graceMs: number;
 }
 
 /** Periods to be rolled, as above. */
@@ -56,15 +79,24 @@ export async function findDueRolls(
 }
 
 /** When something is due next, in any environment. */
-export async function nextDueAt(db: Database): Promise<Date | undefined> {
+export async function nextDueAt(db: Database, graceMs: number): Promise<Date | undefined> {
   const { rows } = await db.query<{ dueAt: Date | null }>(
     `SELECT least(
-       (SELECT min(trial_end) FROM subscriptions WHERE status = 'trialing'),
+       (SELECT min(trial_end) FROM subscriptions
+         WHERE status = 'trialing' AND processor_subscription_id IS NULL),
+       (SELECT min(trial_end) FROM subscriptions
+         WHERE status = 'trialing' AND processor_subscription_id IS NOT NULL AND NOT processor_simulated)
+         + $1 * interval '1 ms',
        (SELECT min(cancel_at) FROM subscriptions
-         WHERE cancel_at IS NOT NULL AND status NOT IN ('canceled', 'incomplete_expired')),
+         WHERE cancel_at IS DISTINCT FROM processor_cancel_at
+           AND status NOT IN ('canceled', 'incomplete_expired')),
+       (SELECT min(cancel_at) FROM subscriptions
+         WHERE cancel_at = processor_cancel_at AND NOT processor_simulated
+           AND status NOT IN ('canceled', 'incomplete_expired')) + $1 * interval '1 ms',
        (SELECT min(rolls_at) FROM subscriptions
          WHERE processor_subscription_id IS NULL AND status NOT IN ('canceled', 'incomplete_expired'))
      ) AS "dueAt"`,
+    [graceMs],
   );
   return rows[0]?.dueAt ?? undefined;
 }

@@ -1,6 +1,7 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { PlanStatus } from '../../schemas/rules/plan-status.ts';
 import type { Database } from '../request-context.ts';
+import { PLAN_PRICES } from './processor-prices.ts';
 import { readPage } from './read-page.ts';
 
 export interface PlanRow {
@@ -11,20 +12,22 @@ export interface PlanRow {
   productId: string;
   status: PlanStatus;
   version: number;
+  /** Of the payment processor, by id; rows of a table of their own. */
+  processorPriceIds: string[];
   createdAt: Date;
   updatedAt: Date;
 }
 
-export type PlanFields = Omit<PlanRow, 'id' | 'key' | 'createdAt'>;
+export type PlanFields = Omit<PlanRow, 'id' | 'key' | 'processorPriceIds' | 'createdAt'>;
 
 const COLUMNS = `id, key, name, description, product_id AS "productId", status, version,
-  created_at AS "createdAt", updated_at AS "updatedAt"`;
+  ${PLAN_PRICES}, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** A draft. Undefined when another plan of the environment has the key. */
 export async function insertPlan(
   db: Database,
   environment: string,
-  row: Omit<PlanRow, 'status' | 'version' | 'updatedAt'>,
+  row: Omit<PlanRow, 'status' | 'version' | 'processorPriceIds' | 'updatedAt'>,
 ): Promise<PlanRow | undefined> {
   const { rows } = await db.query<PlanRow>(
     `INSERT INTO plans (id, environment, key, name, description, product_id, created_at, updated_at)

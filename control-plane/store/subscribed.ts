@@ -23,6 +23,20 @@ export async function lockSubscriber(
   return rows[0];
 }
 
+/** As above, by the processor's id. */
+export async function lockProcessorSubscriber(
+  db: Database,
+  environment: string,
+  processorCustomerId: string,
+): Promise<SubscribedCustomer | undefined> {
+  const { rows } = await db.query<SubscribedCustomer>(
+    `SELECT id, status FROM customers WHERE environment = $1 AND processor_customer_id = $2
+        FOR NO KEY UPDATE`,
+    [environment, processorCustomerId],
+  );
+  return rows[0];
+}
+
 /** Those of a customer that have not ended. */
 export async function countLivingSubscriptions(
   db: Database,

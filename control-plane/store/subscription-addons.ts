@@ -13,6 +13,30 @@ export async function putSubscriptionAddon(
   );
 }
 
+/** As above, for the processor, which may then take it away again. */
+export async function putProcessorAddon(
+  db: Database,
+  subscriptionId: string,
+  { addonId, quantity }: { addonId: string; quantity: number },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO subscription_addons (subscription_id, addon_id, quantity, from_processor)
+     VALUES ($1, $2, $3, true)
+     ON CONFLICT (subscription_id, addon_id) DO UPDATE
+       SET quantity = excluded.quantity, from_processor = true`,
+    [subscriptionId, addonId, quantity],
+  );
+}
+
+/** Ids of those that the processor attached. The subscription is locked. */
+export async function findProcessorAddons(db: Database, subscriptionId: string): Promise<string[]> {
+  const { rows } = await db.query<{ addonId: string }>(
+    `SELECT addon_id AS "addonId" FROM subscription_addons WHERE subscription_id = $1 AND from_processor`,
+    [subscriptionId],
+  );
+  return rows.map(({ addonId }) => addonId);
+}
+
 /** False when it is not attached. The subscription is locked. */
 export async function deleteSubscriptionAddon(
   db: Database,

@@ -32,6 +32,12 @@ export interface SubscriptionFields {
   processorSubscriptionId: string | null;
   /** The processor's own time of what it told last. */
   processorChangedAt: Date | null;
+  /** When somebody last changed here what the processor may change too. */
+  localChangedAt: Date | null;
+  /** What the processor last said of `cancelAt`. */
+  processorCancelAt: Date | null;
+  /** It lives in the time of a test clock of the processor. */
+  processorSimulated: boolean;
   /** JSON. */
   metadata: string | null;
 }
@@ -54,6 +60,8 @@ const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
   no_roll_before AS "noRollBefore", cancel_at AS "cancelAt", cancels_at_period_end AS "cancelsAtPeriodEnd",
   pending_plan_id AS "pendingPlanId", canceled_at AS "canceledAt", trial_end AS "trialEnd",
   processor_subscription_id AS "processorSubscriptionId", processor_changed_at AS "processorChangedAt",
+  local_changed_at AS "localChangedAt", processor_cancel_at AS "processorCancelAt",
+  processor_simulated AS "processorSimulated",
   metadata::text AS metadata, created_at AS "createdAt",
   (SELECT coalesce(
             json_agg(json_build_object('addonId', addon_id, 'quantity', quantity) ORDER BY addon_id), '[]')
@@ -63,9 +71,9 @@ const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
 const FIELDS = `plan_id, plan_version, status, status_since, current_period_start, current_period_end,
   starts_at, anchor, interval, interval_count, legacy_interval_ms, no_roll_before, cancel_at,
   cancels_at_period_end, pending_plan_id, canceled_at, trial_end, processor_subscription_id,
-  processor_changed_at, metadata`;
-const FIELD_VALUES = `$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-  $22`;
+  processor_changed_at, local_changed_at, processor_cancel_at, processor_simulated, metadata`;
+/** From $3 to $25. */
+const FIELD_VALUES = Array.from({ length: 23 }, (_, at) => `$${at + 3}`).join(', ');
 
 /** Undefined when another subscription of the environment has the processor's id. */
 export async function insertSubscription(
@@ -75,7 +83,7 @@ export async function insertSubscription(
 ): Promise<{ id: string } | undefined> {
   const { rows } = await db.query<{ id: string }>(
     `INSERT INTO subscriptions (environment, id, ${FIELDS}, customer_id, created_at, updated_at)
-     VALUES ($1, $2, ${FIELD_VALUES}, $23, $24, $24)
+     VALUES ($1, $2, ${FIELD_VALUES}, $26, $27, $27)
      ON CONFLICT (environment, processor_subscription_id) DO NOTHING
      RETURNING id`,
     [environment, row.id, ...valuesOf(row), row.customerId, row.createdAt],
@@ -131,17 +139,33 @@ export async function updateSubscription(
   updatedAt: Date,
 ): Promise<SubscriptionRow | undefined> {
   const { rows } = await db.query<SubscriptionRow>(
-    `UPDATE subscriptions SET (${FIELDS}, updated_at) = (${FIELD_VALUES}, $23)
+    `UPDATE subscriptions SET (${FIELDS}, updated_at) = (${FIELD_VALUES}, $26)
       WHERE environment = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [environment, row.id, ...valuesOf(row), updatedAt],
   );
   return rows[0];
 }
 
+/** Of a locked one: of its add-ons, which are rows of their own, something was changed here. */
+export async function stampLocalChange(
+  db: Database,
+  environment: string,
+  { id, at }: { id: string; at: Date },
+): Promise<void> {
+  await db.query('UPDATE subscriptions SET local_changed_at = $3 WHERE environment = $1 AND id = $2', [
+    environment,
+    id,
+    at,
+  ]);
+}
+
 export interface SubscriptionFilter {
   /** Id or external id. */
   customerId?: string | undefined;
   status?: SubscriptionStatus | undefined;
+  /** Id or key. */
+  planId?: string | undefined;
+  processorSubscriptionId?: string | undefined;
 }
 
 export function listSubscriptions(db: Database, environment: string, query: PageQuery & SubscriptionFilter) {
@@ -153,6 +177,14 @@ export function listSubscriptions(db: Database, environment: string, query: Page
       (SELECT id FROM customers WHERE environment = $1 AND (id = ${name} OR external_id = ${name}))`;
   }
   if (query.status !== undefined) where += ` AND status = $${values.push(query.status)}`;
+  if (query.planId !== undefined) {
+    const name = `$${values.push(query.planId)}`;
+    where += ` AND plan_id = (SELECT id FROM plans WHERE environment = $1 AND (id = ${name} OR key = ${name})
+                               ORDER BY (id = ${name}) DESC LIMIT 1)`;
+  }
+  if (query.processorSubscriptionId !== undefined) {
+    where += ` AND processor_subscription_id = $${values.push(query.processorSubscriptionId)}`;
+  }
   return readPage<SubscriptionRow>(db, { columns: COLUMNS, from: 'subscriptions', where, values }, query);
 }
 
@@ -177,6 +209,9 @@ function valuesOf(fields: SubscriptionFields): unknown[] {
     fields.trialEnd,
     fields.processorSubscriptionId,
     fields.processorChangedAt,
+    fields.localChangedAt,
+    fields.processorCancelAt,
+    fields.processorSimulated,
     fields.metadata,
   ];
 }

@@ -11,7 +11,8 @@ import { dueChange } from './due-change.ts';
  * Breaks that turn it red: the end of the trial or the period before the cancellation; a period rolled of a
  * subscription with a processor; a canceled one rolled up to now; the moment of noticing taken for that of
  * the move; a roll before its pause is over, or none put after it; a plan that waits taken before the end of
- * the period, kept beyond it, or beyond the end of its subscription.
+ * the period, kept beyond it, or beyond the end of its subscription; the processor's grace left out, or given
+ * to a cancellation that was set here; the time of a test clock taken for ours.
  */
 const START_MS = Date.UTC(2026, 0, 31);
 const DAY_MS = 86_400_000;
@@ -30,11 +31,14 @@ const row = fc
     trialEnd: fc.option(day),
     cancelAt: fc.option(day),
     noRollBefore: fc.option(day),
+    isCancelProcessors: fc.boolean(),
+    isSimulated: fc.boolean(),
   })
   .map(({ status, isProcessors, length, firstEnd, trialEnd, cancelAt, noRollBefore, ...rest }) => {
+    const { isCancelProcessors, isSimulated, ...others } = rest;
     return rowOf({
       status,
-      ...rest,
+      ...others,
       planVersion: 3,
       ...beginning(
         length === 'month'
@@ -43,6 +47,8 @@ const row = fc
         firstEnd === null ? undefined : at(firstEnd),
       ),
       processorSubscriptionId: isProcessors ? 'si' : null,
+      processorSimulated: isProcessors && isSimulated,
+      processorCancelAt: isProcessors && isCancelProcessors && cancelAt !== null ? at(cancelAt) : null,
       trialEnd: trialEnd === null ? null : at(trialEnd),
       cancelAt: cancelAt === null ? null : at(cancelAt),
       noRollBefore: noRollBefore === null ? null : at(noRollBefore),
@@ -110,6 +116,20 @@ describe('what is due', () => {
     });
   });
 
+  it('of a subscription with a processor waits for its word for three days, to the millisecond', () => {
+    const trial = rowOf({ status: 'trialing', trialEnd: at(3), processorSubscriptionId: 'si' });
+    expect(dueChange(trial, at(6).getTime() - 1)).toBeUndefined();
+    const fields = { status: 'active', statusSince: at(3) };
+    expect(dueChange(trial, at(6).getTime())).toMatchObject({ action: 'subscriptions.endTrial', fields });
+    const canceled = { ...trial, cancelAt: at(2), processorCancelAt: at(2) };
+    expect(dueChange(canceled, at(5).getTime() - 1)).toBeUndefined();
+    expect(dueChange(canceled, at(5).getTime())?.fields.canceledAt).toEqual(at(2));
+    const setHere = { ...canceled, processorCancelAt: at(9) };
+    expect(dueChange(setHere, at(2).getTime())?.fields.canceledAt).toEqual(at(2));
+    const simulated = { ...canceled, processorSimulated: true };
+    expect(dueChange(simulated, at(900).getTime())).toBeUndefined();
+  });
+
   it('was not before the status that it ends', () => {
     const of = rowOf({ status: 'active', statusSince: at(5), cancelAt: at(1) });
     expect(dueChange(of, at(6).getTime())?.fields.canceledAt).toEqual(at(5));
@@ -124,11 +144,14 @@ function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
     const { cancelAt, trialEnd, currentPeriodEnd: end } = state;
     const dues: Array<[Date, Partial<SubscriptionRow>]> = [];
     if (cancelAt) {
-      const canceled = { status: 'canceled', statusSince: cancelAt, canceledAt: cancelAt } as const;
-      dues.push([cancelAt, { ...canceled, pendingPlanId: null }]);
+      const isTheirs = state.processorCancelAt !== null;
+      const fields = { status: 'canceled', statusSince: cancelAt, canceledAt: cancelAt } as const;
+      dues.push([noticed(state, cancelAt, isTheirs), { ...fields, pendingPlanId: null }]);
     }
-    if (state.status === 'trialing' && trialEnd)
-      dues.push([trialEnd, { status: 'active', statusSince: trialEnd }]);
+    if (state.status === 'trialing' && trialEnd) {
+      const isTheirs = state.processorSubscriptionId !== null;
+      dues.push([noticed(state, trialEnd, isTheirs), { status: 'active', statusSince: trialEnd }]);
+    }
     if (state.processorSubscriptionId === null) {
       const planId = state.pendingPlanId;
       const plan = planId === null ? {} : { planId, planVersion: null, pendingPlanId: null };
@@ -138,6 +161,12 @@ function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
     if (isEnded || !next) return withPause(of, state, now);
     state = { ...state, ...next[1] };
   }
+}
+
+/** Three days after what the processor says; what a test clock says, never. */
+function noticed({ processorSimulated }: SubscriptionRow, moment: Date, isTheirs: boolean): Date {
+  if (!isTheirs) return moment;
+  return processorSimulated ? at(1_000_000) : new Date(moment.getTime() + 3 * DAY_MS);
 }
 
 /** What only rolled waits for its pause to end, and whatever rolled begins one, but for what was canceled. */
@@ -189,6 +218,9 @@ function rowOf(fields: Partial<SubscriptionRow>): SubscriptionRow {
     trialEnd: null,
     processorSubscriptionId: null,
     processorChangedAt: null,
+    localChangedAt: null,
+    processorCancelAt: null,
+    processorSimulated: false,
     metadata: null,
     addons: [],
     createdAt: at(0),

@@ -1,6 +1,7 @@
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { movedTo, rolledTo } from '../subscriptions/subscription-fields.ts';
+import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
 /** What time does to a subscription. */
 export interface DueChange {
@@ -17,19 +18,35 @@ const ROLL_PAUSE_MS = 10_000;
  * at one moment the cancellation comes first, then the end of the trial, then that of the period: who
  * cancels at the end of a trial or period is never seen active, or in another period, after it. Each takes
  * effect at its own moment. Of a subscription with a processor it is the processor that says when a period
- * ends. Once in 10 s it rolls at most, over as many periods as have passed.
+ * ends; its end of a trial and its cancellation are noticed only once it has been silent for the grace. Once
+ * in 10 s it rolls at most, over as many periods as have passed.
  */
 export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
   if (hasEnded(row.status)) return undefined;
-  if (row.cancelAt && row.cancelAt.getTime() <= nowMs) return cancellation(row, row.cancelAt);
+  // Of a cancellation that was set here the processor may know nothing.
+  const isCancelProcessors = row.cancelAt?.getTime() === row.processorCancelAt?.getTime();
+  if (row.cancelAt && hasCome(row, row.cancelAt, { isProcessors: isCancelProcessors, nowMs }))
+    return cancellation(row, row.cancelAt);
   const period = rolled(row, nowMs);
   const roll = period && { ...period, noRollBefore: new Date(nowMs + ROLL_PAUSE_MS) };
-  if (row.status === 'trialing' && row.trialEnd && row.trialEnd.getTime() <= nowMs) {
+  const isProcessors = row.processorSubscriptionId !== null;
+  if (row.status === 'trialing' && row.trialEnd && hasCome(row, row.trialEnd, { isProcessors, nowMs })) {
     const fields = { ...roll, ...movedTo(row, 'active', row.trialEnd) };
     return { action: 'subscriptions.endTrial', fields };
   }
   if (!roll || (row.noRollBefore && row.noRollBefore.getTime() > nowMs)) return undefined;
   return { action: 'subscriptions.rollPeriod', fields: roll };
+}
+
+/** Of what the processor says itself it has the first word. */
+function hasCome(row: SubscriptionRow, moment: Date, { isProcessors, nowMs }: Look): boolean {
+  if (!isProcessors) return moment.getTime() <= nowMs;
+  return !row.processorSimulated && moment.getTime() + PROCESSOR_GRACE_MS <= nowMs;
+}
+
+interface Look {
+  isProcessors: boolean;
+  nowMs: number;
 }
 
 /**

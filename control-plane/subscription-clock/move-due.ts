@@ -11,6 +11,7 @@ import {
   findDueRolls,
 } from '../store/due-subscriptions.ts';
 import { moveSubscription } from './move-subscription.ts';
+import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
 export interface DueLook extends JobTurn {
   pool: Pool;
@@ -43,7 +44,12 @@ export async function moveDue(look: DueLook): Promise<boolean> {
     // Between two chunks, when no move is under way: each keeps others from the lease until it is done.
     const epoch = await look.hold();
     if (epoch === undefined) return false;
-    const ends = await findDueEnds(pool, new Date(nowMs()), lastEnd, CHUNK);
+    const ends = await findDueEnds(
+      pool,
+      { now: new Date(nowMs()), graceMs: PROCESSOR_GRACE_MS },
+      lastEnd,
+      CHUNK,
+    );
     const rolls = ends.length > 0 ? [] : await findDueRolls(pool, rollsUntil, lastRoll, CHUNK);
     const late = ends.length + rolls.length === 0 ? slow.take() : undefined;
     const chunk = late ? [late] : [...ends, ...rolls];

@@ -6,6 +6,7 @@ import type { ClockMetrics } from '../metrics.ts';
 import { createPutOffs } from '../put-offs.ts';
 import { type DueSubscription, nextDueAt } from '../store/due-subscriptions.ts';
 import { moveDue } from './move-due.ts';
+import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
 export interface SubscriptionClockDeps {
   pool: Pool;
@@ -37,7 +38,7 @@ export function startSubscriptionClock(
   /** Then how long there is nothing to do, at most; undefined where something is left. */
   async function look(turn: JobTurn): Promise<number | undefined> {
     const isAllDone = await moveDue({ ...turn, pool, log, metrics, slow, nowMs: clock.nowMs });
-    const nextAt = await nextDueAt(pool);
+    const nextAt = await nextDueAt(pool, PROCESSOR_GRACE_MS);
     metrics.nextDueAt(nextAt);
     return isAllDone && nextAt ? nextAt.getTime() - clock.nowMs() : undefined;
   }

@@ -60,6 +60,9 @@ function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 
     planVersion: body.planVersion ?? null,
     processorSubscriptionId: body.processorSubscriptionId ?? null,
     processorChangedAt: null,
+    localChangedAt: null,
+    processorCancelAt: null,
+    processorSimulated: false,
   };
 }
 

@@ -6,7 +6,7 @@ import { illegalTransition } from '../illegal-transition.ts';
 import { readMetadata } from '../read-metadata.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
-import { changeSubscription } from './change-subscription.ts';
+import { changeLocally } from './change-locally.ts';
 import { givenMoment, requireTrialAhead } from './moments.ts';
 import { patchedPlan } from './patched-plan.ts';
 import { patchedTerm } from './patched-term.ts';
@@ -30,7 +30,7 @@ export async function patchSubscription(
   const plan = await patchedPlan(context, row, body);
   const fields = { ...term, ...plan, processorSubscriptionId, ...movedTo(row, status, new Date(nowMs)) };
   if (hasEnded(row.status)) requireOnlyMetadata(row, fields);
-  return changeSubscription(context, locked, { ...fields, metadata });
+  return changeLocally(context, locked, { ...fields, metadata });
 }
 
 /** What is to change with the next period means the one after now, though the clock may not have come yet. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
-import { followProcessor } from '../processor/follow-processor.ts';
+import { takeEvent } from '../processor/take-event.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 import { toldUnderTest } from './told-under-test.ts';
 
@@ -98,10 +98,12 @@ describe('a change of a subscription is told', () => {
     const event = {
       id: `evt_${customerId}`,
       processorSubscriptionId: `si_${customerId}`,
+      type: 'customer.subscription.updated',
+      isSimulated: false,
       changedAtMs: nowMs,
     };
     await inTransaction(api.pool, (db) =>
-      followProcessor(
+      takeEvent(
         { db, environment, actor: 'processor', operationId: 'processor.receiveEvent', nowMs },
         { ...event, status: 'unpaid', statusSinceMs: nowMs },
       ),

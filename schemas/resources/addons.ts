@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, ruled, Timestamp } from './fields.ts';
+import { ProcessorPriceIds } from './integrations.ts';
 
 export const NewAddon = Type.Object({
   key: Type.String({
@@ -9,13 +10,26 @@ export const NewAddon = Type.Object({
     ...ruled('^(?!addon_|\\.{1,2}$)', 'must not begin with addon_, nor be `.` or `..`'),
   }),
   name: Name,
+  processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type NewAddon = Static<typeof NewAddon>;
+
+const AddonPatch = Type.Object({
+  name: Type.Optional(Name),
+  processorPriceIds: Type.Optional(ProcessorPriceIds),
+});
 
 export const Addon = Type.Object({
   id: Type.String(),
   key: Type.String(),
   name: Type.String(),
+  processorPriceIds: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Subscription items of the payment processor with one of these prices set the quantity. A plan may ' +
+        'have the same price: then the add-on counts the seats of that plan.',
+    }),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -83,6 +97,22 @@ export const addonRoutes = {
     response: Addon,
     etag: true,
     errors: ['not_found'],
+  }),
+  'addons.update': defineRoute({
+    method: 'PATCH',
+    path: `${API_BASE}/addons/{addonId}`,
+    plane: 'control',
+    access: 'plans:write',
+    summary: 'Change an add-on',
+    description: 'What is left out stays. `processorPriceIds` are replaced as a whole.',
+    params: AddonParams,
+    query: Nothing,
+    body: AddonPatch,
+    example: { name: 'Seats' },
+    status: 200,
+    response: Addon,
+    etag: true,
+    errors: ['not_found', 'already_exists', 'precondition_failed'],
   }),
   'addons.retrieveEntitlements': defineRoute({
     ...itsEntitlements,

@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { Name, NamedId, Nothing, PageQuery, PlainValues, pageOf, ruled, Timestamp } from './fields.ts';
+import { ProcessorId } from './integrations.ts';
 
 export const Customer = Type.Object({
   id: Type.String(),
   name: Type.String(),
   email: Type.String(),
   externalId: Type.Optional(Type.String()),
+  processorCustomerId: Type.Optional(Type.String()),
   metadata: Type.Optional(PlainValues),
   status: Type.Union([Type.Literal('active'), Type.Literal('archived')]),
   createdAt: Timestamp,
@@ -28,12 +30,25 @@ export const NewCustomer = Type.Object({
       description: "Your own id. It may stand wherever the customer's id does; it never changes.",
     }),
   ),
+  processorCustomerId: Type.Optional({
+    ...ProcessorId,
+    description: "The payment processor's own id of it: its subscriptions there are made here too.",
+  }),
   metadata: Type.Optional(PlainValues),
 });
 export type NewCustomer = Static<typeof NewCustomer>;
 
 /** An `externalId` may be added where there is none. */
-const CustomerPatch = Type.Partial(NewCustomer);
+const CustomerPatch = Type.Partial(
+  Type.Object({
+    ...NewCustomer.properties,
+    processorCustomerId: Type.Unsafe<string | null>({
+      ...ProcessorId,
+      type: ['string', 'null'],
+      description: "The payment processor's own id of it. Null: none.",
+    }),
+  }),
+);
 export type CustomerPatch = Static<typeof CustomerPatch>;
 
 export const CustomerParams = Type.Object({

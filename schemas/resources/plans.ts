@@ -3,6 +3,7 @@ import { API_BASE, defineRoute } from '../route.ts';
 import { PLAN_STATUSES } from '../rules/plan-status.ts';
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { ProcessorPriceIds } from './integrations.ts';
 
 const VERSION_MAX = 2 ** 31 - 1;
 
@@ -18,6 +19,7 @@ export const NewPlan = Type.Object({
   productId: ProductId,
   name: Name,
   description: Type.Optional(Description),
+  processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type NewPlan = Static<typeof NewPlan>;
 
@@ -25,6 +27,7 @@ export const PlanPatch = Type.Object({
   productId: Type.Optional(ProductId),
   name: Type.Optional(Name),
   description: Type.Optional(Type.Union([Description, Type.Null()], { description: 'null removes it.' })),
+  processorPriceIds: Type.Optional(ProcessorPriceIds),
 });
 export type PlanPatch = Static<typeof PlanPatch>;
 
@@ -36,6 +39,11 @@ export const Plan = Type.Object({
   productId: Type.String(),
   description: Type.Optional(Type.String()),
   version: Type.Integer(),
+  processorPriceIds: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'A subscription of the payment processor with one of these prices is on this plan.',
+    }),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -94,7 +102,7 @@ export const planRoutes = {
     status: 201,
     response: Plan,
     etag: true,
-    errors: [],
+    errors: ['already_exists'],
   }),
   'plans.retrieve': defineRoute({
     ...onePlan,
@@ -113,10 +121,10 @@ export const planRoutes = {
     description:
       'What is left out stays. A draft is changed in place until a subscription is pinned to it; a change ' +
       'of any other plan makes its next version, with the same entitlements, and subscriptions that are ' +
-      'pinned stay on theirs.',
+      'pinned stay on theirs. `processorPriceIds` are replaced as a whole, and make no version.',
     body: PlanPatch,
     example: { name: 'Pro 2026' },
-    errors: ['plan_not_found', 'precondition_failed'],
+    errors: ['plan_not_found', 'already_exists', 'precondition_failed'],
   }),
   'plans.publish': defineRoute({
     ...onePlan,

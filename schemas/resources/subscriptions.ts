@@ -8,7 +8,7 @@ import { NamedId, Nothing, PageQuery, PlainValues, pageOf, Timestamp } from './f
 export const SUBSCRIPTION_ADDONS_MAX = 20;
 /** That have not ended. */
 export const CUSTOMER_SUBSCRIPTIONS_MAX = 100;
-const QUANTITY_MAX = 1_000_000;
+export const QUANTITY_MAX = 1_000_000;
 /** Of intervals in a period. */
 export const INTERVAL_COUNT_MAX = { day: 366, week: 52, month: 36, year: 10 } as const;
 
@@ -170,6 +170,8 @@ export const subscriptionRoutes = {
       ...PageQuery.properties,
       customerId: Type.Optional(described(NamedId, "The customer's id or your own externalId.")),
       status: Type.Optional(Status),
+      planId: Type.Optional(described(NamedId, "The plan's id or key.")),
+      processorSubscriptionId: Type.Optional(NamedId),
     }),
     status: 200,
     response: pageOf(Subscription),

@@ -35,6 +35,20 @@ export const TENANCY_BREAKS: readonly Break[] = [
     provedBy: [CROSSING, wholeRun('to the other mode nothing is there, shown or changed')],
   },
   {
+    name: 'price-of-any-environment',
+    promises: [16],
+    why: 'what one environment maps a price to makes subscriptions in another',
+    module: 'control-plane/store/processor-prices',
+    find: 'FROM processor_prices WHERE environment = $1 AND price_id = ANY ($2)',
+    replace: 'FROM processor_prices WHERE (environment = $1 OR true) AND price_id = ANY ($2)',
+    provedBy: [
+      {
+        test: 'control-plane/routes/processor-mapping.store.test.ts',
+        title: 'of the other mode, or another workspace, is not known',
+      },
+    ],
+  },
+  {
     name: 'scope-not-looked-at',
     promises: [16],
     why: 'every secret key may do everything',

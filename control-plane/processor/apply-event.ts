@@ -1,0 +1,75 @@
+import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import type { ChangeContext } from '../record-change.ts';
+import type { EventOutcome } from '../store/processor-events.ts';
+import {
+  deleteSubscriptionAddon,
+  findProcessorAddons,
+  putProcessorAddon,
+} from '../store/subscription-addons.ts';
+import type { SubscriptionRow } from '../store/subscriptions.ts';
+import { changeSubscription } from '../subscriptions/change-subscription.ts';
+import { APPLIED, outdated, unmatched } from './event-outcome.ts';
+import type { KeptEvent } from './kept-event.ts';
+import { type MappedItems, mapItems } from './mapped-items.ts';
+import type { Mapping } from './read-mapping.ts';
+import { localOrderMs } from './subscription-event.ts';
+import { toldFields, toldPlan } from './told-fields.ts';
+
+export interface Applied {
+  row: SubscriptionRow;
+  outcome: EventOutcome;
+}
+
+/**
+ * Moves a locked subscription to where the processor says that it is, also where our own table knows no such
+ * transition, with the plan and the add-ons that its items are mapped to. An older event changes nothing. One
+ * of which a price is not mapped does the rest at once, and waits with its items.
+ */
+export async function applyEvent(
+  context: ChangeContext,
+  { row, mapping }: { row: SubscriptionRow; mapping: Mapping },
+  kept: KeptEvent,
+): Promise<Applied> {
+  if (isOlder(row, kept)) return { row, outcome: outdated(kept) };
+  const items = await mappedItems(context, { row, mapping }, kept);
+  const { missingPrices, reasons } = items;
+  for (const addon of items.put) await putProcessorAddon(context.db, row.id, addon);
+  for (const addonId of items.removed) await deleteSubscriptionAddon(context.db, row.id, addonId);
+  const told = kept.appliedAt ? {} : toldFields(row, kept, context.nowMs);
+  const plan = toldPlan(row, kept, items.planId);
+  const taking = { ...context, since: sinceOf(row, kept, context.nowMs) };
+  const changed = await changeSubscription(taking, row, { ...told, ...plan });
+  const outcome = reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED;
+  return { row: changed, outcome };
+}
+
+/**
+ * Than what the processor told last, or than what was changed here since. The times of a test clock cannot
+ * be compared with ours: there it counts when the event came.
+ */
+function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolean {
+  const { processorChangedAt, localChangedAt, status } = row;
+  if (processorChangedAt && event.changedAtMs < processorChangedAt.getTime()) return true;
+  if (!localChangedAt) return false;
+  if (event.isSimulated) return receivedAt < localChangedAt;
+  return event.changedAtMs < localOrderMs(localChangedAt, status);
+}
+
+/** When what it says took effect there, but not before the subscription was made here. */
+function sinceOf({ createdAt }: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
+  if (event.isSimulated) return new Date(nowMs);
+  return new Date(Math.max(createdAt.getTime(), event.statusSinceMs));
+}
+
+const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };
+
+/** Of one that has ended nothing is held any more. */
+async function mappedItems(
+  { db }: ChangeContext,
+  { row, mapping }: { row: SubscriptionRow; mapping: Mapping },
+  { event }: KeptEvent,
+): Promise<MappedItems> {
+  if (hasEnded(event.status) || !event.items) return NO_ITEMS;
+  const processorAddonIds = await findProcessorAddons(db, row.id);
+  return mapItems(event, mapping, { planId: row.planId, addons: row.addons, processorAddonIds });
+}

@@ -1,0 +1,19 @@
+import type { ProcessorEventReason } from '../../schemas/resources/integrations.ts';
+import type { EventOutcome } from '../store/processor-events.ts';
+
+const NOTHING_MISSING = { missingPrices: [], missingCustomer: null, missingName: null };
+
+export const APPLIED: EventOutcome = { ...NOTHING_MISSING, status: 'applied', reasons: [] };
+
+/** By another event or a change here. Of one that was applied but for its items they are not any more. */
+export function outdated({ appliedAt }: { appliedAt: Date | null }): EventOutcome {
+  return { ...NOTHING_MISSING, status: appliedAt ? 'applied' : 'ignored', reasons: ['older'] };
+}
+
+/** It waits: until what is missing is there it is tried again, else when somebody asks for it. */
+export function unmatched(
+  reasons: ProcessorEventReason[],
+  missing: Partial<Pick<EventOutcome, 'missingPrices' | 'missingCustomer' | 'missingName'>> = {},
+): EventOutcome {
+  return { ...NOTHING_MISSING, ...missing, status: 'unmatched', reasons };
+}

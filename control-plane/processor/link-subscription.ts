@@ -1,0 +1,19 @@
+import type { RequestContext } from '../request-context.ts';
+import type { SubscriptionRow } from '../store/subscriptions.ts';
+import { applyWaiting, holdWaiting } from './match-subscription.ts';
+
+/**
+ * Makes a change that may link a subscription to one of the processor's, and applies what the processor told
+ * of it before, in the same transaction.
+ */
+export async function linkSubscription(
+  context: RequestContext,
+  processorSubscriptionId: string | undefined,
+  change: () => Promise<SubscriptionRow>,
+): Promise<SubscriptionRow> {
+  if (processorSubscriptionId === undefined) return change();
+  const waiting = await holdWaiting(context, processorSubscriptionId);
+  const row = await change();
+  const toldContext = { ...context, actor: 'processor', operationId: 'processor.receiveEvent' };
+  return (await applyWaiting(toldContext, processorSubscriptionId, waiting)) ?? row;
+}

@@ -1,0 +1,74 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import {
+  endsLook,
+  inJobTransaction,
+  type JobTurn,
+  type LeasedJob,
+  startLeasedJob,
+} from '../../infra/leased-job.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { findMatchable, type MatchableSubscription } from '../store/processor-events.ts';
+import { matchSubscription } from './match-subscription.ts';
+
+export interface ProcessorMatcherDeps {
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface ProcessorMatcherOptions {
+  /** One process's own at any time. */
+  owner?: string;
+  everyMs?: number;
+}
+
+const PROCESSOR_MATCHER = 'processor-matcher';
+
+const EVERY_MS = 5_000;
+const CHUNK = 100;
+const FROM_THE_START: MatchableSubscription = { environment: '', processorSubscriptionId: '' };
+
+/**
+ * Applies what waited for a mapping once there is one. It goes by what is missing and what there is, so that
+ * nothing has to be told to it: a mapping may be made in the moment in which an event comes. To be woken is
+ * only sooner.
+ */
+export function startProcessorMatcher(
+  deps: ProcessorMatcherDeps,
+  { everyMs = EVERY_MS, ...options }: ProcessorMatcherOptions = {},
+): LeasedJob {
+  async function look(turn: JobTurn): Promise<undefined> {
+    let last = FROM_THE_START;
+    while (!turn.signal.aborted) {
+      const epoch = await turn.hold();
+      if (epoch === undefined) return;
+      const chunk = await findMatchable(deps.pool, last, CHUNK);
+      for (const one of chunk) await match(deps, { ...turn, epoch }, one);
+      last = chunk.at(-1) ?? last;
+      if (chunk.length < CHUNK) return;
+    }
+  }
+
+  return startLeasedJob(deps, { ...options, everyMs, job: PROCESSOR_MATCHER, look });
+}
+
+/** One that fails holds up no other; it is tried again with the next look. */
+async function match(
+  { pool, clock, log }: ProcessorMatcherDeps,
+  { job, epoch, signal }: JobTurn & { epoch: number },
+  { environment, processorSubscriptionId }: MatchableSubscription,
+): Promise<void> {
+  if (signal.aborted) return;
+  const nowMs = clock.nowMs();
+  const context = { environment, actor: 'processor', operationId: 'processor.applyEvent', nowMs };
+  try {
+    await inJobTransaction({ pool, job, epoch }, (db) =>
+      matchSubscription({ ...context, db }, processorSubscriptionId),
+    );
+  } catch (err) {
+    if (endsLook(err)) throw asTransient(err);
+    log.error({ err, processorSubscriptionId }, 'events of the processor could not be applied');
+  }
+}

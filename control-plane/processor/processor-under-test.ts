@@ -1,0 +1,110 @@
+import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import type { AppOptions } from '../app.ts';
+import { eventText, signatureOf, type ToldEvent } from './stripe-under-test.ts';
+
+const SECRET = 'whsec_under_test';
+export const NOW_MS = Date.UTC(2026, 5, 2);
+
+/** An API that takes events of the processor in both modes, and a clock that a test moves. */
+export interface ProcessorUnderTest {
+  api: ApiUnderTest;
+  clock: { ms: number };
+  /** Seconds, as the processor counts: so many from now. */
+  at(seconds: number): number;
+  customer(fields?: object): Promise<string>;
+  plan(fields?: object): Promise<string>;
+  addon(fields?: object): Promise<string>;
+  /** Of the plan and customer that are made at first, unless told. */
+  subscribe(fields?: object): Promise<Shown>;
+  read(subscriptionId: string): Promise<Shown>;
+  patch(subscriptionId: string, body: object): Promise<Shown>;
+  cancel(subscriptionId: string): Promise<Shown>;
+  /** Those here that are linked to this one there. */
+  linkedTo(processorSubscriptionId: string): Promise<Shown[]>;
+  /** To the path of the event's own mode, unless told. */
+  send(told: ToldEvent, mode?: 'live' | 'test'): ReturnType<ApiUnderTest['call']>;
+  /** The same, and it was taken. */
+  tell(told: ToldEvent): Promise<void>;
+  events(query?: Record<string, string | number>): Promise<ShownEvent[]>;
+  /** Of one subscription there: what came of its events, oldest first. */
+  outcomes(processorSubscriptionId: string): Promise<string[]>;
+  apply(processorEventId: string): Promise<ShownEvent>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects; the schema is checked
+type Shown = any;
+type ShownEvent = Shown;
+
+export async function startProcessor(options: AppOptions = {}): Promise<ProcessorUnderTest> {
+  const clock = { ms: NOW_MS };
+  const api = await startApi(undefined, {
+    ...options,
+    clock: { nowMs: () => clock.ms, monotonicMs: () => performance.now() },
+  });
+  for (const key of [api.keys.live.secret, api.keys.test.secret]) {
+    await api.ask('connectProcessor', { key, body: { action: 'set_webhook_secret', secret: SECRET } });
+  }
+  const made = makers(api);
+  const [customerId, planId] = [await made.customer(), await made.plan()];
+  const bodyOf = async (asked: Promise<{ status: number; body: Shown; text: string }>): Promise<Shown> => {
+    const { status, body, text } = await asked;
+    if (status >= 300) throw new Error(`${status} ${text}`);
+    return body;
+  };
+  const send: ProcessorUnderTest['send'] = (told, mode = told.livemode === false ? 'test' : 'live') => {
+    const payload = eventText(told);
+    const signature = signatureOf(payload, { secret: SECRET, atMs: clock.ms });
+    return api.call('POST', `/api/v1/integrations/processor/webhooks/${api.keys.workspaceId}/${mode}`, {
+      key: undefined,
+      body: payload,
+      headers: { 'stripe-signature': signature },
+    });
+  };
+  const events: ProcessorUnderTest['events'] = async (query = {}) =>
+    (await bodyOf(api.ask('processor.listEvents', { query: { pageSize: 100, ...query } }))).data;
+  const read = (subscriptionId: string) =>
+    bodyOf(api.ask('subscriptions.retrieve', { params: { subscriptionId } }));
+  return {
+    api,
+    clock,
+    at: (seconds) => Math.floor(clock.ms / 1000) + seconds,
+    ...made,
+    subscribe: (fields = {}) =>
+      bodyOf(api.ask('subscriptions.create', { body: { customerId, planId, ...fields } })),
+    read,
+    patch: (subscriptionId, body) =>
+      bodyOf(api.ask('subscriptions.update', { params: { subscriptionId }, body })),
+    cancel: (subscriptionId) =>
+      bodyOf(api.ask('subscriptions.cancel', { params: { subscriptionId }, body: {} })),
+    linkedTo: async (processorSubscriptionId) =>
+      (await bodyOf(api.ask('subscriptions.list', { query: { processorSubscriptionId } }))).data,
+    send,
+    async tell(told) {
+      await bodyOf(send(told));
+    },
+    events,
+    outcomes: async (processorSubscriptionId) =>
+      (await events({ processorSubscriptionId }))
+        .map(({ status, reasons }: ShownEvent) => [status, ...reasons].join(' '))
+        .reverse(),
+    apply: (processorEventId) => bodyOf(api.ask('processor.applyEvent', { params: { processorEventId } })),
+  };
+}
+
+function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan' | 'addon'> {
+  let made = 0;
+  const idOf = async (asked: Promise<{ body: { id: string }; status: number; text: string }>) => {
+    const { body, status, text } = await asked;
+    if (status !== 201) throw new Error(`${status} ${text}`);
+    return body.id;
+  };
+  return {
+    customer: (fields = {}) =>
+      idOf(api.ask('customers.create', { body: { name: 'Ada', email: 'ada@example.com', ...fields } })),
+    plan: (fields = {}) => idOf(api.ask('createPlan', { body: { productId: 'p', name: 'Plan', ...fields } })),
+    addon: (fields = {}) => {
+      made += 1;
+      return idOf(api.ask('addons.create', { body: { key: `addon-${made}`, name: 'Seats', ...fields } }));
+    },
+  };
+}

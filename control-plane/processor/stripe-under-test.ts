@@ -1,0 +1,134 @@
+import { Stripe } from 'stripe';
+
+/**
+ * Events as the processor's API versions print them, made by hand after its published reference of each: no
+ * more than a few of the fields that are not read here, to show that they are not.
+ * Source: https://docs.stripe.com/api/subscriptions/object and https://docs.stripe.com/changelog
+ */
+export const API_VERSIONS = ['2022-11-15', '2024-06-20', '2025-03-31.basil', '2025-09-30.clover'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
+
+/** Of a subscription, in no version's words. Times in seconds. */
+export interface ToldSubscription {
+  id: string;
+  status?: string;
+  customer?: string;
+  items?: Array<{ price: string; quantity?: number | null }>;
+  period?: [from: number, to: number];
+  cancelAt?: number | null;
+  cancelAtPeriodEnd?: boolean;
+  trialEnd?: number | null;
+  endedAt?: number | null;
+  paused?: boolean;
+  testClock?: string;
+  metadata?: Record<string, string>;
+}
+
+export interface ToldEvent {
+  id?: string;
+  type?: 'created' | 'updated' | 'deleted' | 'paused' | 'resumed' | 'trial_will_end';
+  /** Seconds. */
+  created: number;
+  livemode?: boolean;
+  version?: ApiVersion;
+  subscription: ToldSubscription;
+}
+
+let made = 0;
+
+export function eventText(told: ToldEvent): string {
+  made += 1;
+  const {
+    id = `evt_1Made${String(made).padStart(6, '0')}`,
+    type = 'updated',
+    created,
+    livemode = true,
+    subscription,
+  } = told;
+  const { version = '2024-06-20' } = told;
+  return JSON.stringify({
+    id,
+    object: 'event',
+    api_version: version,
+    created,
+    data: { object: subscriptionObject(subscription, version, { created, livemode }) },
+    livemode,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: null },
+    type: `customer.subscription.${type}`,
+  });
+}
+
+interface Around {
+  created: number;
+  livemode: boolean;
+}
+
+function subscriptionObject(told: ToldSubscription, version: ApiVersion, { created, livemode }: Around) {
+  const { id, items = [{ price: 'price_1Unmapped' }], period = [created, created + 2_592_000] } = told;
+  const [from, to] = period;
+  const isPeriodOfItems = version >= '2025';
+  const spans = { current_period_start: from, current_period_end: to };
+  return {
+    id,
+    object: 'subscription',
+    ...(isPeriodOfItems ? { billing_mode: { type: 'classic' } } : spans),
+    billing_cycle_anchor: from,
+    cancel_at: told.cancelAt ?? null,
+    cancel_at_period_end: told.cancelAtPeriodEnd ?? false,
+    canceled_at: told.endedAt ?? null,
+    collection_method: 'charge_automatically',
+    created: from,
+    currency: 'eur',
+    customer: told.customer ?? 'cus_1Unknown',
+    ended_at: told.endedAt ?? null,
+    items: {
+      object: 'list',
+      data: items.map((item, at) => ({
+        id: `si_${id}_${at}`,
+        object: 'subscription_item',
+        ...(isPeriodOfItems ? spans : {}),
+        ...pricesOf(item, version),
+        subscription: id,
+      })),
+      has_more: false,
+      total_count: items.length,
+      url: `/v1/subscription_items?subscription=${id}`,
+    },
+    latest_invoice: null,
+    livemode,
+    metadata: told.metadata ?? {},
+    pause_collection: told.paused ? { behavior: 'void', resumes_at: null } : null,
+    ...(version < '2025' ? legacyPlan(items) : {}),
+    start_date: from,
+    status: told.status ?? 'active',
+    test_clock: told.testClock ?? null,
+    trial_end: told.trialEnd ?? null,
+    trial_start: told.trialEnd ? from : null,
+  };
+}
+
+type Item = NonNullable<ToldSubscription['items']>[number];
+
+function pricesOf({ price: id, quantity = 1 }: Item, version: ApiVersion) {
+  const recurring = { interval: 'month', interval_count: 1, usage_type: 'licensed' };
+  const price = { id, object: 'price', active: true, currency: 'eur', recurring, unit_amount: 900 };
+  const plan = { id, object: 'plan', active: true, amount: 900, interval: 'month', interval_count: 1 };
+  const counted = quantity === null ? {} : { quantity };
+  // The older object stands beside the price in all four; the last version is read without it.
+  return { price, ...(version === '2025-09-30.clover' ? {} : { plan }), ...counted };
+}
+
+/** Of a subscription with one item also its own. */
+function legacyPlan(items: Item[]) {
+  const [only, ...others] = items;
+  return only && others.length === 0
+    ? { plan: { id: only.price, object: 'plan' }, quantity: only.quantity ?? 1 }
+    : { plan: null, quantity: null };
+}
+
+/** As the processor signs it. */
+export function signatureOf(payload: string, { secret, atMs }: { secret: string; atMs: number }): string {
+  const timestamp = Math.floor(atMs / 1000);
+  return Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+}

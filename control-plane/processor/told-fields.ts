@@ -1,0 +1,100 @@
+/** What an event says, as fields of a subscription here. */
+import { cycleOf, later, type PeriodLength } from '../../schemas/rules/subscription-period.ts';
+import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
+import { fieldsOfTerm, inPeriod, movedTo, pendingPlan } from '../subscriptions/subscription-fields.ts';
+import type { KeptEvent } from './kept-event.ts';
+import type { SubscriptionEvent } from './subscription-event.ts';
+
+/** Of a subscription that there is, without its plan. */
+export function toldFields(
+  row: SubscriptionRow,
+  kept: KeptEvent,
+  nowMs: number,
+): Partial<SubscriptionFields> {
+  const { event } = kept;
+  const { status, cancelAtMs, trialEndMs, period } = event;
+  const endMs = period?.toMs ?? row.currentPeriodEnd.getTime();
+  return {
+    ...movedTo(row, status, sinceOf(kept)),
+    ...(period ? { ...inPeriod(row, period), ...otherLength(row, { ...event, period }) } : {}),
+    // What the processor tells of has begun, also where its clock is ahead of ours.
+    startsAt: new Date(Math.min(row.startsAt.getTime(), nowMs)),
+    ...(cancelAtMs === undefined ? {} : cancelFields(cancelAtMs, endMs)),
+    ...(trialEndMs === undefined ? {} : { trialEnd: momentOf(trialEndMs) }),
+    ...processorFields(event),
+  };
+}
+
+/**
+ * The plan of its items, where they have one: that is what is paid for. Else the plan that waits for the next
+ * period is taken with it.
+ */
+export function toldPlan(
+  row: SubscriptionRow,
+  { event: { period }, appliedAt }: KeptEvent,
+  planId: string | undefined,
+): Partial<SubscriptionFields> {
+  const isNextPeriod = !appliedAt && period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
+  if (planId === undefined) return isNextPeriod ? pendingPlan(row) : {};
+  const isReached = isNextPeriod || row.pendingPlanId === planId;
+  return {
+    ...(planId === row.planId ? {} : { planId, planVersion: null }),
+    ...(isReached ? { pendingPlanId: null } : {}),
+  };
+}
+
+/** Of one that is made: all but its customer, its plan and its add-ons. */
+export function firstFields(
+  kept: KeptEvent,
+  nowMs: number,
+): Omit<SubscriptionFields, 'planId' | 'planVersion' | 'metadata'> {
+  const { event } = kept;
+  const { length = MONTHLY, status, trialEndMs = null, cancelAtMs = null } = event;
+  const period = event.period ?? { fromMs: nowMs, toMs: later(length, nowMs, 1) };
+  return {
+    ...fieldsOfTerm({ cycle: cycleOf(period, length), period }),
+    startsAt: new Date(Math.min(period.fromMs, nowMs)),
+    pendingPlanId: null,
+    noRollBefore: null,
+    status,
+    statusSince: sinceOf(kept),
+    canceledAt: null,
+    trialEnd: momentOf(trialEndMs),
+    ...cancelFields(cancelAtMs, period.toMs),
+    processorSubscriptionId: event.processorSubscriptionId,
+    localChangedAt: null,
+    ...processorFields(event),
+  };
+}
+
+const MONTHLY: PeriodLength = { interval: 'month', intervalCount: 1 };
+
+/** By our own time where it is a test clock's: how long a payment may be overdue is counted from it. */
+function sinceOf({ event, receivedAt }: KeptEvent): Date {
+  return event.isSimulated ? receivedAt : new Date(event.statusSinceMs);
+}
+
+/** A period of another length than the row knows begins a lattice of its own. */
+function otherLength(
+  row: SubscriptionRow,
+  { length, period }: SubscriptionEvent & { period: NonNullable<SubscriptionEvent['period']> },
+): Partial<SubscriptionFields> {
+  const { interval, intervalCount, legacyIntervalMs } = row;
+  const isSame =
+    !length ||
+    (length.interval === interval && length.intervalCount === intervalCount && legacyIntervalMs === null);
+  return isSame ? {} : fieldsOfTerm({ cycle: cycleOf(period, length), period });
+}
+
+function cancelFields(ms: number | null, periodEndMs: number) {
+  const cancelAt = momentOf(ms);
+  return { cancelAt, processorCancelAt: cancelAt, cancelsAtPeriodEnd: ms === periodEndMs };
+}
+
+function processorFields({ changedAtMs, isSimulated }: SubscriptionEvent) {
+  return { processorChangedAt: new Date(changedAtMs), processorSimulated: isSimulated };
+}
+
+function momentOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
