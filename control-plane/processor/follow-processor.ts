@@ -21,7 +21,11 @@ export async function followProcessor(context: ChangeContext, event: Subscriptio
   const taken = await insertProcessorEvent(db, environment, { id: event.id, receivedAt: new Date(nowMs) });
   const isOlder = row.processorChangedAt !== null && event.changedAtMs < row.processorChangedAt.getTime();
   if (!taken || isOlder) return;
-  await changeSubscription(context, row, fieldsAfter(row, event, nowMs));
+  const isNextPeriod = event.period !== undefined && event.period.fromMs >= row.currentPeriodEnd.getTime();
+  // A plan that waited for the next period holds from its start on.
+  const since = isNextPeriod && event.period ? { since: new Date(Math.min(event.period.fromMs, nowMs)) } : {};
+  const fields = { ...(isNextPeriod ? pendingPlan(row) : {}), ...fieldsAfter(row, event, nowMs) };
+  await changeSubscription({ ...context, ...since }, row, fields);
 }
 
 /** A period is taken as it is told, and the interval stays: what the next one is will be told as well. */
@@ -30,10 +34,8 @@ function fieldsAfter(
   { status, statusSinceMs, period, cancelAtMs, trialEndMs, changedAtMs }: SubscriptionEvent,
   nowMs: number,
 ): Partial<SubscriptionFields> {
-  const isNextPeriod = period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
   const endMs = period?.toMs ?? row.currentPeriodEnd.getTime();
   return {
-    ...(isNextPeriod ? pendingPlan(row) : {}),
     ...movedTo(row, status, new Date(statusSinceMs)),
     ...(period ? inPeriod(row, period) : {}),
     // What the processor tells of has begun, also where its clock is ahead of ours.

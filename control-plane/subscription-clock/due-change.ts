@@ -7,6 +7,8 @@ export interface DueChange {
   /** The weightiest of what happened, as the audit log names it. */
   action: 'subscriptions.cancel' | 'subscriptions.endTrial' | 'subscriptions.rollPeriod';
   fields: Partial<SubscriptionFields>;
+  /** When it took effect, however late it is noticed. */
+  since: Date;
 }
 
 /** A period may be a millisecond long, and each roll tells its tenant and writes an audit entry. */
@@ -26,10 +28,10 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
   const roll = period && { ...period, noRollBefore: new Date(nowMs + ROLL_PAUSE_MS) };
   if (row.status === 'trialing' && row.trialEnd && row.trialEnd.getTime() <= nowMs) {
     const fields = { ...roll, ...movedTo(row, 'active', row.trialEnd) };
-    return { action: 'subscriptions.endTrial', fields };
+    return { action: 'subscriptions.endTrial', fields, since: row.trialEnd };
   }
   if (!roll || (row.noRollBefore && row.noRollBefore.getTime() > nowMs)) return undefined;
-  return { action: 'subscriptions.rollPeriod', fields: roll };
+  return { action: 'subscriptions.rollPeriod', fields: roll, since: row.currentPeriodEnd };
 }
 
 /**
@@ -39,7 +41,7 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
 function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
   const at = cancelAt < row.statusSince ? row.statusSince : cancelAt;
   const fields = { ...rolled(row, at.getTime() - 1), ...movedTo(row, 'canceled', at) };
-  return { action: 'subscriptions.cancel', fields };
+  return { action: 'subscriptions.cancel', fields, since: at };
 }
 
 /** Into the period of that moment. */
