@@ -55,10 +55,13 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   return event.changedAtMs < localOrderMs(localChangedAt, status);
 }
 
-/** When what it says took effect there, but not before the subscription was made here. */
-function sinceOf({ createdAt }: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
+/** When what it says took effect there: a next period at its start. Not before the subscription was made here. */
+function sinceOf(row: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
   if (event.isSimulated) return new Date(nowMs);
-  return new Date(Math.max(createdAt.getTime(), event.statusSinceMs));
+  const { statusSinceMs, period } = event;
+  const isNext = period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
+  const sinceMs = isNext ? Math.min(statusSinceMs, period.fromMs) : statusSinceMs;
+  return new Date(Math.max(row.createdAt.getTime(), sinceMs));
 }
 
 const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };

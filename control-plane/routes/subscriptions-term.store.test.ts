@@ -176,6 +176,7 @@ describe('a trial', () => {
       ...{ status, trialEnd: paid.currentPeriodStart, billingAnchor: paid.currentPeriodStart },
       ...{ currentPeriodEnd: end, cancelAt: end },
     });
+    expectRefusal(await made.patch(body.id, { status: 'trialing' }), 'illegal_transition');
   });
 
   it('that becomes active in a period that is given, or is paused, keeps that period', async () => {

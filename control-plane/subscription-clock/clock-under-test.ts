@@ -15,6 +15,7 @@ import { startSubscriptionClock } from './subscription-clock.ts';
 /** When the clock of a test stands still. */
 export const START = new Date('2026-01-31T00:00:00.000Z');
 export const DAY_MS = 86_400_000;
+const CUSTOMERS = 16;
 const log = pino({ level: 'silent' });
 
 /** An installation of its own, where it is the last of January, 2026. */
@@ -25,7 +26,10 @@ export async function clockUnderTest() {
   await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
   const environment = `${keys.workspaceId}:live`;
   const catalogue = catalogueUnderTest(pool, environment);
-  const [customerId, planId] = [await catalogue.customer(), await catalogue.plan()];
+  const planId = await catalogue.plan();
+  // A few: moves of one customer wait for each other, and each reads all that it holds.
+  const customerIds = await Promise.all(Array.from({ length: CUSTOMERS }, () => catalogue.customer()));
+  let added = 0;
   const clock = standingClock();
   const registry = new Registry();
   const metrics = createClockMetrics(registry, clock.nowMs);
@@ -54,8 +58,11 @@ export async function clockUnderTest() {
       clocks.push(started);
       return started;
     },
-    add: (fields: Partial<SubscriptionFields>) =>
-      addSubscription({ pool, environment, customerId, planId }, fields),
+    add(fields: Partial<SubscriptionFields>) {
+      added += 1;
+      const customerId = customerIds[added % CUSTOMERS] ?? '';
+      return addSubscription({ pool, environment, customerId, planId }, fields);
+    },
     async row(id: string) {
       const found = await findSubscription(pool, environment, id);
       if (!found) throw new Error(`there is no subscription ${id}`);

@@ -8,6 +8,8 @@ export interface DueChange {
   /** The weightiest of what happened, as the audit log names it. */
   action: 'subscriptions.cancel' | 'subscriptions.endTrial' | 'subscriptions.rollPeriod';
   fields: Partial<SubscriptionFields>;
+  /** When it took effect, however late it is noticed. */
+  since: Date;
 }
 
 /** A period may be a millisecond long, and each roll tells its tenant and writes an audit entry. */
@@ -32,10 +34,10 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
   const isProcessors = row.processorSubscriptionId !== null;
   if (row.status === 'trialing' && row.trialEnd && hasCome(row, row.trialEnd, { isProcessors, nowMs })) {
     const fields = { ...roll, ...movedTo(row, 'active', row.trialEnd) };
-    return { action: 'subscriptions.endTrial', fields };
+    return { action: 'subscriptions.endTrial', fields, since: row.trialEnd };
   }
   if (!roll || (row.noRollBefore && row.noRollBefore.getTime() > nowMs)) return undefined;
-  return { action: 'subscriptions.rollPeriod', fields: roll };
+  return { action: 'subscriptions.rollPeriod', fields: roll, since: row.currentPeriodEnd };
 }
 
 /** Of what the processor says itself it has the first word. */
@@ -56,7 +58,7 @@ interface Look {
 function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
   const at = cancelAt < row.statusSince ? row.statusSince : cancelAt;
   const fields = { ...rolled(row, at.getTime() - 1), ...movedTo(row, 'canceled', at) };
-  return { action: 'subscriptions.cancel', fields };
+  return { action: 'subscriptions.cancel', fields, since: at };
 }
 
 /** Into the period of that moment. */

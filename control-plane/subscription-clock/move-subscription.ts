@@ -22,7 +22,8 @@ export function moveSubscription(
     const row = await lockSubscription(db, environment, id);
     const due = row && dueChange(row, nowMs);
     if (!due) return false;
-    const context = { db, environment, actor: 'clock', operationId: due.action, nowMs };
+    const { action: operationId, since } = due;
+    const context = { db, environment, actor: 'clock', operationId, nowMs, since };
     await changeSubscription(context, row, due.fields);
     return true;
   });

@@ -22,11 +22,12 @@ export async function patchSubscription(
   const { nowMs } = context;
   const row = withRunningPeriod(locked, body, nowMs);
   const { status = row.status } = body;
+  const metadata = readMetadata(bodyText) ?? row.metadata;
+  // Before its moments are looked at: what can never be trialing again is not asked for the end of a trial.
+  requireTransition(row, status);
   const trialEnd = patchedTrialEnd(row, body, nowMs);
   const term = patchedTerm(row, body, { status, trialEnd, nowMs });
   const processorSubscriptionId = patchedProcessorId(row, body);
-  const metadata = readMetadata(bodyText) ?? row.metadata;
-  requireTransition(row, status);
   const plan = await patchedPlan(context, row, body);
   const fields = { ...term, ...plan, processorSubscriptionId, ...movedTo(row, status, new Date(nowMs)) };
   if (hasEnded(row.status)) requireOnlyMetadata(row, fields);

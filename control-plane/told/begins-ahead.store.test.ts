@@ -141,6 +141,26 @@ describe('a plan that waits for the end of the period', () => {
     ]);
   });
 
+  it('covers usage from the end of the period on, however late the clock comes', async () => {
+    await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+    await made.feature('calls', 'metered', 'calls');
+    const customerId = await made.customer();
+    const end = inDays(3);
+    const id = await made.subscribe(customerId, { calls: 5 }, { currentPeriodEnd: end });
+    const planId = await made.plan({ calls: 9 });
+    await change(id, { planId, at: 'period_end' });
+    pass(4 * DAY_MS);
+    const params = { subscriptionId: id };
+    const planNow = async () => (await api.ask('subscriptions.retrieve', { params })).body.planId;
+    await expect.poll(planNow, { timeout: 20_000, interval: 50 }).toBe(planId);
+    const { rows } = await api.pool.query(
+      `SELECT starts_at AS since, limits::text FROM metered_terms
+        WHERE customer_id = $1 ORDER BY starts_at DESC LIMIT 1`,
+      [customerId],
+    );
+    expect(rows).toEqual([{ since: new Date(end), limits: '{9}' }]);
+  });
+
   it('is taken with the end of a trial, and never by what is canceled then', async () => {
     const planId = await made.plan({ seats: 9 });
     const trial = { trialEnd: inDays(3) };
