@@ -61,20 +61,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const { keys, memory, notes } = createMemories(deps, freshness);
   const firstCalls = createFirstCallStamp(pool, log);
   const lastUsed = createLastUsedStamp(pool, log);
-  const sweep = startSweep(pool, log);
-  const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
-  const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
-  const creditExpiry = startCreditExpiry(deps);
-  const processorMatcher = startProcessorMatcher(deps);
-  const entitlementTeller = startEntitlementTeller({
-    pool,
-    clock,
-    log,
-    metrics: createTellerMetrics(deps.metrics, clock.nowMs),
-  });
-  const logWatch = watchLog(deps);
-  const clockRepair = startClockRepair({ pool, clock, log });
-  const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
+  const jobs = startJobs(deps);
+  const { jobWatch } = jobs;
   createReadGauges(deps.metrics, {
     lagBytes: () => freshness.lag().bytes,
     lagSeconds: () => freshness.lag().seconds,
@@ -87,10 +75,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
         ...notes.channels,
         [CHANNELS.changes]: (payload) => {
           hear(CHANNELS.changes, payload);
-          if (mayMap(payload)) processorMatcher.wake();
+          if (mayMap(payload)) jobs.wakeMatcher();
         },
         [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote),
-        [CHANNELS.fanoutAsked]: entitlementTeller.wake,
+        [CHANNELS.fanoutAsked]: jobs.wakeTeller,
       },
       onSession() {
         freshness.newSession();
@@ -100,16 +88,43 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
     async close() {
       freshness.close();
       memory.close();
-      await jobWatch.close();
-      await logWatch?.close();
-      await clockRepair.close();
-      await entitlementTeller.close();
-      await subscriptionClock.close();
-      await creditExpiry.close();
-      await processorMatcher.close();
-      await sweep.close();
+      await jobs.close();
       await firstCalls.close();
       await lastUsed.close();
+    },
+  };
+}
+
+/** What time does, and what changes leave to be done; the job watch tells which of it stands still. */
+function startJobs(deps: ControlPlaneDeps) {
+  const { pool, clock, log } = deps;
+  const sweep = startSweep(pool, log);
+  const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
+  const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
+  const creditExpiry = startCreditExpiry(deps);
+  const processorMatcher = startProcessorMatcher(deps);
+  const tellerMetrics = createTellerMetrics(deps.metrics, clock.nowMs);
+  const entitlementTeller = startEntitlementTeller({ pool, clock, log, metrics: tellerMetrics });
+  const logWatch = watchLog(deps);
+  const clockRepair = startClockRepair({ pool, clock, log });
+  const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
+  const jobs = [
+    jobWatch,
+    ...(logWatch ? [logWatch] : []),
+    clockRepair,
+    entitlementTeller,
+    subscriptionClock,
+    creditExpiry,
+    processorMatcher,
+    sweep,
+  ];
+  return {
+    jobWatch,
+    wakeMatcher: () => processorMatcher.wake(),
+    wakeTeller: () => entitlementTeller.wake(),
+    /** One after the other, the last to be started last. */
+    async close() {
+      for (const job of jobs) await job.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { CLOCK_REPAIR } from './clock-repair/clock-repair.ts';
 import { CREDIT_EXPIRY } from './credits/credit-expiry.ts';
 import { LOG_WATCH } from './log-watch/log-watch.ts';
 import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
+import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from './processor/processor-matcher.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock/subscription-clock.ts';
 import { ENTITLEMENT_TELLER } from './told/entitlement-teller.ts';
 
@@ -23,6 +24,11 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
     {
       ...ENTITLEMENT_TELLER,
       stops: 'nobody is told of entitlements that a plan or time has changed',
+    },
+    {
+      job: PROCESSOR_MATCHER,
+      everyMs: MATCHER_EVERY_MS,
+      stops: 'processor events that waited for a mapping are not applied',
     },
     ...(watchesLog
       ? [{ ...LOG_WATCH, stops: 'nobody looks whether Kafka gives up what is not loaded' }]

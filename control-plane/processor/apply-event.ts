@@ -55,7 +55,7 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   return event.changedAtMs < localOrderMs(localChangedAt, status);
 }
 
-/** When what it says took effect there: a next period at its start. Not before the subscription was made here. */
+/** When what it says took effect there: a next period at its start. Not before the subscription was made. */
 function sinceOf(row: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
   if (event.isSimulated) return new Date(nowMs);
   const { statusSinceMs, period } = event;

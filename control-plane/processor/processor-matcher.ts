@@ -24,9 +24,9 @@ export interface ProcessorMatcherOptions {
   everyMs?: number;
 }
 
-const PROCESSOR_MATCHER = 'processor-matcher';
+export const PROCESSOR_MATCHER = 'processor-matcher';
 
-const EVERY_MS = 5_000;
+export const EVERY_MS = 5_000;
 const CHUNK = 100;
 const FROM_THE_START: MatchableSubscription = { environment: '', processorSubscriptionId: '' };
 
