@@ -1,6 +1,6 @@
 import type pino from 'pino';
 import type { KeyCache } from '../infra/key-cache.ts';
-import type { Answer, UsageRequest } from '../infra/ports/engine.ts';
+import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Fatal, Transient } from '../schemas/failures.ts';
@@ -11,6 +11,7 @@ import type { BeginUsage } from './begin-usage.ts';
 import { createBufferPool } from './buffer-pool.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { inflate, readBody } from './read-body.ts';
+import { JSON_BODY, JSON_RETRY, usageAnswerHeaders } from './usage-answer-headers.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
 
 export interface AcceptDeps {
@@ -48,7 +49,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const whole = head.gzip ? await inflate(read, memory, BODY_BYTES_MAX) : read;
     if ('code' in whole) return refuse(exchange, whole);
     try {
-      const { kind, includeEvents, idempotencyKey } = head;
+      const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;
       const { requestId } = exchange;
       const { environment } = key;
       // Member by member: an object that is spread costs a microsecond, and a single event has two.
@@ -58,6 +59,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
         body: whole.body,
         idempotencyKey,
         includeEvents,
+        isStrict,
+        numbersAsText,
         requestId,
       });
     } finally {
@@ -69,8 +72,9 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const begun = begin(request);
     const { answer, created, durable } = begun instanceof Promise ? await begun : begun;
     if ((await durable) === 'no_space') return refuse(exchange, DISK_LOW);
-    send(exchange, answer);
-    metrics.answered(request.kind, answer.status, created);
+    const { status, body, release } = answer;
+    exchange.respond(status, usageAnswerHeaders(answer, request), body, release);
+    metrics.answered(request.kind, status, created);
   }
 
   function refuse(exchange: Exchange, refusal: Refusal): void {
@@ -88,10 +92,6 @@ const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
 /** That is kept for bodies to come. */
 const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
 
-const JSON_BODY = { 'content-type': 'application/json' };
-const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
-const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };
-
 const DISK_LOW: Refusal = {
   code: 'unavailable',
   message: 'The disk is nearly full; nothing of this request was stored. Send it again later.',
@@ -108,9 +108,4 @@ function refusalOf(error: unknown, { requestId }: Exchange, { log, fail }: Accep
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
   log.error({ err: error, requestId }, 'a usage request failed');
   return INTERNAL;
-}
-
-function send(exchange: Exchange, { status, replayed, body, release }: Answer): void {
-  const headers = replayed ? JSON_REPLAYED : status === 503 ? JSON_RETRY : JSON_BODY;
-  exchange.respond(status, headers, body, release);
 }
