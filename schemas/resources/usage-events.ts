@@ -23,7 +23,7 @@ const VALUE =
   'At most 15 integer digits. Rounded half-even to 12 fraction digits, which are what is stored; with ' +
   '`Prefer: handling=strict` more of them are refused.';
 const OCCURRED_AT =
-  'RFC 3339 with any offset; also without seconds, with a space in place of the T, or with +0000. Now, when ' +
+  'RFC 3339 with any offset; also without seconds, with a space in place of the T, or +0000. Now, when ' +
   'it is left out.';
 
 const NewUsageEvent = Type.Object({
