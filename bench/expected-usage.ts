@@ -49,11 +49,12 @@ const AGGREGATE: Record<Aggregation, (events: KeptEvent[], meter: MeterPlan) => 
   },
 };
 
-/** Greatest (occurredAt, createdAt, id). */
+/** Greatest (occurredAt, createdAt), then the order of arrival. */
 function isLater(a: KeptEvent, b: KeptEvent): boolean {
   if (occurredAtOf(a) !== occurredAtOf(b)) return occurredAtOf(a) > occurredAtOf(b);
   if (a.createdAtMs === undefined || b.createdAtMs === undefined) throw new Error('a tie without createdAt');
-  return a.createdAtMs === b.createdAtMs ? a.id > b.id : a.createdAtMs > b.createdAtMs;
+  if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs > b.createdAtMs;
+  return a.order === undefined || b.order === undefined ? a.id > b.id : a.order > b.order;
 }
 
 /** Largest total first, equal ones by their text's bytes; events without the property stand under ''. */

@@ -205,6 +205,17 @@ describe('expected usage', () => {
     expect(plainText(aggregate([...events].reverse(), meter('latest')))).toBe('-5');
   });
 
+  /** Red when the judge goes by ids as it did before the product kept the order. */
+  it('orders events of one moment by their arrival, and those of earlier stories by their ids', () => {
+    const twins = [events[0], events[0]].map((event, at) => {
+      if (!event) throw new Error('there are events');
+      return { ...event, id: `use_${1 - at}`, order: at, event: { ...event.event, value: BigInt(at) } };
+    });
+    expect(aggregate(twins, meter('latest'))).toBe(1n);
+    const earlier = twins.map(({ order: _, ...event }) => event);
+    expect(aggregate(earlier, meter('latest'))).toBe(0n);
+  });
+
   it('groups, sorts by total and then value, and prices each group', () => {
     const found = breakdown(events, meter('sum', { creditRate: '2' }), 'user');
     const rows = found.items.map(({ value, total, count, creditCost }) => {

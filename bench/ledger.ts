@@ -12,6 +12,11 @@ export interface KeptEvent {
   createdAtMs: number | undefined;
   askedAtMs: number;
   answeredAtMs: number;
+  /**
+   * Which of all that were acknowledged here it was: of one request in the order of its items. Missing where
+   * an earlier release wrote the story, which ordered events of one moment by their ids.
+   */
+  order?: number;
   /** How many answers said `created`. */
   created: number;
   /** CRC-32 of the event as the first answer that shows it does: every later one shows the same bytes. */
@@ -178,7 +183,7 @@ function keep(
   let entry = kept.get(event.key);
   if (!entry) {
     const unseen = { createdAtMs: undefined, created: 0, shownCrc: undefined };
-    entry = { event, id: String(told.id), askedAtMs, answeredAtMs, ...unseen };
+    entry = { event, id: String(told.id), order: kept.size, askedAtMs, answeredAtMs, ...unseen };
     kept.set(event.key, entry);
   }
   // Of two racing copies the later one may be answered first.

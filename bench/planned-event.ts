@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { markedNumber, plainText, units } from './exact.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -42,6 +43,11 @@ export interface EventScope {
   nowMs: number;
   /** False: no event may need its answer to be understood (no default times, no `latest` meter). */
   answersShowEvents: boolean;
+  /**
+   * True: a `latest` event may leave its time to the product. Of two requests in one millisecond no client
+   * can tell which came first, so it names its time unless the story was written before.
+   */
+  latestWithoutTimes?: true;
 }
 
 const DAY_MS = 86_400_000;
@@ -55,12 +61,15 @@ export function meanEvent(key: string, scope: EventScope): MeantEvent {
   const aggregation = world.meters[meter]?.aggregation;
   const sinks = world.customers[customer]?.belowZero === true && aggregation === 'max';
   const value = units(valueText(random));
+  const isTimed = !(scope.answersShowEvents && random.chance(0.08));
+  const mayLackTime = aggregation !== 'latest' || scope.latestWithoutTimes;
+  const untimed = mayLackTime ? undefined : scope.nowMs - (crc32(key) % DAY_MS);
   return {
     key,
     customer,
     meter,
     value: sinks && value >= 0n ? -value - 1n : value,
-    occurredAtMs: scope.answersShowEvents && random.chance(0.08) ? undefined : occurredAt(scope),
+    occurredAtMs: isTimed ? occurredAt(scope) : untimed,
     properties: properties(random, aggregation === 'unique' ? 400 : 12),
   };
 }
@@ -105,7 +114,7 @@ function pickCustomer({ random, world }: EventScope): number {
 }
 
 function pickMeter({ random, world, answersShowEvents }: EventScope): number {
-  // Two `latest` events at the same instant are ordered by createdAt and id, so their answers must show both.
+  // Two `latest` events at the same instant are ordered by createdAt first, so their answers must show it.
   const usable = world.meters
     .map((_, at) => at)
     .filter((at) => {

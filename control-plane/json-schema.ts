@@ -27,6 +27,8 @@ const EMAIL_LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`
 
 const formats = {
   'date-time': isMoment,
+  // Its digits are judged by who reads them.
+  decimal: { type: 'number' as const, validate: () => true },
   email: new RegExp(`^${EMAIL_NAME}@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})+$`, 'u'),
 };
 

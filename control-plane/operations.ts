@@ -2,17 +2,19 @@ import type { Context } from 'koa';
 import type { Pool } from 'pg';
 import type { Clock } from '../infra/ports/clock.ts';
 import { Rejected } from '../schemas/failures.ts';
-import type { Route } from '../schemas/route.ts';
+import { type Route, readsBody } from '../schemas/route.ts';
 import { type OperationId, ROUTES } from '../schemas/routes.ts';
 import { exactJson } from '../schemas/rules/exact-json.ts';
+import { appliedPreferences, type Preferences, readPreferences } from '../schemas/rules/preferences.ts';
 import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
+import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
 import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
-import { createReadInput } from './read-input.ts';
+import { createReadInput, refuseUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import { type InPlace, shareOf } from './request-places.ts';
 import type { PublicPages } from './routes/service.ts';
@@ -39,7 +41,7 @@ export function createOperations(deps: OperationDeps): Mounted[] {
 
 function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): Serve {
   const page = Object.hasOwn(deps.pages, operationId) && deps.pages[operationId as keyof PublicPages];
-  if (page) return servePage(page);
+  if (page) return servePage(page, route);
   const handler = Object.hasOwn(deps.handlers, operationId) && deps.handlers[operationId as keyof Handlers];
   // The table ties each handler to its own route; here they are all one.
   return handler
@@ -47,8 +49,12 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
     : serveElsewhere;
 }
 
-function servePage(page: PublicPages[keyof PublicPages]): Serve {
+function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
+  // Its pages keep what is looked at in their address.
+  const isDocs = /^\/docs\b/.test(route.path);
   return async (ctx, params) => {
+    const search = searchOf(ctx);
+    if (search && !isDocs) refuseUnknown(search, route);
     const { status = 200, mediaType, headers = {}, body } = await page(params);
     ctx.status = status;
     ctx.set(headers);
@@ -68,25 +74,41 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   return async (ctx, params) => {
     const caller = await deps.authorise(ctx, route.access, params);
     refuseTooMany(ctx, deps.takeRequest(caller));
-    await deps.inPlace(caller, () => serve(ctx, params, caller));
+    const preferences = applyPreferences(ctx, route);
+    await deps.inPlace(caller, () => serve(ctx, params, { caller, preferences }));
   };
 
-  async function serve(ctx: Context, params: Record<string, string>, caller: Caller): Promise<void> {
+  async function serve(
+    ctx: Context,
+    params: Record<string, string>,
+    { caller, preferences }: { caller: Caller; preferences: Preferences },
+  ): Promise<void> {
     const input = await readInput(ctx, params);
     const requestId = String(ctx.state.requestId);
     const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
     const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
     try {
-      if (isPlainRead(ctx, route)) return respond(ctx, route, await answer(deps.pool));
+      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await answer(deps.pool));
       const change = changeOf(ctx, route, caller, input);
       const { replayed, ...answered } = await deps.runChange(change, answer);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
-      respond(ctx, route, answered);
+      respond(ctx, route, preferences, answered);
     } catch (error) {
       // Here, where no transaction is open any more.
       throw await withOtherMode(deps.pool, caller, error, input);
     }
   }
+}
+
+/**
+ * What will be done of what the request prefers; where nothing is read there is nothing to be strict about.
+ */
+function applyPreferences(ctx: Context, route: Route): Preferences {
+  const { isStrict, numbersAsText } = readPreferences(ctx.headers.prefer as string | undefined);
+  const preferences = { isStrict: isStrict && readsBody(route), numbersAsText };
+  const applied = appliedPreferences(preferences);
+  if (applied !== undefined) ctx.set('Preference-Applied', applied);
+  return preferences;
 }
 
 const NO_CONTENT = 204;
@@ -101,16 +123,22 @@ function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
   return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
 }
 
-function respond(ctx: Context, route: Route, { status, body }: { status: number; body: string }): void {
+function respond(
+  ctx: Context,
+  route: Route,
+  preferences: Preferences,
+  { status, body }: { status: number; body: string },
+): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
+  // Of the object, whatever form its numbers take: it goes back in If-Match.
   if (route.etag) ctx.set('ETag', etagOf(body));
   if (route.etag && ctx.fresh) {
     ctx.status = NOT_MODIFIED;
     return;
   }
   ctx.set('Content-Type', 'application/json');
-  ctx.body = body;
+  ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
 }
 
 /** A signed call is not repeated under a key: it would be answered before its signature is looked at. */

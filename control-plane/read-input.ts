@@ -2,11 +2,17 @@ import type { Context } from 'koa';
 import { type TSchema, Type } from 'typebox';
 import { Rejected } from '../schemas/failures.ts';
 import { type Route, readsBody } from '../schemas/route.ts';
-import { faultyText } from '../schemas/rules/exact-json.ts';
+import { exactJson, faultyText, parseExact } from '../schemas/rules/exact-json.ts';
+import { ignoredFieldsHeader } from '../schemas/rules/ignored-fields.ts';
+import { jsonFault } from '../schemas/rules/json-fault.ts';
+import { readPreferences } from '../schemas/rules/preferences.ts';
+import { unknownParameter } from '../schemas/rules/query-parameters.ts';
+import { didYouMean } from '../schemas/rules/similar-name.ts';
+import { dropNulls } from './absent-members.ts';
 import { type Check, checkOf, textCheckOf } from './json-schema.ts';
 import { readBodyText } from './read-body.ts';
 import type { HandlerInput } from './request-context.ts';
-import { ignoredFieldsHeader, unknownFields } from './unknown-fields.ts';
+import { namesBeside, unknownFields } from './unknown-fields.ts';
 
 /** Reads and checks what a request says. Throws Rejected: media type, size, JSON, then fields. */
 export type ReadInput = (
@@ -24,15 +30,16 @@ export function createReadInput(route: Route): ReadInput {
   const schema = bodySchemaOf(route);
   const checkBody = schema && checkOf(schema);
 
-  function checked(ctx: Context, params: Record<string, string>, bodyText: string): HandlerInput<Route> {
-    const isLeftOut = bodyText === '' && isOptional;
-    const body = schema && parseJson(isLeftOut ? '{}' : bodyText);
-    const { querystring } = ctx;
-    const search = querystring === '' ? undefined : new URLSearchParams(querystring);
+  function checked(ctx: Context, params: Record<string, string>, sent: string): HandlerInput<Route> {
+    const { body, bodyText } = schema
+      ? readJson(schema, sent, isOptional)
+      : { body: undefined, bodyText: sent };
+    const search = searchOf(ctx);
     const query: Record<string, unknown> = search ? Object.fromEntries(search) : {};
     checkTexts({ params, query, body });
     checkParams(params);
-    if (search) checkOnce(route, search);
+    if (search) checkNames(route, search);
+    restorePlus(route, query);
     checkQuery(query);
     if (schema && checkBody) takeBody(ctx, { schema, check: checkBody, body });
     return { params, query, body, bodyText } as HandlerInput<Route>;
@@ -60,13 +67,56 @@ function bodySchemaOf(route: Route): TSchema | undefined {
   return route.body ?? NO_FIELDS;
 }
 
-function parseJson(text: string): unknown {
+const BYTE_ORDER_MARK = '\ufeff';
+
+/**
+ * The body, and its text for numbers that a double would round: without what is null and stands for absent.
+ */
+function readJson(schema: TSchema, sent: string, isOptional: boolean): { body: unknown; bodyText: string } {
+  const text = sent.startsWith(BYTE_ORDER_MARK) ? sent.slice(BYTE_ORDER_MARK.length) : sent;
+  const body = parseJson(text === '' && isOptional ? '{}' : text, sent);
+  if (!dropNulls(schema, body)) return { body, bodyText: text };
+  const exact = parseExact(text);
+  dropNulls(schema, exact);
+  return { body, bodyText: exactJson(exact) };
+}
+
+function parseJson(text: string, sent: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Rejected('invalid_json', 'The body is not valid JSON.');
+    const [bytes, all] = [Buffer.from(text), Buffer.byteLength(sent)];
+    throw new Rejected('invalid_json', `The body ${jsonFault(bytes, all - bytes.length)}.`);
   }
 }
+
+export function searchOf({ querystring }: Context): URLSearchParams | undefined {
+  return querystring === '' ? undefined : new URLSearchParams(querystring);
+}
+
+/** Throws Rejected for a parameter that the operation does not know. */
+export function refuseUnknown(search: URLSearchParams, { query }: Route): void {
+  const refusal = unknownParameter(search, Object.keys(query.properties));
+  if (refusal) throw new Rejected(refusal.code, refusal.message, { param: refusal.param ?? '' });
+}
+
+/**
+ * Pages and their campaigns put what they like into an address; who asks for what is gone is told just that.
+ */
+function checkNames(route: Route, search: URLSearchParams): void {
+  if (!route.fromBrowser && !route.deprecated) refuseUnknown(search, route);
+  checkOnce(route, search);
+}
+
+/** In a query a plus is a space: `…T00:00:00+01:00` comes as `…T00:00:00 01:00`. */
+function restorePlus({ query: { properties } }: Route, query: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(query)) {
+    const schema: (TSchema & { format?: string }) | undefined = properties[name];
+    if (schema?.format === 'date-time') query[name] = String(value).replace(SPACED_OFFSET, '$1+$2');
+  }
+}
+
+const SPACED_OFFSET = /(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/;
 
 /** Neither Postgres nor ClickHouse can keep such a text, and NUL marks our own exact numbers. */
 function checkTexts(texts: unknown): void {
@@ -89,20 +139,11 @@ function takeBody(
 ): void {
   check(body);
   const unknown = unknownFields(schema, body);
-  const isStrict = prefersStrict(ctx);
-  if (isStrict) ctx.set('Preference-Applied', 'handling=strict');
   if (unknown.length === 0) return;
-  if (isStrict) {
+  if (readPreferences(ctx.get('prefer')).isStrict) {
     const param = unknown[0] ?? '';
-    throw new Rejected('invalid_request', `The field \`${param}\` is not known.`, { param });
+    const hint = didYouMean(param.split('.').at(-1) ?? '', namesBeside(schema, param));
+    throw new Rejected('invalid_request', `The field \`${param}\` is not known.${hint}`, { param });
   }
   ctx.set('X-Ignored-Fields', ignoredFieldsHeader(unknown));
-}
-
-/** `Prefer: handling=strict`, RFC 7240: a list of preferences, values may be quoted. */
-function prefersStrict(ctx: Context): boolean {
-  return ctx
-    .get('prefer')
-    .split(',')
-    .some((preference) => /^\s*handling\s*=\s*"?strict"?\s*(;|$)/i.test(preference));
 }

@@ -1,4 +1,6 @@
 import type { ErrorObject } from 'ajv';
+import { misspelling } from '../schemas/rules/similar-name.ts';
+import { timestampFault } from '../schemas/rules/timestamp-fault.ts';
 
 /** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
 export function refusalReason(error: ErrorObject): string {
@@ -8,12 +10,12 @@ export function refusalReason(error: ErrorObject): string {
 type Reason = (error: ErrorObject) => string;
 
 const REASONS: Record<string, Reason> = {
-  required: () => 'is required',
+  required: isRequired,
   type: ({ params }) => mustBe([params.type].flat()),
   anyOf: ({ parentSchema }) => mustBe(typesOf(parentSchema?.anyOf)),
   enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
   const: ({ params }) => `must be ${JSON.stringify(params.allowedValue)}`,
-  format: ({ params }) => FORMATS[params.format] ?? 'is not valid',
+  format: ({ params, data }) => FORMATS[params.format]?.(String(data)) ?? 'is not valid',
   pattern: ({ parentSchema }) => parentSchema?.['x-pattern-rule'] ?? 'is not valid',
   minLength: ({ params }) => atLeast(params.limit, 'characters'),
   maxLength: ({ params }) => `must have at most ${params.limit} characters`,
@@ -27,10 +29,18 @@ const REASONS: Record<string, Reason> = {
   maxProperties: ({ params }) => `must have at most ${params.limit} entries`,
 };
 
-const FORMATS: Record<string, string> = {
-  'date-time': 'must be an RFC 3339 timestamp from 1970 to 2099',
-  email: 'must be an email address, like ada@example.com',
+const FORMATS: Record<string, (text: string) => string> = {
+  'date-time': (text) => timestampFault(text) ?? 'must lie in the years 1970 to 2099',
+  email: () => 'must be an email address, like ada@example.com',
 };
+
+/** And under which name it was probably sent. */
+function isRequired({ params, parentSchema, data }: ErrorObject): string {
+  const known: object = parentSchema?.properties ?? {};
+  const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(known, name));
+  const sent = misspelling(String(params.missingProperty), unknown);
+  return sent === undefined ? 'is required' : `is required; the body has \`${sent}\`, which is not known`;
+}
 
 const TYPES: Record<string, string> = {
   string: 'a string',

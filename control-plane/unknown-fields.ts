@@ -16,23 +16,17 @@ export function unknownFields(schema: TSchema, body: unknown): string[] {
   });
 }
 
+/** Names that are known where this unknown field stands, for a hint. */
+export function namesBeside(schema: TSchema, path: string): string[] {
+  const [name, ...below] = path.split('.');
+  const { properties = {}, items, anyOf } = schema as Shape;
+  if (anyOf) return anyOf.flatMap((branch) => namesBeside(branch, path));
+  const inner = items ?? (Object.hasOwn(properties, name ?? '') ? properties[name ?? ''] : undefined);
+  return inner && below.length > 0 ? namesBeside(inner, below.join('.')) : Object.keys(properties);
+}
+
 interface Shape {
   properties?: Record<string, TSchema>;
   items?: TSchema;
   anyOf?: TSchema[];
-}
-
-/** Names in the header; what is beyond is counted only, so that an answer's head stays small. */
-const NAMES_MAX = 20;
-const NAME_CHARS_MAX = 64;
-
-/** For `X-Ignored-Fields`: `a, b`; whatever a header cannot hold, and commas, percent-encoded. */
-export function ignoredFieldsHeader(names: string[]): string {
-  const shown = names.slice(0, NAMES_MAX).map((name) => encodeName(name.slice(0, NAME_CHARS_MAX)));
-  if (names.length > NAMES_MAX) shown.push(`and ${names.length - NAMES_MAX} more`);
-  return shown.join(', ');
-}
-
-function encodeName(name: string): string {
-  return name.toWellFormed().replace(/[^\x21-\x24\x26-\x2b\x2d-\x7e]+/g, encodeURIComponent);
 }

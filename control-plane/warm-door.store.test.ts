@@ -65,6 +65,7 @@ describe('the warm door', () => {
       { headers: { 'x-api-key': 'sk_live_other' } },
       { headers: { 'x-api-key': api.keys.live.secret } },
       { headers: { authorization: `bearer   ${api.keys.live.secret}` } },
+      { headers: { prefer: 'numbers=text' } },
     ];
     for (const feature of ['sso', 'seats', 'audit', 'nothing']) {
       for (const options of requests) {
@@ -99,6 +100,7 @@ describe('the warm door', () => {
       { 'content-type': 'application/json; charset=utf-8' },
       { 'content-type': 'text/plain' },
       { ...type, prefer: 'handling=strict' },
+      { ...type, prefer: 'numbers=text' },
       { ...type, 'content-encoding': 'gzip' },
       { ...type, ...bearer(api.keys.live.publishable) },
     ];

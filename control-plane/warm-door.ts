@@ -65,6 +65,8 @@ export function createWarmDoor(deps: WarmDoorDeps, next: RequestListener): Reque
   return (request, response) => {
     const warm = findWarm(operations, request);
     if (!warm) return next(request, response);
+    // Numbers in another form, or whatever else is preferred, are made there.
+    if (request.headers.prefer !== undefined) return next(request, response);
     if (request.method === 'GET') return answer(request, response, warm);
     if (!hasPlainBody(request)) return next(request, response);
     // By then a body that came in one piece with its head is there.
@@ -148,9 +150,9 @@ const BODY_BYTES_MAX = 16_384;
 /** JSON and no more: not to be repeated under a key, inflated or judged strictly. */
 function hasPlainBody({ headers }: IncomingMessage): boolean {
   const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': transfer } = headers;
-  const { 'idempotency-key': key, 'content-encoding': encoding, prefer } = headers;
+  const { 'idempotency-key': key, 'content-encoding': encoding } = headers;
   if (type !== 'application/json' || transfer !== undefined || Number(length) > BODY_BYTES_MAX) return false;
-  return key === undefined && encoding === undefined && prefer === undefined;
+  return key === undefined && encoding === undefined;
 }
 
 function send(response: ServerResponse, requestId: string, text: string): void {

@@ -1,6 +1,6 @@
 import type pino from 'pino';
 import type { KeyCache } from '../infra/key-cache.ts';
-import type { Answer, UsageRequest } from '../infra/ports/engine.ts';
+import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { RefusalLog } from '../infra/refusal-log.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
@@ -12,6 +12,7 @@ import type { BeginUsage } from './begin-usage.ts';
 import { createBufferPool } from './buffer-pool.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { inflate, readBody } from './read-body.ts';
+import { JSON_BODY, JSON_RETRY, usageAnswerHeaders } from './usage-answer-headers.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
 
 export interface AcceptDeps {
@@ -50,7 +51,7 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const whole = head.gzip ? await inflate(read, key.environment, memory) : read;
     if ('code' in whole) return refuse(exchange, whole);
     try {
-      const { kind, includeEvents, idempotencyKey } = head;
+      const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;
       const { requestId } = exchange;
       const { environment } = key;
       // Member by member: an object that is spread costs a microsecond, and a single event has two.
@@ -60,6 +61,8 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
         body: whole.body,
         idempotencyKey,
         includeEvents,
+        isStrict,
+        numbersAsText,
         requestId,
       });
     } finally {
@@ -71,9 +74,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     const begun = begin(request);
     const { answer, created, durable } = begun instanceof Promise ? await begun : begun;
     if ((await durable) === 'no_space') return refuse(exchange, DISK_LOW);
-    if (answer.status >= 400) refusals.refused(answer.status, () => factsOf(exchange, codeOf(answer.body)));
-    send(exchange, answer);
-    metrics.answered(request.kind, answer.status, created);
+    const { status, body, release } = answer;
+    if (status >= 400) refusals.refused(status, () => factsOf(exchange, codeOf(body)));
+    exchange.respond(status, usageAnswerHeaders(answer, request), body, release);
+    metrics.answered(request.kind, status, created);
   }
 
   function refuse(exchange: Exchange, refusal: Refusal): void {
@@ -100,10 +104,6 @@ const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
 /** That is kept for bodies to come. */
 const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
 
-const JSON_BODY = { 'content-type': 'application/json' };
-const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
-const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };
-
 const DISK_LOW: Refusal = {
   code: 'unavailable',
   message: 'The disk is nearly full; nothing of this request was stored. Send it again later.',
@@ -120,9 +120,4 @@ function refusalOf(error: unknown, { requestId }: Exchange, { log, fail }: Accep
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
   log.error({ err: error, requestId }, 'a usage request failed');
   return INTERNAL;
-}
-
-function send(exchange: Exchange, { status, replayed, body, release }: Answer): void {
-  const headers = replayed ? JSON_REPLAYED : status === 503 ? JSON_RETRY : JSON_BODY;
-  exchange.respond(status, headers, body, release);
 }

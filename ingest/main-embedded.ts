@@ -60,7 +60,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     inFlightBytes: () => admission.held,
     keys: () => store.keyCount,
   });
-  const { createdAtMs, committedAtMs } = createStamps(systemClock);
+  const { createdAtMs, arrivalOf, committedAtMs } = createStamps(systemClock);
   const groupCommit = createGroupCommit({
     log: writer,
     store,
@@ -73,6 +73,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
     registry,
     store,
     createdAtMs,
+    arrivalOf,
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });

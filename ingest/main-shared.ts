@@ -35,7 +35,7 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
   const engine = createSharedEngine({
     registry,
     hotWindowMs,
-    createdAtMs: createStamps(systemClock).createdAtMs,
+    ...createStamps(systemClock),
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });

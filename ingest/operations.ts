@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import { request } from 'undici';
 import type { Exchange } from '../infra/ports/http-front.ts';
+import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
+import { unknownParameter } from '../schemas/rules/query-parameters.ts';
 
 export interface OperationsDeps {
   metrics: Registry;
@@ -22,6 +24,12 @@ export function createOperations(deps: OperationsDeps): (exchange: Exchange) => 
   return (exchange) => {
     const page = exchange.method === 'GET' ? pages[exchange.path.replace(/\/$/, '')] : undefined;
     if (!page) return false;
+    const refusal = unknownParameter(new URLSearchParams(exchange.query), []);
+    if (refusal) {
+      const body = Buffer.from(errorBody(refusal, exchange.requestId));
+      exchange.respond(ERROR_STATUS[refusal.code], { 'content-type': 'application/json' }, body);
+      return true;
+    }
     Promise.resolve(page(exchange)).catch(() => sendJson(exchange, 503, { status: 'unavailable' }));
     return true;
   };

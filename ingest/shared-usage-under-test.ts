@@ -63,7 +63,7 @@ export async function openDataPlane(
   names.putMeter({ key: 'calls' });
   const engine = createSharedEngine({
     ...names.identifyDeps,
-    createdAtMs: createStamps(systemClock).createdAtMs,
+    ...createStamps(systemClock),
     hotWindowMs: 3 * 86_400_000,
   });
   const silent = pino({ level: 'silent' });

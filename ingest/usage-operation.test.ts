@@ -74,19 +74,42 @@ test('include takes the one value `events`, and counts for batches alone', () =>
     const head = headOf({ query }, operation);
     return 'code' in head ? [head.code, head.param] : head.includeEvents;
   };
-  expect([include(''), include('other=1'), include('include=events'), include('a=b&include=events')]).toEqual(
-    [false, false, true, true],
-  );
+  expect([include(''), include('include=events'), include('utm_source=x&include=events')]).toEqual([
+    false,
+    true,
+    true,
+  ]);
   for (const query of ['include', 'include=', 'include=Events', 'include=all', 'include=events,more']) {
     expect(include(query)).toEqual(['invalid_request', 'include']);
   }
-  expect([include('include=events', 'single'), include('include=x', 'single')]).toEqual([false, false]);
+});
+
+/** Red when a misspelt parameter is ignored: its client waits for events that no answer shows. */
+test('a query parameter that is not known is refused, and the message lists those that are', () => {
+  const refusal = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);
+  expect(refusal('includes=events', 'batch')).toEqual({
+    code: 'invalid_request',
+    message:
+      '`includes` is no query parameter of this operation: it takes `include`. Did you mean `include`?',
+    param: 'includes',
+  });
+  expect(refusal('include=events', 'single')).toMatchObject({
+    message: '`include` is no query parameter of this operation: it takes none.',
+  });
+  expect(refusal('include=events&from=x', 'batch')).toMatchObject({ param: 'from' });
+  expect(refusal(`%00${'n'.repeat(200)}=1`, 'single')).toMatchObject({ param: `\ufffd${'n'.repeat(63)}` });
+});
+
+test('preferences are read from the head', () => {
+  const prefer = (value: string) => headOf({ headers: { prefer: value } }, 'single');
+  expect(prefer('numbers=text')).toMatchObject({ isStrict: false, numbersAsText: true });
+  expect(prefer('handling=strict, numbers=text')).toMatchObject({ isStrict: true, numbersAsText: true });
 });
 
 test('the key is taken from the head, and a length that cannot fit is refused there', () => {
   const headers = { 'idempotency-key': 'order-1', 'content-length': String(2 ** 20) };
   expect(headOf({ headers }, 'single')).toMatchObject({ idempotencyKey: 'order-1' });
-  expect(headOf({}, 'single')).toEqual({ kind: 'single', includeEvents: false, gzip: false });
+  expect(headOf({}, 'single')).toMatchObject({ kind: 'single', includeEvents: false, gzip: false });
   const tooLong = { 'content-length': String(2 ** 20 + 1) };
   expect(headOf({ headers: tooLong }, 'single')).toMatchObject({ code: 'payload_too_large' });
 });

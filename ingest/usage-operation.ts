@@ -1,6 +1,8 @@
 import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
+import { type Preferences, readPreferences } from '../schemas/rules/preferences.ts';
+import { unknownParameter } from '../schemas/rules/query-parameters.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import { tooLarge } from './read-body.ts';
 
@@ -20,7 +22,9 @@ export function usageOperation({ method, path }: Exchange): UsageOperation | und
 }
 
 /** What the head of a usage request says about its body. */
-export interface UsageHead extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'> {
+export interface UsageHead
+  extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'>,
+    Preferences {
   gzip: boolean;
 }
 
@@ -37,19 +41,30 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
   if (Number(headers.get('content-length') ?? 0) > USAGE_LIMITS.bodyBytesMax) {
     return tooLarge(USAGE_LIMITS.bodyBytesMax);
   }
-  const include = query === '' ? null : new URLSearchParams(query).get('include');
-  if (operation === 'batch' && include !== null && include !== 'events') {
-    return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
-  }
+  const include = query === '' ? null : readInclude(query, operation);
+  if (typeof include === 'object' && include !== null) return include;
   // The items of a batch have keys of their own.
   const idempotencyKey = operation === 'single' ? headers.get('idempotency-key') : undefined;
   if (idempotencyKey !== undefined && !VISIBLE_ASCII.test(idempotencyKey)) return KEY_NOT_ASCII;
   return {
     kind: lines ? 'ndjson' : operation,
-    includeEvents: operation === 'batch' && include === 'events',
+    includeEvents: include === 'events',
     idempotencyKey,
     gzip: encoding === 'gzip',
+    ...readPreferences(headers.get('prefer')),
   };
+}
+
+const PARAMETERS = { single: [], batch: ['include'] };
+
+/** Null where it is left out. */
+function readInclude(query: string, operation: UsageOperation): 'events' | null | Refusal {
+  const search = new URLSearchParams(query);
+  const unknown = unknownParameter(search, PARAMETERS[operation]);
+  if (unknown) return unknown;
+  const include = search.get('include');
+  if (include === null || include === 'events') return include;
+  return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
 }
 
 const JSON_TYPE = 'application/json';

@@ -9,11 +9,24 @@ export const EVENT_COLUMNS = [
   'id', //              'use_…'
   'fingerprint', //     UInt64 as decimal text
   'value', //           Decimal(38, 12), a bare number: ClickHouse keeps every digit
-  'unique_value', //    '=' + the counted property of a `unique` meter, else ''
+  'unique_value', //    '=' + the counted property of a `unique` meter; of a `latest` meter see `arrivalText`
   'properties', //      Map(String, String), see `tagProperty`
   'occurred_at', //     DateTime64(3) as integer milliseconds
   'created_at', //      DateTime64(3) as integer milliseconds
 ] as const;
+
+const ARRIVAL_DIGITS = 6;
+
+/**
+ * What orders events of a `latest` meter that occurred and were created in one millisecond: how many were
+ * created in it before. A client that sends its gauges in one batch, without times, means the last one.
+ */
+export function arrivalText(arrival: number): string {
+  return `#${String(Math.min(arrival, ARRIVALS_MAX)).padStart(ARRIVAL_DIGITS, '0')}`;
+}
+
+/** No machine creates more in a millisecond. */
+const ARRIVALS_MAX = 10 ** ARRIVAL_DIGITS - 1;
 
 /**
  * The warehouse keeps properties as text. A number or boolean is told from the same word in text by a NUL

@@ -3,7 +3,13 @@
  */
 export const HOURLY_COLUMNS =
   'environment, customer_id, meter_key, hour, total, events, largest, latest, uniques';
+/**
+ * By which the latest event is found: see `arrivalText` in event-row.ts; events without it have their ids.
+ */
+export const ORDER_OF_ARRIVAL = '(occurred_at, created_at, concat(unique_value, id))';
+export const LATEST_OF_EVENTS = `argMaxState(value, ${ORDER_OF_ARRIVAL})`;
+/** The texts that a `unique` meter counts; '=' begins each of them. */
+export const UNIQUES_OF_EVENTS = "uniqExactStateIf(unique_value, startsWith(unique_value, '='))";
 export const HOURLY_OF_EVENTS = `environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin,
-  sum(value), count(), max(value), argMaxState(value, (occurred_at, created_at, id)),
-  uniqExactStateIf(unique_value, unique_value != '')`;
+  sum(value), count(), max(value), ${LATEST_OF_EVENTS}, ${UNIQUES_OF_EVENTS}`;
 export const HOURLY_GROUP = 'environment, customer_id, meter_key, begin';

@@ -9,6 +9,7 @@ import { type LoadStores, openLoadStores } from '../../infra/conformance/load-st
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { arrivalText } from '../../schemas/event-row.ts';
 import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import { takeLease } from '../lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';
@@ -152,9 +153,12 @@ const damages: Array<[what: string, kinds: string[], act: (stores: LoadStores) =
 describe('a repair', () => {
   it.each(damages)('of %s makes everything as it was, again and again', async (_, kinds, damage) => {
     const { stores } = await loaded(
-      events(0, 200).map((event, at) => ({ ...event, uniqueValue: `=${at % 7}` })),
+      events(0, 200).map((event, at) => (at < 5 ? gauge(at) : { ...event, uniqueValue: `=${at % 7}` })),
     );
-    const before = await stores.rows(STATES);
+    const before = await stores.rows<{ customer_id: string; latest: string }>(STATES);
+    // Red when a repair orders gauges of one moment in any other way than the load did.
+    const gauges = before.filter(({ customer_id: customer }) => customer === 'cus_1').at(-1);
+    expect(gauges).toMatchObject({ latest: '4.25' });
     // Twice: what is put back is the same block as the first time, and must not be taken for a retry of it.
     // Red when its token does not name the run.
     for (let round = 0; round < 2; round++) {
@@ -196,6 +200,15 @@ async function loaded(
   const aggregator = start(stores);
   await settledUpTo(stores, await stores.append(some));
   return { stores, aggregator };
+}
+
+/**
+ * In the place of an ordinary event: several that came in one millisecond, and say of what moment they are.
+ */
+function gauge(at: number) {
+  const [event] = events(at, at + 1);
+  if (!event) throw new Error('there is one');
+  return { ...event, customerId: 'cus_1', occurredAtMs: TEST_NOW_MS, uniqueValue: arrivalText(at) };
 }
 
 async function deleteEvent(stores: LoadStores, number: number): Promise<void> {

@@ -126,7 +126,7 @@ function request(): Part {
   const { take, giveBack } = rooms.loan();
   door.answerInto(take, count, claim.created, 0);
   from = took('answer', from);
-  const lines = door.linesInto(count, take);
+  const lines = door.linesInto(count, 0, take);
   const records = door.recordsInto(claim.created * RECORD_BYTES, take);
   const touched = touchedSpans(door, pairs);
   took('lines', from);

@@ -22,12 +22,18 @@ export const ANSWER_HEADERS = {
     schema: { type: 'string', const: 'true' },
   },
   'X-Ignored-Fields': {
-    description: 'Names of the fields that are not known here, with commas between them.',
+    description:
+      'Names of the fields that are not known here, with commas between them; of usage events the distinct ' +
+      'ones, at most ten.',
     schema: { type: 'string' },
   },
+  'X-Item-Errors': {
+    description: 'How many items of the batch were refused. Missing where none was.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
   'Preference-Applied': {
-    description: 'Answers `Prefer: handling=strict`.',
-    schema: { type: 'string', const: 'handling=strict' },
+    description: 'What was done of `Prefer`.',
+    schema: { type: 'string', enum: ['handling=strict', 'numbers=text', 'handling=strict, numbers=text'] },
   },
 };
 
@@ -36,8 +42,16 @@ export function answerHeaders(route: Route): Record<string, unknown> {
   const names: Array<keyof typeof ANSWER_HEADERS> = ['X-API-Version', 'X-Request-Id'];
   if (route.etag) names.push('ETag');
   if (route.method === 'POST' && route.access !== 'public') names.push('Idempotent-Replayed');
-  if (readsBody(route) && route.plane === 'control') names.push('X-Ignored-Fields', 'Preference-Applied');
+  if (route.access === 'public') return referencesTo(names);
+  if (readsBody(route)) names.push('X-Ignored-Fields');
+  if (countsItems(route)) names.push('X-Item-Errors');
+  names.push('Preference-Applied');
   return referencesTo(names);
+}
+
+/** An answer with a result per item. */
+function countsItems({ plane, response }: Route): boolean {
+  return plane === 'data' && Object.hasOwn((response as { properties?: object }).properties ?? {}, 'summary');
 }
 
 export function referencesTo(names: string[]): Record<string, unknown> {

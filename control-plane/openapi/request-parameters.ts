@@ -1,5 +1,5 @@
 import { HEADER_KEY_PATTERN } from '../../schemas/resources/fields.ts';
-import { type Route, readsBody } from '../../schemas/route.ts';
+import type { Route } from '../../schemas/route.ts';
 
 /** Headers that a request may carry, by the names of the references to them. */
 export const OPTIONAL_HEADERS = {
@@ -28,7 +28,9 @@ export const OPTIONAL_HEADERS = {
     name: 'Prefer',
     in: 'header',
     required: false,
-    description: '`handling=strict` has a body with unknown fields refused.',
+    description:
+      '`handling=strict` has unknown fields refused, and usage values that would be rounded. ' +
+      '`numbers=text` has every number of format `decimal` answered as a string. Both may be sent.',
     schema: { type: 'string' },
   },
 };
@@ -42,7 +44,7 @@ export function parametersOf(route: Route): unknown[] {
   // What is made new was not read before: it takes neither.
   if (etag && method === 'GET') optional.push('If-None-Match');
   if (route.errors.includes('precondition_failed')) optional.push('If-Match');
-  if (plane === 'control' && readsBody(route) && !isSigned) optional.push('Prefer');
+  if (access !== 'public' && !isSigned) optional.push('Prefer');
   return [
     ...parametersIn('path', route.params),
     ...parametersIn('query', route.query),

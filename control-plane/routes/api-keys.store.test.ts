@@ -178,7 +178,7 @@ describe('a rotation', () => {
     expectRefusal(await api.ask('apiKeys.rotate', { params }), 'illegal_transition');
     await api.ask('apiKeys.revoke', { params });
     expectRefusal(await api.ask('apiKeys.rotate', { params }), 'illegal_transition');
-    for (const overlapSeconds of [-1, 0.5, 2_592_001, '60', null]) {
+    for (const overlapSeconds of [-1, 0.5, 2_592_001, '60', true]) {
       const answer = await api.ask('apiKeys.rotate', { params, body: { overlapSeconds } });
       expectRefusal(answer, 'invalid_request', 'overlapSeconds');
     }

@@ -133,7 +133,7 @@ describe('a change of a customer', () => {
 
   const refused: Array<[what: string, body: unknown, param: string | undefined]> = [
     ['an empty name', { name: '' }, 'name'],
-    ['no name', { name: null }, 'name'],
+    ['a name that is no text', { name: 7 }, 'name'],
     ['an email that is none', { email: 'x' }, 'email'],
     ['metadata that is nested', { metadata: { a: {} } }, 'metadata.a'],
     ['metadata that is a list', { metadata: [1] }, 'metadata'],

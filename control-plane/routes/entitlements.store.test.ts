@@ -266,7 +266,7 @@ describe('a check of several features', () => {
     expectRefusal(await ask({ features: some(1) }), 'invalid_request', 'customerId');
     const number = (text: string) =>
       ask(`{"customerId":"x","features":[{"featureKey":"a"},{"featureKey":"a","requested":${text}}]}`);
-    for (const text of ['-1', '"1"', 'null']) {
+    for (const text of ['-1', '"1"', 'true']) {
       expectRefusal(await number(text), 'invalid_request', 'features.1.requested');
     }
     for (const text of ['1e400', '1e15', '1e-13', '0.1234567890123']) {

@@ -132,7 +132,7 @@ describe('a change of a feature', () => {
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ type: 'limit' }, 'invalid_request', 'type'],
     [{ name: '' }, 'invalid_request', 'name'],
-    [{ meterKey: null }, 'invalid_request', 'meterKey'],
+    [{ meterKey: 7 }, 'invalid_request', 'meterKey'],
     [{ meterKey: 'none' }, 'meter_not_found', 'meterKey'],
     [{ meterKey: 'old' }, 'meter_archived', 'meterKey'],
   ];

@@ -180,7 +180,7 @@ describe('a funnel event', () => {
     ['an empty session', { event: 'widget_view', sessionId: '' }, 'sessionId'],
     ['a session of 129 characters', { event: 'widget_view', sessionId: 's'.repeat(129) }, 'sessionId'],
     ['a session that is no text', { event: 'widget_view', sessionId: 1 }, 'sessionId'],
-    ['a plan that is no text', { event: 'widget_view', sessionId: 's', planId: null }, 'planId'],
+    ['a plan that is no text', { event: 'widget_view', sessionId: 's', planId: 7 }, 'planId'],
   ];
   it.each(refused)('is refused with %s, and nothing is written', async (_, body, param) => {
     const count = async () => (await api.pool.query('SELECT count(*) FROM funnel_events')).rows[0].count;

@@ -125,7 +125,7 @@ describe('a meter that stands', () => {
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ aggregation: 'sum' }, 'invalid_request', 'aggregation'],
     [{ property: 'user' }, 'invalid_request', 'property'],
-    [{ name: null }, 'invalid_request', 'name'],
+    [{ name: 7 }, 'invalid_request', 'name'],
     [{ unit: '' }, 'invalid_request', 'unit'],
     [{ creditRate: 1 }, 'invalid_request', 'creditRate'],
     [{ creditRate: -1 }, 'invalid_request', 'creditRate'],

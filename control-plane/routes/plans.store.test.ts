@@ -129,7 +129,7 @@ describe('a new plan', () => {
     ['name', ''],
     ['name', 'x'.repeat(201)],
     ['description', 'x'.repeat(2001)],
-    ['description', null],
+    ['description', 7],
   ];
   it.each(refused)('is refused with the %s %j', async (field, value) => {
     const body = { productId: 'refused', name: 'Refused', [field]: value };

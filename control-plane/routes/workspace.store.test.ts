@@ -62,7 +62,7 @@ describe('the workspace', () => {
   const wrong: Array<[field: string, value: unknown]> = [
     ['name', ''],
     ['name', 'x'.repeat(201)],
-    ['name', null],
+    ['name', 7],
     ['strictMeters', 'true'],
     ['strictMeters', 1],
     ['pastDueGraceDays', -1],

@@ -90,6 +90,18 @@ describe('a counter', () => {
     }
   });
 
+  /** Each answer is held against its schema with texts in the place of decimals. */
+  it('and all else that is read of usage may be had as text, digit by digit', async () => {
+    const headers = { prefer: 'numbers=text' };
+    const plain = await usage.read(`sum?at=${isoText(nowMs)}`);
+    const asText = await usage.read(`sum?at=${isoText(nowMs)}`, { headers });
+    expect(asText.body.current).toBe(numberIn(plain.text, 'current'));
+    for (const rest of ['sum/breakdown?dimension=region&window=all', 'sum/events?limit=5']) {
+      const answer = await usage.read(rest, { headers });
+      expect([answer.status, answer.headers['preference-applied']]).toEqual([200, 'numbers=text']);
+    }
+  });
+
   it.each(AGGREGATIONS)('of %s is exact over any span of milliseconds', async (aggregation) => {
     const meter = await meterOf(aggregation);
     const moments = happenings.flatMap(({ occurredAtMs }) => [occurredAtMs, occurredAtMs + 1]);

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Mode } from '../../schemas/environment.ts';
 import type { KeyKind } from '../../schemas/rules/api-key.ts';
 import { timestampMs } from '../../schemas/rules/timestamp.ts';
+import { timestampFault } from '../../schemas/rules/timestamp-fault.ts';
 import { EVERY_SCOPE, SCOPES } from '../../schemas/scopes.ts';
 
 /** What the operator wants done. `json`: for a script, one line. */
@@ -157,5 +158,5 @@ function scopesIn(given: Given, kind: KeyKind): string[] {
 function momentIn(text: string, nowMs: number): Date {
   const ms = timestampMs(text);
   if (ms !== undefined && ms > nowMs) return new Date(ms);
-  throw new UsageFault('--expires-at is an RFC 3339 timestamp in the future.');
+  throw new UsageFault(`--expires-at ${timestampFault(text) ?? 'must lie in the future'}.`);
 }

@@ -54,6 +54,7 @@ const ITEMS = fc.record(
     customerId: field(CUSTOMER, 'acme', 'gone', 'nobody'),
     meterId: field('api_calls', 'users', 'fresh', 'old_calls'),
     value: fc.oneof(NUMBERS, fc.jsonValue()),
+    occuredAt: fc.constant('2026-11-20T00:00:00Z'),
     occurredAt: field(...[0, 1, 2].map((days) => new Date(NOW_MS - days * 86_400_000).toISOString())),
     properties: fc.oneof(
       fc.dictionary(fc.string({ maxLength: 6 }), PROPERTY_VALUES, { maxKeys: 4 }),

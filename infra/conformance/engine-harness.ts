@@ -7,7 +7,13 @@ export interface EngineHarness {
   /** Adds a customer, or changes the one with this id. */
   putCustomer(customer: { id: string; externalId?: string; archived?: boolean }): void;
   /** Adds a meter, or changes the one with this key. */
-  putMeter(meter: { key: string; id?: string; property?: string; archived?: boolean }): void;
+  putMeter(meter: {
+    key: string;
+    id?: string;
+    property?: string;
+    isLatest?: boolean;
+    archived?: boolean;
+  }): void;
   /** While away nothing can be looked up; what was looked up before is still known. */
   setAway(away: boolean): void;
   /** Puts the part on the log and confirms its claim. */

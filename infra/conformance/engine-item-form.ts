@@ -40,9 +40,7 @@ const FIELD_FAULTS: Fault[] = [
   wrong('an array as value', { value: [1] }, 'value'),
   wrong('a number as occurredAt', { occurredAt: 1_700_000_000 }, 'occurredAt'),
   wrong('a long number as occurredAt', { occurredAt: 1e300 }, 'occurredAt'),
-  wrong('null as occurredAt', { occurredAt: null }, 'occurredAt'),
   wrong('a date as occurredAt', { occurredAt: '2026-11-21' }, 'occurredAt'),
-  wrong('null as properties', { properties: null }, 'properties'),
   wrong('a text as properties', { properties: 'model' }, 'properties'),
   wrong('an array as properties', { properties: [] }, 'properties'),
   wrong('33 properties', { properties: PROPERTIES_33 }, 'properties'),
@@ -53,14 +51,13 @@ const FIELD_FAULTS: Fault[] = [
     `properties.${'n'.repeat(64)}`,
   ),
   wrong('257 characters of a property', { properties: { a: 1, p: 'x'.repeat(257) } }, 'properties.p'),
-  wrong('null as a property', { properties: { p: null } }, 'properties.p'),
   wrong('an object as a property', { properties: { p: { q: 1 } } }, 'properties.p'),
   wrong('an array as a property', { properties: { p: [1] } }, 'properties.p'),
   wrong('U+0000 in a property', { properties: { p: '\u0000n1' } }, 'properties.p'),
   wrong('U+0000 in a property name', { properties: { 'a\u0000': 1 } }, 'properties.a\u0000'),
   wrong('half a surrogate pair in a property', { properties: { p: LONE } }, 'properties.p'),
   wrong('half a surrogate pair in a property name', { properties: { [LONE]: 1 } }, 'properties.\ufffd'),
-  wrong('a property of 16 integer digits', { properties: { p: 1e15 } }, 'properties.p'),
+  wrong('a property of 257 digits', { properties: { p: 1e256 } }, 'properties.p'),
   {
     what: 'a value of 16 integer digits',
     change: { value: 1e15 },
@@ -105,7 +102,7 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
         expect(sent.status).toBe(200);
         expect(sent.json.summary).toEqual({ total: 1, created: 0, duplicate: 0, errors: 1 });
         expect(sent.json.results).toEqual([
-          { index: 0, idempotencyKey: 'k', status: 'error', error: { code, message } },
+          { index: 0, idempotencyKey: 'k', status: 'error', error: { code, message, param } },
         ]);
       }
       expect((await session().single(SOUND, 'k')).replayed).toBe(false);
@@ -117,8 +114,14 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
     const { message } = json.results[0]?.error ?? {};
     // Red when the mark of a long number (a secret of this process) is shown as if the client had sent it.
     const shown = typeof key === 'string' ? key : '';
+    const param = 'idempotencyKey';
     expect(json.results).toEqual([
-      { index: 0, idempotencyKey: shown, status: 'error', error: { code, message: expect.any(String) } },
+      {
+        index: 0,
+        idempotencyKey: shown,
+        status: 'error',
+        error: { code, message: expect.any(String), param },
+      },
     ]);
     expect(commit).toBeUndefined();
     if (key !== undefined && typeof key !== 'string') return;
@@ -127,6 +130,21 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
       400,
       { code, message, param: 'idempotencyKey', requestId: REQUEST_ID },
     ]);
+  });
+
+  /** Go writes a pointer that points nowhere as null. */
+  test('an optional member that is null is absent, and so is a property that is null', async () => {
+    const bare = await session().single(SOUND, 'k');
+    for (const event of [
+      { ...SOUND, occurredAt: null, properties: null },
+      { ...SOUND, properties: { p: null, q: null } },
+    ]) {
+      const again = await session().single(event, 'k');
+      expect([again.status, again.replayed, again.body]).toEqual([201, true, bare.body]);
+    }
+    const many = { ...PROPERTIES_33, p32: null };
+    const { json } = await session().single({ ...SOUND, properties: { ...many, b: null } }, 'l');
+    expect(Object.keys(json.properties)).toHaveLength(32);
   });
 
   test('an item that is no object is an error of its own, with an empty key', async () => {

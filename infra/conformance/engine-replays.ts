@@ -84,10 +84,10 @@ export function engineReplayTests(create: CreateEngineHarness): void {
     expect([single.status, single.commit]).toEqual([422, undefined]);
     expect(single.json.error).toMatchObject({ code: 'idempotency_key_reused', param: 'idempotencyKey' });
     const { json, commit } = await session().batch([keyed(other)], { includeEvents: true });
-    const { code, message } = single.json.error;
+    const { code, message, param } = single.json.error;
     expect(commit).toBeUndefined();
     expect(json.results).toEqual([
-      { index: 0, idempotencyKey: 'k', status: 'error', error: { code, message } },
+      { index: 0, idempotencyKey: 'k', status: 'error', error: { code, message, param } },
     ]);
     expect((await session().single(FIRST, 'k')).body).toEqual(first.body);
   });

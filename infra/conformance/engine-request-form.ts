@@ -6,7 +6,8 @@ const NOT_JSON: Array<[string, Buffer | string]> = [
   ['an empty body', ''],
   ['white space alone', ' \r\n\t'],
   ['a word', 'events'],
-  ['a byte order mark', '\ufeff{"events":[]}'],
+  ['a byte order mark inside', '{"events":\ufeff[]}'],
+  ['two byte order marks', '\ufeff\ufeff{"events":[]}'],
   ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d])],
   ['an overlong UTF-8 form', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
   ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
@@ -109,6 +110,53 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
       expect([sent.status, sent.json.summary.total]).toEqual([200, 1]);
       expect(sent.json.results[0].status).toBe(field === 'other' ? 'created' : 'error');
     }
+  });
+
+  /** Red when the place is that of V8's words, of the text in UTF-16, or of a line and not of the body. */
+  test('what is no JSON is named with its byte offset', async () => {
+    const item = (value: string, at: number) =>
+      JSON.stringify({ ...SOUND, idempotencyKey: `ü${at}`, value: 0 }).replace(':0', `:${value}`);
+    const items = Array.from({ length: 500 }, (_, at) => item(at === 321 ? 'NaN' : '1', at));
+    for (const [kind, body] of [
+      ['batch', `{"events":[${items.join(',')}]}`],
+      ['batch', `\ufeff{"events":[${items.join(',')}]}`],
+      ['ndjson', items.join('\n')],
+      ['ndjson', `\ufeff\r\n${items.join('\n')}`],
+    ] as const) {
+      const { status, json } = await session().send({ kind, body });
+      const at = Buffer.from(body).indexOf('NaN');
+      expect([status, json.error.code]).toEqual([400, 'invalid_json']);
+      expect(json.error.message).toContain(`is not valid JSON at byte offset ${at}: unexpected \`NaN\`.`);
+    }
+    const latin1 = Buffer.from('{"events":[],"ä":1}', 'latin1');
+    const { json } = await session().send({ kind: 'batch', body: latin1 });
+    expect(json.error.message).toBe('The body is not valid UTF-8 at byte offset 14.');
+  });
+
+  test('a byte order mark in front is skipped', async () => {
+    const item = (key: string) => JSON.stringify({ ...SOUND, idempotencyKey: key });
+    const batch = await session().send({ kind: 'batch', body: `\ufeff{"events":[${item('a')}]}` });
+    const lines = await session().send({ kind: 'ndjson', body: `\ufeff${item('b')}\n${item('c')}` });
+    expect([batch.json.summary.created, lines.json.summary.created]).toEqual([1, 2]);
+    const single = { kind: 'single' as const, body: `\ufeff${JSON.stringify(SOUND)}`, idempotencyKey: 'd' };
+    expect([(await session().send(single)).status, (await session().send(single)).replayed]).toEqual([
+      201,
+      true,
+    ]);
+  });
+
+  test('a body for the other path is told which one takes it', async () => {
+    const event = { ...SOUND, idempotencyKey: 'k' };
+    const messageOf = async (kind: 'single' | 'batch', body: unknown) => {
+      const { status, json } = await session().send({ kind, body: JSON.stringify(body) });
+      expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', 'events']);
+      return json.error.message;
+    };
+    for (const body of [{ events: [event] }, { events: [] }, [event]]) {
+      expect(await messageOf('single', body)).toContain('/api/v1/usage/events/batch');
+    }
+    expect(await messageOf('batch', event)).toContain('one event to /api/v1/usage/events.');
+    expect(await messageOf('batch', { event: [event] })).toContain('Did you mean `events`?');
   });
 
   test('of two equal names the last one wins, and unknown fields are passed over', async () => {

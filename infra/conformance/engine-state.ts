@@ -39,7 +39,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
     const { message } = single.json.error;
     const { json } = await session().batch([{ idempotencyKey: 'k', ...event }], { includeEvents: true });
     expect(json.results).toEqual([
-      { index: 0, idempotencyKey: 'k', status: 'error', error: { code, message } },
+      { index: 0, idempotencyKey: 'k', status: 'error', error: { code, message, param } },
     ]);
     expect((await session().single(SOUND, 'k')).replayed).toBe(false);
   });

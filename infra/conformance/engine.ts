@@ -4,6 +4,8 @@ import { engineFramePartTests } from './engine-frame-part.ts';
 import { engineFuzzTests } from './engine-fuzz.ts';
 import type { CreateEngineHarness } from './engine-harness.ts';
 import { engineItemFormTests } from './engine-item-form.ts';
+import { engineNoticeTests } from './engine-notices.ts';
+import { engineOrderTests } from './engine-order.ts';
 import { engineReplayTests } from './engine-replays.ts';
 import { engineRequestFormTests } from './engine-request-form.ts';
 import { engineStateTests } from './engine-state.ts';
@@ -17,6 +19,8 @@ export function engineConformance(name: string, create: CreateEngineHarness): vo
     describe('the form of an item', () => engineItemFormTests(create));
     describe('texts and times of an item', () => engineTextTests(create));
     describe('values', () => engineValueTests(create));
+    describe('what an answer says beside its body', () => engineNoticeTests(create));
+    describe('the order of a `latest` meter', () => engineOrderTests(create));
     describe('replays', () => engineReplayTests(create));
     describe('state and age', () => engineStateTests(create));
     describe('what goes on the log', () => engineFramePartTests(create));

@@ -2,6 +2,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Poison } from '../../schemas/failures.ts';
+import { ORDER_OF_ARRIVAL } from '../../schemas/usage-hourly.ts';
 import type { EventBlock, Warehouse } from '../ports/warehouse.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
@@ -205,7 +206,8 @@ function wrongHours(warehouse: Warehouse): Promise<unknown[]> {
   const sql = `
     SELECT * FROM (
       SELECT customer_id, toStartOfHour(occurred_at) AS hour, count() AS n, max(value) AS most,
-             argMax(value, (occurred_at, created_at, id)) AS last, uniqExact(unique_value) AS users
+             argMax(value, ${ORDER_OF_ARRIVAL}) AS last,
+             uniqExactIf(unique_value, startsWith(unique_value, '=')) AS users
       FROM metergate.events FINAL GROUP BY customer_id, hour
     ) AS e FULL JOIN (
       SELECT customer_id, hour, sum(events) AS n, max(largest) AS most, argMaxMerge(latest) AS last,

@@ -5,6 +5,7 @@ import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import type { Statement, Warehouse } from '../ports/warehouse.ts';
 import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+import { latestTests } from './warehouse-latest.ts';
 import { sentAgainTests } from './warehouse-sent-again.ts';
 
 /** One warehouse. Each call opens it anew, after the one before was closed; the first finds it empty. */
@@ -20,6 +21,7 @@ export function warehouseConformance(
 ): void {
   describe(`${name} as a Warehouse`, () => {
     describe('a block', () => blockTests(createHarness));
+    describe('the latest of a moment', () => latestTests(() => openMigrated(createHarness)));
     describe('a block of a killed insert', () =>
       sentAgainTests(() => openMigrated(createHarness), damageIsMended));
     describe('a refused block', () => refusalTests(createHarness));

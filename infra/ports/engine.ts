@@ -68,6 +68,10 @@ export interface UsageRequest {
   idempotencyKey?: string | undefined;
   /** `include=events` of a batch. */
   includeEvents: boolean;
+  /** `Prefer: handling=strict`: unknown members, and values that would be rounded, are refused. */
+  isStrict?: boolean;
+  /** `Prefer: numbers=text`: the value of an event is a JSON string. */
+  numbersAsText?: boolean;
   requestId: string;
 }
 
@@ -76,6 +80,10 @@ export interface Answer {
   /** True for a single event that was seen before: `Idempotent-Replayed: true`. */
   replayed: boolean;
   body: Buffer;
+  /** Distinct names of members that are not known here, at most ten: `X-Ignored-Fields`. */
+  ignored?: readonly string[];
+  /** Refused items of a batch: `X-Item-Errors`. */
+  itemErrors?: number;
   /** Nobody reads the body any more: its memory is used again. At most once. */
   release?: () => void;
 }

@@ -1,5 +1,6 @@
 /** Pieces of the statements on usage. Nothing in them comes from a client: values are always parameters. */
 import { TAG_LENGTH } from '../../schemas/event-row.ts';
+import { LATEST_OF_EVENTS, UNIQUES_OF_EVENTS } from '../../schemas/usage-hourly.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 /** How a meter's aggregate is made: states, so that hours, edges and groups can be merged to one value. */
@@ -29,12 +30,12 @@ export const AGGREGATE_SQL: Record<Aggregation, AggregateSql> = {
     merged: 'maxMerge(state)',
   },
   latest: {
-    ofEvents: 'argMaxState(value, (occurred_at, created_at, id))',
+    ofEvents: LATEST_OF_EVENTS,
     ofHours: 'argMaxMergeState(latest)',
     merged: 'argMaxMerge(state)',
   },
   unique: {
-    ofEvents: `uniqExactStateIf(unique_value, unique_value != '')`,
+    ofEvents: UNIQUES_OF_EVENTS,
     ofHours: 'uniqExactMergeState(uniques)',
     merged: 'uniqExactMerge(state)',
   },

@@ -17,12 +17,14 @@ export function singleAnswer(decided: Decided, request: UsageRequest): Answer {
   const item = decided.items[0] as Item; // a single request that was read has exactly one item
   if (item.refusal) return refusedAnswer(item.refusal, request.requestId);
   const replayed = item.outcome === OUTCOME.duplicate;
-  return { ...answer(201, eventJson(item, decided.times)), replayed };
+  const event = eventJson(item, decided.times, request.numbersAsText === true);
+  return { ...answer(201, event), replayed, ignored: decided.ignored };
 }
 
 /** 200 with a result per item, in request order. */
 export function batchAnswer(decided: Decided, request: UsageRequest): Answer {
-  const { items, times } = decided;
+  const { items, times, ignored } = decided;
+  const { includeEvents, numbersAsText = false } = request;
   let created = 0;
   let duplicate = 0;
   let results = '';
@@ -30,13 +32,14 @@ export function batchAnswer(decided: Decided, request: UsageRequest): Answer {
     const item = items[index] as Item; // index < length
     if (item.outcome === OUTCOME.created) created++;
     else if (item.outcome === OUTCOME.duplicate) duplicate++;
-    const event = request.includeEvents && !item.refusal ? `,"event":${eventJson(item, times)}` : '';
+    const event = includeEvents && !item.refusal ? `,"event":${eventJson(item, times, numbersAsText)}` : '';
     const named = `"index":${index},"idempotencyKey":${quote(item.idempotencyKey)}`;
     results += `${index === 0 ? '' : ','}{${named},${resultJson(item)}${event}}`;
   }
   const errors = items.length - created - duplicate;
   const counts = `"created":${created},"duplicate":${duplicate},"errors":${errors}`;
-  return answer(200, `{"summary":{"total":${items.length},${counts}},"results":[${results}]}`);
+  const body = `{"summary":{"total":${items.length},${counts}},"results":[${results}]}`;
+  return { ...answer(200, body), ignored, itemErrors: errors };
 }
 
 function resultJson(item: Item): string {
@@ -46,20 +49,21 @@ function resultJson(item: Item): string {
 }
 
 /** What a result says of an item that is refused. */
-export function refusedResult({ code, message }: Refusal): string {
-  return `"status":"error","error":${JSON.stringify({ code, message })}`;
+export function refusedResult({ code, message, param }: Refusal): string {
+  return `"status":"error","error":${JSON.stringify({ code, message, param })}`;
 }
 
 /** The stored event. A replay carries the same customer, meter, value and properties as the first. */
-function eventJson(item: Item, times: Float64Array): string {
+function eventJson(item: Item, times: Float64Array, numbersAsText: boolean): string {
   const { checked, customer, pair } = item;
   if (!checked || !customer || !pair) return '{}'; // an accepted event has them all
   const properties = checked.properties.keys.length > 0 ? answeredProperties(checked.properties) : undefined;
+  const value = numbersAsText ? `"${checked.value}"` : checked.value;
   const occurredAt = timestampText(times[item.at * 5 + 3] ?? 0);
   const createdAt = timestampText(times[item.at * 5 + 4] ?? 0);
   return (
     `{"id":"${eventId(item)}","customerId":"${customer.id}","meterId":${quote(pair.meter.key)},` +
-    `"eventName":"usage.recorded","value":${checked.value},"status":"recorded",` +
+    `"eventName":"usage.recorded","value":${value},"status":"recorded",` +
     `"occurredAt":"${occurredAt}","createdAt":"${createdAt}"` +
     `${properties ? `,"properties":${properties}` : ''}}`
   );

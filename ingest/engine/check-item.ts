@@ -1,7 +1,10 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
-import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { canonicalDecimal, roundedDecimal } from '../../schemas/rules/decimal.ts';
+import { didYouMean, misspelling } from '../../schemas/rules/similar-name.ts';
 import { timestampMs } from '../../schemas/rules/timestamp.ts';
+import { TIMESTAMP_FORM, timestampFault } from '../../schemas/rules/timestamp-fault.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+import { knownMembers } from './item-members.ts';
 import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';
 import { isObject, markedNumber } from './parse.ts';
 import { type CanonicalProperties, canonicalProperties, NO_PROPERTIES } from './properties.ts';
@@ -13,38 +16,44 @@ export interface CheckedItem {
   customer: string;
   /** As sent: a key or a meter id. */
   meter: string;
-  /** Canonical decimal text. */
+  /** Canonical decimal text, rounded to 12 fraction digits. */
   value: string;
   /** NaN when the client sent none. */
   occurredAtMs: number;
   properties: CanonicalProperties;
 }
 
-/**
- * Checks one item's form. `idempotencyKey` is the header of a single event; a batch item carries its own. The
- * words are the same either way.
- */
-export function checkItem(raw: unknown, idempotencyKey: unknown): CheckedItem | Refusal {
+/** What is known of an item beside its members. */
+export interface ItemContext {
+  /** The header of a single event; a batch item carries its own. */
+  idempotencyKey: unknown;
+  /** Of its members. */
+  unknown: readonly string[];
+  /** `Prefer: handling=strict`. */
+  isStrict: boolean;
+}
+
+/** Checks one item's form; the words are the same for a single event and an item of a batch. */
+export function checkItem(raw: unknown, context: ItemContext): CheckedItem | Refusal {
   if (!isObject(raw)) return invalid('Each event must be a JSON object.');
   const { customerId, meterId, value, occurredAt, properties } = raw;
+  const { idempotencyKey, isStrict, unknown } = context;
   const keyFault = checkIdempotencyKey(idempotencyKey);
   if (keyFault) return keyFault;
-  const nameFault = checkName('customerId', customerId) ?? checkName('meterId', meterId);
+  if (isStrict && unknown.length > 0) return unknownMember(unknown[0] ?? '', knownMembers());
+  const nameFault = checkName('customerId', customerId, unknown) ?? checkName('meterId', meterId, unknown);
   if (nameFault) return nameFault;
   const number = numberText(value);
-  if (number === undefined) return invalid('`value` must be a number.', 'value');
-  const occurredAtMs = occurredAt === undefined ? Number.NaN : timestampOf(occurredAt);
-  if (occurredAtMs === undefined) {
-    return invalid(
-      '`occurredAt` must be an RFC 3339 timestamp such as 2026-01-01T00:00:00.000Z.',
-      'occurredAt',
-    );
-  }
-  const canonical = properties === undefined ? NO_PROPERTIES : canonicalProperties(properties);
+  if (number === undefined)
+    return invalid(`\`value\` must be a number.${hintFor('value', value, unknown)}`, 'value');
+  const occurredAtMs = timestampOf(occurredAt);
+  if (occurredAtMs === undefined) return invalid(timeFault(occurredAt), 'occurredAt');
+  const canonical =
+    properties === undefined || properties === null ? NO_PROPERTIES : canonicalProperties(properties);
   if ('code' in canonical) return canonical;
-  const decimal = typeof number === 'number' ? decimalOf(number) : canonicalDecimal(number);
+  const decimal = decimalOf(number, isStrict ? canonicalDecimal : roundedDecimal);
   if (decimal === undefined) {
-    return { code: 'value_invalid', message: VALUE_LIMITS, param: 'value' };
+    return { code: 'value_invalid', message: isStrict ? STRICT_LIMITS : VALUE_LIMITS, param: 'value' };
   }
   return {
     idempotencyKey: idempotencyKey as string,
@@ -56,7 +65,9 @@ export function checkItem(raw: unknown, idempotencyKey: unknown): CheckedItem | 
   };
 }
 
-const VALUE_LIMITS = '`value` has at most 15 integer and 12 fraction digits; round it before sending.';
+const VALUE_LIMITS = '`value` has at most 15 integer digits.';
+const STRICT_LIMITS =
+  '`value` has at most 15 integer and 12 fraction digits, and with handling=strict it is not rounded.';
 const KEY_CHARS_MAX = USAGE_LIMITS.idempotencyKeyCharsMax;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused here
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
@@ -84,9 +95,13 @@ function checkIdempotencyKey(key: unknown): Refusal | undefined {
   };
 }
 
-function checkName(param: 'customerId' | 'meterId', name: unknown): Refusal | undefined {
+function checkName(
+  param: 'customerId' | 'meterId',
+  name: unknown,
+  unknown: readonly string[],
+): Refusal | undefined {
   if (typeof name !== 'string' || name === '' || markedNumber(name) !== undefined) {
-    return invalid(`\`${param}\` must be a non-empty string.`, param);
+    return invalid(`\`${param}\` must be a non-empty string.${hintFor(param, name, unknown)}`, param);
   }
   if (name.length > USAGE_LIMITS.idCharsMax) {
     return invalid(`\`${param}\` has at most ${USAGE_LIMITS.idCharsMax} characters.`, param);
@@ -96,6 +111,34 @@ function checkName(param: 'customerId' | 'meterId', name: unknown): Refusal | un
     : undefined;
 }
 
+/** Where a required member is missing: what was probably sent in its place. */
+function hintFor(param: string, value: unknown, unknown: readonly string[]): string {
+  const sent = value === undefined ? misspelling(param, unknown) : undefined;
+  return sent === undefined ? '' : ` ${notKnown(sent)} Did you mean \`${param}\`?`;
+}
+
+export function unknownMember(name: string, known: Iterable<string>): Refusal {
+  return invalid(notKnown(name) + didYouMean(name, known), shownName(name));
+}
+
+function notKnown(name: string): string {
+  return `The field \`${shownName(name)}\` is not known.`;
+}
+
+const NAME_CHARS_SHOWN = 64;
+
+function shownName(name: string): string {
+  return name.slice(0, NAME_CHARS_SHOWN).toWellFormed();
+}
+
+/** NaN when none was sent. */
 function timestampOf(occurredAt: unknown): number | undefined {
+  if (occurredAt === undefined || occurredAt === null) return Number.NaN;
   return typeof occurredAt === 'string' ? timestampMs(occurredAt) : undefined;
+}
+
+function timeFault(occurredAt: unknown): string {
+  const isText = typeof occurredAt === 'string' && markedNumber(occurredAt) === undefined;
+  if (isText) return `\`occurredAt\` ${timestampFault(occurredAt)}.`;
+  return `\`occurredAt\` must be a text; the right form is ${TIMESTAMP_FORM}.`;
 }

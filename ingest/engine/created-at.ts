@@ -7,6 +7,11 @@ export interface Stamps {
    * said before was wrong then, and true times would be judged by it until the next start.
    */
   createdAtMs(): number;
+  /**
+   * How many events were created at this time, as `createdAtMs` has just said it, before these: it orders
+   * those of one millisecond.
+   */
+  arrivalOf(createdAtMs: number, count: number): number;
   /** Of a frame: never goes back, and no event is created later than its frame. Audits cut the log by it. */
   committedAtMs(): number;
 }
@@ -16,6 +21,8 @@ const AHEAD_MS_MAX = 60_000;
 export function createStamps({ nowMs }: Pick<Clock, 'nowMs'>): Stamps {
   let lastMs = 0;
   let latestMs = 0;
+  let arrivedMs = 0;
+  let arrived = 0;
 
   function createdAtMs(): number {
     const now = nowMs();
@@ -24,8 +31,16 @@ export function createStamps({ nowMs }: Pick<Clock, 'nowMs'>): Stamps {
     return lastMs;
   }
 
+  function arrivalOf(atMs: number, count: number): number {
+    if (atMs !== arrivedMs) arrived = 0;
+    arrivedMs = atMs;
+    arrived += count;
+    return arrived - count;
+  }
+
   return {
     createdAtMs,
+    arrivalOf,
     committedAtMs: () => Math.max(latestMs, createdAtMs()),
   };
 }

@@ -10,6 +10,8 @@ export interface Reading {
   /** Why the request as a whole is refused. */
   refusal?: Refusal;
   items: Item[];
+  /** Names of members that are not known here, for the answer. */
+  ignored: readonly string[];
 }
 
 /** What is known of one item, step by step. One object of one shape, since there are 500 in a request. */
@@ -36,6 +38,9 @@ export interface Item {
 /** Everything that was decided of a request. `records` holds the identified items in order, 10 words each. */
 export interface Decided {
   items: Item[];
+  ignored: readonly string[];
+  /** How many events of this millisecond came before the first of these. */
+  arrival: number;
   records: Uint32Array;
   /** The same memory as f64: occurredAt at 5 n + 3, createdAt at 5 n + 4. */
   times: Float64Array;

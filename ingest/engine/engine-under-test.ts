@@ -29,8 +29,8 @@ export async function createEngineHarness(
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const { registry } = tables;
-  const { createdAtMs } = createStamps(clock);
-  const identifyDeps = { registry, createdAtMs, limits: LIMITS, identityOf: identity.keyOf };
+  const { createdAtMs, arrivalOf } = createStamps(clock);
+  const identifyDeps = { registry, createdAtMs, arrivalOf, limits: LIMITS, identityOf: identity.keyOf };
   return {
     ...tables,
     identifyDeps,
@@ -78,8 +78,8 @@ function createTables(): Tables {
     for (const name of names)
       if (name !== undefined) (stored[table] as Map<string, unknown>).set(name, entry);
   };
-  const putMeter: Tables['putMeter'] = ({ key, id, property, archived = false }) => {
-    const aggregation = property === undefined ? 'sum' : 'unique';
+  const putMeter: Tables['putMeter'] = ({ key, id, property, isLatest = false, archived = false }) => {
+    const aggregation = isLatest ? 'latest' : property === undefined ? 'sum' : 'unique';
     put('meters', [key, id], { key, aggregation, property, archived });
   };
   return {

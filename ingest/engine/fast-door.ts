@@ -3,19 +3,20 @@ import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { RECORD_WORDS } from './decided.ts';
 import { createPairTexts } from './pair-texts.ts';
+import { withoutMark } from './parse.ts';
 
 /** The wasm module of assembly/fast-door.ts: one memory, one request at a time. */
 interface FastDoorModule extends Places {
   memory: { buffer: ArrayBuffer };
-  readBatch(bytes: number): number;
-  readLines(bytes: number): number;
-  readSingle(bytes: number, keyBytes: number): number;
+  readBatch(bytes: number, isStrict: boolean): number;
+  readLines(bytes: number, isStrict: boolean): number;
+  readSingle(bytes: number, keyBytes: number, isStrict: boolean): number;
   pairCount(): number;
   isTimely(count: number, oldestMs: number, newestMs: number): number;
   identify(count: number, nowMs: number): void;
   answer(count: number, created: number, duplicate: number, reusedBytes: number): number;
-  event(): number;
-  lines(count: number): number;
+  event(numbersAsText: boolean): number;
+  lines(count: number, arrival: number): number;
 }
 
 type Places = Record<(typeof PLACES)[number], { value: number }>;
@@ -97,8 +98,10 @@ export function createFastDoor(reused = '') {
     answerInto(take: Take, count: number, created: number, duplicate: number): Buffer {
       return copyInto(take, memory, at.OUTPUT, wasm.answer(count, created, duplicate, reusedBytes));
     },
-    event: () => Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event())),
-    linesInto: (count: number, take: Take) => copyInto(take, memory, at.OUTPUT, wasm.lines(count)),
+    event: (numbersAsText: boolean) =>
+      Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event(numbersAsText))),
+    linesInto: (count: number, arrival: number, take: Take) =>
+      copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
     recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
   };
 }
@@ -107,17 +110,18 @@ type OpenModule = ReturnType<typeof openModule>;
 
 /** Reads a body; the count of its items, or -1 when it is not the fast door's. */
 function createReader({ wasm, memory, at }: OpenModule) {
-  return ({ body, kind, idempotencyKey = '' }: ReadRequest): number => {
-    memory.set(body, at.BODY);
-    memory[at.BODY + body.length] = 0;
-    if (kind === 'batch') return wasm.readBatch(body.length);
-    if (kind === 'ndjson') return wasm.readLines(body.length);
+  return ({ body, kind, idempotencyKey = '', isStrict = false }: ReadRequest): number => {
+    const json = withoutMark(body);
+    memory.set(json, at.BODY);
+    memory[at.BODY + json.length] = 0;
+    if (kind === 'batch') return wasm.readBatch(json.length, isStrict);
+    if (kind === 'ndjson') return wasm.readLines(json.length, isStrict);
     if (idempotencyKey.length > USAGE_LIMITS.idempotencyKeyCharsMax) return -1;
-    return wasm.readSingle(body.length, memory.write(idempotencyKey, at.HEADER_KEY));
+    return wasm.readSingle(json.length, memory.write(idempotencyKey, at.HEADER_KEY), isStrict);
   };
 }
 
-type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey'>;
+type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey' | 'isStrict'>;
 
 /** Gives memory of the caller's: at least so many bytes. */
 type Take = (bytes: number) => Buffer;

@@ -59,13 +59,15 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
   function claim(reading: FastReading): Decision {
     const { request, count } = reading;
     door.useKey(deps.identityOf(request.environment));
-    door.wasm.identify(count, deps.createdAtMs());
+    const nowMs = deps.createdAtMs();
+    door.wasm.identify(count, nowMs);
+    const arrival = deps.arrivalOf(nowMs, count);
     const batch = door.claimBatch(count);
     return claimKeys(deps.store, batch, (claim) => {
       // The answer first: the lines take the same place, and move the records.
       const isSingle = request.kind === 'single';
       const answer = isSingle ? singleOf(door, batch, request) : batchOf({ door, rooms }, claim, batch);
-      return { answer, ...commitOf({ door, rooms }, claim, reading) };
+      return { answer, ...commitOf({ door, rooms, arrival }, claim, reading) };
     });
   }
 
@@ -98,9 +100,10 @@ export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
   return { readFast, isLatest: (reading: FastReading) => reading.turn === turn };
 }
 
-function singleOf(door: FastDoor, { outcomes }: ClaimBatch, { requestId }: UsageRequest): Answer {
-  if (outcomes[0] === OUTCOME.reused) return refusedAnswer(REUSED, requestId);
-  return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body: door.event() };
+function singleOf(door: FastDoor, { outcomes }: ClaimBatch, request: UsageRequest): Answer {
+  if (outcomes[0] === OUTCOME.reused) return refusedAnswer(REUSED, request.requestId);
+  const body = door.event(request.numbersAsText === true);
+  return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body };
 }
 
 function batchOf(
@@ -112,19 +115,20 @@ function batchOf(
   for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
   const { take, giveBack } = rooms.loan();
   const body = door.answerInto(take, count, created, duplicate);
-  return { status: 200, replayed: false, body, release: giveBack };
+  const itemErrors = count - created - duplicate;
+  return { status: 200, replayed: false, body, itemErrors, release: giveBack };
 }
 
 /** What was claimed, as a part of the next frame. */
 function commitOf(
-  { door, rooms }: { door: FastDoor; rooms: BufferPool },
+  { door, rooms, arrival }: { door: FastDoor; rooms: BufferPool; arrival: number },
   claim: Claim,
   { count, pairs }: FastReading,
 ): Pick<Decision, 'commit'> | undefined {
   const { created, waits } = claim;
   if (created === 0 && !waits) return undefined;
   const { take, giveBack } = rooms.loan();
-  const lines = door.linesInto(count, take);
+  const lines = door.linesInto(count, arrival, take);
   const records = door.recordsInto(created * RECORD_BYTES, take);
   const touched = touchedSpans(door, pairs);
   return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };

@@ -1,6 +1,6 @@
 import type { CommitPart } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
-import { propertyLabel } from '../../schemas/event-row.ts';
+import { arrivalText, propertyLabel } from '../../schemas/event-row.ts';
 import { RECORD_BYTES, type TouchedSpan } from '../../schemas/frame.ts';
 import type { Pair } from '../registry-entries.ts';
 import type { CheckedItem } from './check-item.ts';
@@ -9,7 +9,7 @@ import { quote } from './quote.ts';
 
 /** The created events of a request as they go on the log: records, lines (EVENT_COLUMNS), what they touch. */
 export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
-  const { items, records, times } = decided;
+  const { items, records, times, arrival } = decided;
   const touched = new Map<Pair, TouchedSpan>();
   const created = new Uint32Array(records.length);
   let lines = '';
@@ -21,7 +21,8 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
       created[eventCount * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
     }
     eventCount++;
-    lines += lineOf({ pair, checked, identity }, occurredAtMs, times[at * 5 + 4] ?? 0);
+    const line = { pair, checked, identity, arrival: arrival + at };
+    lines += lineOf(line, occurredAtMs, times[at * 5 + 4] ?? 0);
     touch(touched, pair, occurredAtMs);
   }
   return {
@@ -36,15 +37,19 @@ interface Line {
   pair: Pair;
   checked: CheckedItem;
   identity: string;
+  /** How many events of its millisecond came before it. */
+  arrival: number;
 }
 
-export function lineOf({ pair, checked, identity }: Line, occurredAtMs: number, createdAtMs: number): string {
-  const said = `${checked.value},${uniqueValue(pair, checked)},${checked.properties.json}`;
+export function lineOf(line: Line, occurredAtMs: number, createdAtMs: number): string {
+  const { pair, checked, identity } = line;
+  const said = `${checked.value},${countedValue(line)},${checked.properties.json}`;
   return `[${pair.json},"${identity}",${said},${occurredAtMs},${createdAtMs}]\n`;
 }
 
 /** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */
-function uniqueValue({ meter }: Pair, { properties }: CheckedItem): string {
+function countedValue({ pair: { meter }, checked: { properties }, arrival }: Line): string {
+  if (meter.aggregation === 'latest') return `"${arrivalText(arrival)}"`;
   if (meter.property === undefined) return '""';
   const stored = properties.values[properties.keys.indexOf(meter.property)];
   return stored === undefined ? '""' : quote(`=${propertyLabel(stored)}`);

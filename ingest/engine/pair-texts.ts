@@ -3,7 +3,8 @@ import type { Pair } from '../registry-entries.ts';
 /**
  * The texts of pairs in the fast door's memory, about 200 B each, written when a pair is first met: three
  * lengths, then what begins its fingerprints, what begins its lines, and the counted property of a `unique`
- * meter. When there is no room they start anew with the next request: those of one request stand together.
+ * meter; of a `latest` meter the last length is {@link OF_LATEST}. When there is no room they start anew with
+ * the next request: those of one request stand together.
  */
 export function createPairTexts(memory: Buffer, from: number, to: number) {
   const places = new Map<Pair, number>();
@@ -32,8 +33,12 @@ export function createPairTexts(memory: Buffer, from: number, to: number) {
   };
 }
 
+/** In place of a length: there is no property, and its lines carry the order of arrival. */
+const OF_LATEST = -1;
+
 function textsOf({ fingerprint, json, meter }: Pair): Buffer {
   const texts = [fingerprint, json, meter.property ?? ''].map((text) => Buffer.from(text));
-  const lengths = Uint32Array.from(texts, (text) => text.length);
+  const lengths = Int32Array.from(texts, (text) => text.length);
+  if (meter.aggregation === 'latest') lengths[2] = OF_LATEST;
   return Buffer.concat([Buffer.from(lengths.buffer), ...texts]);
 }

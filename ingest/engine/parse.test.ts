@@ -28,7 +28,7 @@ function itemsOf(parsed: Parsed): unknown[] {
 
 function exactText(value: unknown): string | undefined {
   const number = numberText(value);
-  return typeof number === 'number' ? decimalOf(number) : canonicalDecimal(number ?? 'none');
+  return decimalOf(number ?? 'none', canonicalDecimal);
 }
 
 /** Red when the bound between numbers that a double holds and the others is off by one. */

@@ -1,41 +1,60 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../../schemas/error-codes.ts';
+import { API_BASE } from '../../schemas/route.ts';
+import { jsonFault } from '../../schemas/rules/json-fault.ts';
+import { didYouMean } from '../../schemas/rules/similar-name.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 
 /** The raw items of a request, unchecked, or why the request as a whole is refused. */
-export type Parsed = { items: unknown[] } | { refusal: Refusal };
+export type Parsed = Items | { refusal: Refusal };
+
+interface Items {
+  items: unknown[];
+  /** Members beside `events` of a batch. */
+  unknown?: string[];
+}
 
 /** One event: the whole body. */
 export function parseSingle(body: Buffer): Parsed {
   const parsed = parseJson(body);
   if ('refusal' in parsed) return parsed;
-  return isObject(parsed.value) ? { items: [parsed.value] } : refused('The body must be a JSON object.');
+  const { value } = parsed;
+  const isBatch = Array.isArray(value) || (isObject(value) && Array.isArray(value.events));
+  if (isBatch && !Object.hasOwn(value, 'customerId')) return refused(BATCH_ON_SINGLE, 'events');
+  return isObject(value) ? { items: [value] } : refused('The body must be a JSON object.');
 }
+
+const SINGLE_PATH = `${API_BASE}/usage/events`;
+const BATCH_ON_SINGLE = `This path takes one event: send {"events":[…]} to ${SINGLE_PATH}/batch.`;
+const SINGLE_ON_BATCH = `This path takes {"events":[…]}: send it so, or one event to ${SINGLE_PATH}.`;
 
 /** A batch: `{"events": [...]}`. */
 export function parseBatch(body: Buffer): Parsed {
   const parsed = parseJson(body);
   if ('refusal' in parsed) return parsed;
-  const events = isObject(parsed.value) ? parsed.value.events : undefined;
-  if (!Array.isArray(events)) {
-    return refused('The body must be a JSON object with an array `events`.', 'events');
-  }
-  return bounded(events);
+  const members = isObject(parsed.value) ? parsed.value : {};
+  const { events } = members;
+  const unknown = Object.keys(members).filter((name) => name !== 'events');
+  if (Array.isArray(events)) return bounded(events, unknown);
+  if (events === undefined && Object.hasOwn(members, 'customerId')) return refused(SINGLE_ON_BATCH, 'events');
+  const meant = unknown.map((name) => didYouMean(name, ['events'])).find((hint) => hint !== '') ?? '';
+  return refused(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
 }
 
 /** A batch of one item per line; blank lines are passed over. A line that is not JSON refuses the request. */
 export function parseLines(body: Buffer): Parsed {
   const items: unknown[] = [];
-  let from = 0;
+  let from = markBytes(body);
   for (let number = 1; from < body.length; number++) {
     const feed = body.indexOf(10, from);
     const end = feed < 0 ? body.length : feed;
     const line = body.subarray(from, end);
+    const at = from;
     from = end + 1;
     if (isBlank(line)) continue;
-    const parsed = parseJson(line);
-    if ('refusal' in parsed) return notJson(`Line ${number} is not valid JSON in UTF-8.`);
+    const parsed = parseJson(line, { what: `Line ${number}`, at });
+    if ('refusal' in parsed) return parsed;
     items.push(parsed.value);
     if (items.length > USAGE_LIMITS.batchItemsMax) return bounded(items);
   }
@@ -58,14 +77,29 @@ const RISKY_NUMBER = /[:[,]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const SAFE_NUMBER_CHARS = 15;
 
-function parseJson(body: Buffer): { value: unknown } | { refusal: Refusal } {
-  if (!isUtf8(body)) return notJson('The body is not valid UTF-8.');
-  const text = body.toString();
+/** A byte order mark in front, which Windows' tools write, is no part of the JSON. */
+export function withoutMark(body: Buffer): Buffer {
+  return body.subarray(markBytes(body));
+}
+
+function markBytes(body: Buffer): number {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+}
+
+/** `at`: where these bytes begin in the body. */
+function parseJson(
+  body: Buffer,
+  { what, at } = { what: 'The body', at: 0 },
+): { value: unknown } | { refusal: Refusal } {
+  const json = at === 0 ? withoutMark(body) : body;
   try {
+    if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
+    const text = json.toString();
     const value: unknown = JSON.parse(text);
     return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
   } catch {
-    return notJson('The body is not valid JSON.');
+    const fault = jsonFault(json, at + body.length - json.length);
+    return { refusal: { code: 'invalid_json', message: `${what} ${fault}.` } };
   }
 }
 
@@ -80,8 +114,8 @@ function isShort(number: string): boolean {
   return number.length <= SAFE_NUMBER_CHARS && !/[eE]/.test(number);
 }
 
-function bounded(items: unknown[]): Parsed {
-  if (items.length <= USAGE_LIMITS.batchItemsMax) return { items };
+function bounded(items: unknown[], unknown: string[] = []): Parsed {
+  if (items.length <= USAGE_LIMITS.batchItemsMax) return { items, unknown };
   return {
     refusal: {
       code: 'batch_too_large',
@@ -101,8 +135,4 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 function refused(message: string, param?: string): Parsed {
   return { refusal: { code: 'invalid_request', message, ...(param === undefined ? {} : { param }) } };
-}
-
-function notJson(message: string): { refusal: Refusal } {
-  return { refusal: { code: 'invalid_json', message } };
 }

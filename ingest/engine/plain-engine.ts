@@ -5,13 +5,15 @@ import {
   OUTCOME,
   type Outcome,
 } from '../../infra/ports/idempotency-store.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
 import { OVERLOADED } from '../admission.ts';
 import type { UsageRegistry } from '../registry-entries.ts';
 import { batchAnswer, refusedAnswer, singleAnswer } from './answers.ts';
-import { type CheckedItem, checkItem } from './check-item.ts';
+import { type CheckedItem, checkItem, unknownMember } from './check-item.ts';
 import { claimKeys } from './claim-keys.ts';
 import { type Decided, type Item, newItem, RECORD_WORDS, type Reading } from './decided.ts';
 import { framePart } from './frame-part.ts';
+import { createIgnoredNames, NO_NAMES, unknownMembers } from './item-members.ts';
 import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from './judge-state.ts';
 import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 import { resolveNames } from './resolve-names.ts';
@@ -24,8 +26,9 @@ export interface EngineDeps extends IdentifyDeps {
 
 export interface IdentifyDeps {
   registry: UsageRegistry;
-  /** When an event was created; see created-at.ts. */
+  /** When an event was created, and how many before it in the same millisecond; see created-at.ts. */
   createdAtMs(): number;
+  arrivalOf(createdAtMs: number, count: number): number;
   limits: EventLimits;
   /** 32 bytes for an environment, derived from the identity key. */
   identityOf(environment: string): Uint8Array;
@@ -39,12 +42,12 @@ export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
   const { read, identify } = createPlainParts(deps);
 
   function decide(reading: Reading): Decision {
-    const { request, items } = reading;
+    const { request, items, ignored } = reading;
     if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
-    const { times, ...batch } = identify(items, request.environment);
+    const { times, arrival, ...batch } = identify(items, request.environment);
     return claimKeys(deps.store, batch, (claim) => {
       applyOutcomes(items, batch.outcomes);
-      const decided = { items, records: batch.records, times };
+      const decided = { items, ignored, arrival, records: batch.records, times };
       const answer = answerOf(decided, request);
       if (claim.created === 0 && !claim.waits) return { answer };
       return { answer, commit: { claim, ...framePart(decided) } };
@@ -72,12 +75,18 @@ export function createPlainParts(deps: IdentifyDeps) {
 
   function read(request: UsageRequest): Reading | Promise<Reading> {
     const parsed = parse(request);
-    if ('refusal' in parsed) return { request, refusal: parsed.refusal, items: [] };
-    const items = parsed.items.map((raw) => readItem(raw, request));
+    if ('refusal' in parsed) return refusedReading(request, parsed.refusal);
+    const { unknown = NO_NAMES } = parsed;
+    if (request.isStrict && unknown.length > 0) {
+      return refusedReading(request, unknownMember(unknown[0] ?? '', ['events']));
+    }
+    const names = createIgnoredNames(unknown);
+    const items = parsed.items.map((raw) => readItem(raw, request, names.add));
+    const ignored = names.all();
     const lookUp = resolveNames(deps.registry, request.environment, items);
-    if (!lookUp) return { request, items };
-    if (itemsWaiting + items.length > ITEMS_WAITING_MAX) return { request, refusal: OVERLOADED, items: [] };
-    return waitFor(lookUp, items).then(() => ({ request, items }));
+    if (!lookUp) return { request, items, ignored };
+    if (itemsWaiting + items.length > ITEMS_WAITING_MAX) return refusedReading(request, OVERLOADED);
+    return waitFor(lookUp, items).then(() => ({ request, items, ignored }));
   }
 
   async function waitFor(lookUp: () => Promise<void>, items: Item[]): Promise<void> {
@@ -87,7 +96,7 @@ export function createPlainParts(deps: IdentifyDeps) {
     });
   }
 
-  function identify(items: Item[], environment: string): ClaimBatch & { times: Float64Array } {
+  function identify(items: Item[], environment: string): ClaimBatch & Pick<Decided, 'times' | 'arrival'> {
     useKeyOf(environment);
     const nowMs = deps.createdAtMs();
     const records = new Uint32Array(items.length * RECORD_WORDS);
@@ -106,7 +115,8 @@ export function createPlainParts(deps: IdentifyDeps) {
       item.refusal = judgeState(item, occurredAtMs, nowMs, deps.limits);
       if (item.refusal) readOnly[item.at] = 1;
     }
-    return { count, records, times, readOnly, outcomes: new Uint8Array(count) };
+    const arrival = deps.arrivalOf(nowMs, count);
+    return { count, records, times, arrival, readOnly, outcomes: new Uint8Array(count) };
   }
 
   function useKeyOf(environment: string): void {
@@ -123,11 +133,19 @@ function parse(request: UsageRequest) {
   return request.kind === 'batch' ? parseBatch(request.body) : parseLines(request.body);
 }
 
-function readItem(raw: unknown, request: UsageRequest): Item {
+function refusedReading(request: UsageRequest, refusal: Refusal): Reading {
+  return { request, refusal, items: [], ignored: NO_NAMES };
+}
+
+function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly string[]) => void): Item {
   const single = request.kind === 'single';
-  const key = single ? request.idempotencyKey : isObject(raw) ? raw.idempotencyKey : undefined;
-  const text = typeof key === 'string' && markedNumber(key) === undefined ? key : '';
-  return newItem(text, checkItem(raw, key));
+  const isEvent = isObject(raw);
+  const idempotencyKey = single ? request.idempotencyKey : isEvent ? raw.idempotencyKey : undefined;
+  const isText = typeof idempotencyKey === 'string' && markedNumber(idempotencyKey) === undefined;
+  const unknown = isEvent ? unknownMembers(raw) : NO_NAMES;
+  if (unknown.length > 0) ignore(unknown);
+  const checked = checkItem(raw, { idempotencyKey, unknown, isStrict: request.isStrict === true });
+  return newItem(isText ? idempotencyKey : '', checked);
 }
 
 /** Without a known customer and meter the text differs from every stored one: a hit is then a reuse. */

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
 import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../schemas/event-row.ts';
-import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { wholeDecimal } from '../../schemas/rules/decimal.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';
 import { isObject } from './parse.ts';
@@ -18,9 +18,10 @@ export interface CanonicalProperties {
 
 export const NO_PROPERTIES: CanonicalProperties = { keys: [], values: [], json: '{}' };
 
+/** A property that is null is absent. */
 export function canonicalProperties(raw: unknown): CanonicalProperties | Refusal {
   if (!isObject(raw)) return invalid('`properties` must be a JSON object.', 'properties');
-  const keys = Object.keys(raw);
+  const keys = Object.keys(raw).filter((key) => raw[key] !== null);
   if (keys.length === 0) return NO_PROPERTIES;
   if (keys.length > USAGE_LIMITS.propertiesMax) {
     return invalid(`An event has at most ${USAGE_LIMITS.propertiesMax} properties.`, 'properties');
@@ -80,18 +81,23 @@ function storedValue(value: unknown): string | undefined {
   if (typeof value === 'boolean') return BOOLEAN_TAG + value;
   const number = numberText(value);
   if (number !== undefined) {
-    const decimal = typeof number === 'number' ? decimalOf(number) : canonicalDecimal(number);
+    const decimal = decimalOf(number, everyDigit);
     return decimal === undefined ? undefined : NUMBER_TAG + decimal;
   }
   if (typeof value !== 'string' || value.length > USAGE_LIMITS.propertyValueCharsMax) return undefined;
   return isUnstorable(value) ? undefined : value;
 }
 
+/** No limit of a counter's: nobody adds them up, and what was sent comes back. */
+function everyDigit(text: string): string | undefined {
+  return wholeDecimal(text, USAGE_LIMITS.propertyValueCharsMax);
+}
+
 function propertyFault(key: string): Refusal {
   const { propertyKeyCharsMax, propertyValueCharsMax } = USAGE_LIMITS;
   return invalid(
     `A property is a key of 1–${propertyKeyCharsMax} characters and a text of at most ` +
-      `${propertyValueCharsMax}, a number of at most 15 integer and 12 fraction digits, or a boolean; ` +
+      `${propertyValueCharsMax}, a number of at most as many digits, or a boolean; ` +
       'no U+0000, no half surrogate pair.',
     `properties.${key.slice(0, propertyKeyCharsMax).toWellFormed()}`,
   );

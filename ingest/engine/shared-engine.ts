@@ -34,8 +34,10 @@ export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastRea
     if (!('turn' in reading)) return identifyPlainly(plain, reading, deps.createdAtMs() - deps.hotWindowMs);
     if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
     door.useKey(deps.identityOf(reading.request.environment));
-    door.wasm.identify(reading.count, deps.createdAtMs());
-    return identified({ door, pool }, reading, (request) => void readFast(request));
+    const nowMs = deps.createdAtMs();
+    door.wasm.identify(reading.count, nowMs);
+    const arrival = deps.arrivalOf(nowMs, reading.count);
+    return identified({ door, pool, arrival }, reading, (request) => void readFast(request));
   }
 
   /** Of the fast door's, batches alone: they are what many processes are for. */
@@ -48,7 +50,7 @@ export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastRea
 
 /** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */
 function identified(
-  { door, pool }: { door: FastDoor; pool: BufferPool },
+  { door, pool, arrival }: { door: FastDoor; pool: BufferPool; arrival: number },
   { request, count, pairs }: FastReading,
   readAgain: (request: UsageRequest) => void,
 ): Identified {
@@ -60,7 +62,7 @@ function identified(
   const forAnswer = pool.loan();
   const allNew = door.answerInto(forAnswer.take, count, count, 0);
   const forLines = pool.loan();
-  const lines = door.linesInto(count, forLines.take);
+  const lines = door.linesInto(count, arrival, forLines.take);
 
   function answerAnew(outcomes: Uint8Array): Buffer {
     forAnswer.giveBack();
@@ -85,7 +87,8 @@ function identified(
     answer(outcomes) {
       const isNew = countOf(outcomes, OUTCOME.created) === count;
       const body = isNew ? allNew : answerAnew(outcomes);
-      return { status: 200, replayed: false, body, release: forAnswer.giveBack };
+      const itemErrors = isNew ? 0 : countOf(outcomes, OUTCOME.reused);
+      return { status: 200, replayed: false, body, itemErrors, release: forAnswer.giveBack };
     },
     release: forLines.giveBack,
   };
@@ -93,12 +96,12 @@ function identified(
 
 function identifyPlainly(
   plain: ReturnType<typeof createPlainParts>,
-  { request, refusal, items }: Reading,
+  { request, refusal, items, ignored }: Reading,
   coldBeforeMs: number,
 ): Identified | { answer: Answer } {
   if (refusal) return { answer: refusedAnswer(refusal, request.requestId) };
-  const { count, records, times, readOnly } = plain.identify(items, request.environment);
-  const decided = { items, records, times };
+  const { count, records, times, arrival, readOnly } = plain.identify(items, request.environment);
+  const decided = { items, ignored, arrival, records, times };
   const refused = new Map<number, Refusal>();
   return {
     ...{ count, records, readOnly: readOnly.subarray(0, count) },
@@ -116,7 +119,7 @@ function identifyPlainly(
 type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
 
 /** As if all were new, also what is refused: a claim may be taken over (SharedIdempotencyStore). */
-function linesOf({ items, times }: Decided, count: number, coldBeforeMs: number): Lines {
+function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs: number): Lines {
   const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
   const pairs = new Map<string, number>();
   const lines: Buffer[] = [];
@@ -131,7 +134,8 @@ function linesOf({ items, times }: Decided, count: number, coldBeforeMs: number)
       if (occurredAtMs < coldBeforeMs) cold.push(at);
     }
     if (checked && pair) {
-      const line = Buffer.from(lineOf({ checked, pair, identity }, occurredAtMs, times[at * 5 + 4] ?? 0));
+      const said = { checked, pair, identity, arrival: arrival + at };
+      const line = Buffer.from(lineOf(said, occurredAtMs, times[at * 5 + 4] ?? 0));
       lines.push(line);
       end += line.length;
     }

@@ -15,6 +15,7 @@ function slowParts() {
   const { read } = createPlainParts({
     registry: registry as Partial<UsageRegistry> as UsageRegistry,
     createdAtMs: () => 0,
+    arrivalOf: () => 0,
     limits: { ageMsMax: 1, aheadMsMax: 1 },
     identityOf: () => new Uint8Array(32),
   });

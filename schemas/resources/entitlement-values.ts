@@ -10,6 +10,7 @@ export const ENTITLEMENTS_MAX = 500;
 /** What a plan or an add-on gives of a feature. `null` is unlimited. */
 export const EntitlementValue = Type.Unsafe<boolean | ExactNumber | null>({
   type: ['boolean', 'number', 'null'],
+  format: 'decimal',
   minimum: 0,
   description:
     'true or false for a boolean feature; for a limit or metered one a number from 0 on, or null: unlimited.',

@@ -5,8 +5,11 @@ import type { ExactNumber } from '../rules/exact-json.ts';
 const ID_CHARS_MAX = 128;
 const NAME_CHARS_MAX = 200;
 
-/** Exact, at most 15 integer and 12 fraction digits where a client sends it. */
-export const Decimal = Type.Unsafe<ExactNumber>({ type: 'number' });
+/**
+ * Exact, at most 15 integer and 12 fraction digits where a client sends it. By its format (of the OpenAPI
+ * registry) it is told from counts and shares: with `Prefer: numbers=text` it is answered as a string.
+ */
+export const Decimal = Type.Unsafe<ExactNumber>({ type: 'number', format: 'decimal' });
 
 /** RFC 3339 with any offset in, UTC with milliseconds out. */
 export const Timestamp = Type.String({ format: 'date-time' });

@@ -1,6 +1,7 @@
 /** Sending usage: these operations are answered by the data plane, which reads their bodies by itself. */
 import { Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
+import type { ExactNumber } from '../rules/exact-json.ts';
 import { USAGE_LIMITS } from '../usage-limits.ts';
 import { Decimal, HEADER_KEY_PATTERN, NamedId, Nothing, optional, PlainValues, Timestamp } from './fields.ts';
 
@@ -18,11 +19,18 @@ export const UsageEvent = Type.Object({
 
 const IdempotencyKey = Type.String({ minLength: 1, maxLength: USAGE_LIMITS.idempotencyKeyCharsMax });
 
+const VALUE =
+  'At most 15 integer digits. Rounded half-even to 12 fraction digits, which are what is stored; with ' +
+  '`Prefer: handling=strict` more of them are refused.';
+const OCCURRED_AT =
+  'RFC 3339 with any offset; also without seconds, with a space in place of the T, or +0000. Now, when ' +
+  'it is left out.';
+
 const NewUsageEvent = Type.Object({
   customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
   meterId: Type.String({ ...NamedId, description: "The meter's key. An unknown one becomes a `sum` meter." }),
-  value: Decimal,
-  occurredAt: Type.Optional(Timestamp),
+  value: Type.Unsafe<ExactNumber>({ ...Decimal, description: VALUE }),
+  occurredAt: Type.Optional(Type.String({ ...Timestamp, description: OCCURRED_AT })),
   properties: Type.Optional(PlainValues),
 });
 
@@ -46,7 +54,9 @@ const BatchAnswer = Type.Object({
       status: Type.Enum(['created', 'duplicate', 'error']),
       eventId: Type.Optional(Type.String()),
       event: Type.Optional(UsageEvent),
-      error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+      error: Type.Optional(
+        Type.Object({ code: Type.String(), message: Type.String(), param: Type.Optional(Type.String()) }),
+      ),
     }),
   ),
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalDecimal, decimalUnits, unitsText } from './decimal.ts';
+import { canonicalDecimal, decimalUnits, roundedDecimal, unitsText, wholeDecimal } from './decimal.ts';
 
 const UNITS_MAX = 10n ** 27n; // 15 integer and 12 fraction digits
 
@@ -104,4 +104,54 @@ test('units and text turn into each other exactly', () => {
 test('0.1 added ten times is 1', () => {
   const sum = Array.from({ length: 10 }, () => decimalUnits('0.1')).reduce((a, b) => a + b);
   expect(unitsText(sum)).toBe('1');
+});
+
+/** Red with any other rule for the middle, a lost carry, or a sign kept at 0. */
+test('a number is rounded half-even to 12 fraction digits, by an oracle of whole numbers', () => {
+  fc.assert(
+    fc.property(numbers, (text) => {
+      const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+      if (Math.abs(Number(exponent)) > 100) return;
+      const [integer = '', fraction = ''] = mantissa.replace('-', '').split('.');
+      // Units of 10^-200: nothing is lost.
+      const fine = BigInt(integer + fraction) * 10n ** BigInt(200 + Number(exponent) - fraction.length);
+      const scale = 10n ** 188n;
+      const [floor, rest] = [fine / scale, fine % scale];
+      const up = rest * 2n > scale || (rest * 2n === scale && floor % 2n === 1n);
+      const units = up ? floor + 1n : floor;
+      const expected = units < UNITS_MAX ? unitsText(text.startsWith('-') ? -units : units) : undefined;
+      expect(roundedDecimal(text)).toBe(expected);
+    }),
+    { numRuns: 20_000, seed: 20261125 },
+  );
+});
+
+test.each([
+  [String(0.1 + 0.2), '0.3'],
+  [String(1 / 3), '0.333333333333'],
+  ['1e-7', '0.0000001'],
+  ['1e21', undefined],
+  ['1e-400', '0'],
+  ['-1e-99999999999999999999', '0'],
+  ['1e99999999999999999999', undefined],
+  ['0.0000000000005', '0'],
+  ['0.0000000000015', '0.000000000002'],
+  ['0.00000000000050000001', '0.000000000001'],
+  ['-0.0000000000015', '-0.000000000002'],
+  ['0.9999999999999999', '1'],
+  ['999999999999999.9999999999996', undefined],
+  ['999999999999999.9999999999994', '999999999999999.999999999999'],
+])('%s is rounded to %s', (text, rounded) => {
+  expect(roundedDecimal(text)).toBe(rounded);
+});
+
+test('a number keeps every digit that was sent, in one spelling, as long as that is short enough', () => {
+  expect(wholeDecimal('0.30000000000000004', 256)).toBe('0.30000000000000004');
+  expect(wholeDecimal('-1.50e3', 256)).toBe('-1500');
+  expect(wholeDecimal('-0e5', 256)).toBe('0');
+  expect(wholeDecimal('1e21', 256)).toBe(`1${'0'.repeat(21)}`);
+  expect(wholeDecimal('1e255', 256)).toHaveLength(256);
+  for (const text of ['1e256', '-1e255', '1e-255', '1e999999999', '1e-999999999']) {
+    expect(wholeDecimal(text, 256)).toBeUndefined();
+  }
 });

@@ -1,26 +1,34 @@
 /**
- * RFC 3339 in, milliseconds out. Undefined when the text is no such timestamp. Digits beyond milliseconds are
- * cut off. By hand since Date.parse costs 5 × as much and takes far more than RFC 3339.
+ * RFC 3339 in, milliseconds out, and what common clients print beside it: no seconds (Java), `+0000` and a
+ * space for the T (Python), small t and z. Up to nine fraction digits, cut to milliseconds. Undefined when
+ * the text is no such timestamp: {@link timestampFault} says why. By hand since Date.parse costs 5 × as much
+ * and takes far more than this.
  */
 export function timestampMs(text: string): number | undefined {
-  if (text.length < 20 || text.length > 40 || !hasDateShape(text)) return undefined;
+  if (text.length < CHARS_MIN || text.length > CHARS_MAX || !hasDateShape(text)) return undefined;
   const year = digits(text, 0, 4);
   const month = digits(text, 5, 7);
   const day = digits(text, 8, 10);
   const hour = digits(text, 11, 13);
   const minute = digits(text, 14, 16);
-  const second = digits(text, 17, 19);
+  const hasSeconds = text.charCodeAt(16) === COLON;
+  const second = hasSeconds ? digits(text, 17, 19) : 0;
   const sound = year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
   if (!sound || !(hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59)) {
     return undefined;
   }
-  const fraction = readFraction(text);
+  const fraction = hasSeconds ? readFraction(text) : { ms: 0, end: 16 };
   if (fraction === undefined) return undefined;
   const offsetMinutes = readOffset(text, fraction.end);
   if (offsetMinutes === undefined) return undefined;
   const minutes = (daysFromEpoch(year, month, day) * 24 + hour) * 60 + minute - offsetMinutes;
   return (minutes * 60 + second) * 1000 + fraction.ms;
 }
+
+/** `2026-01-01T00:00Z` and `2026-01-01T00:00:00.123456789+00:00`. */
+const CHARS_MIN = 17;
+const CHARS_MAX = 35;
+const FRACTION_DIGITS_MAX = 9;
 
 let lastMs = Number.NaN;
 let lastText = '';
@@ -38,15 +46,17 @@ const DASH = 45;
 const COLON = 58;
 const DOT = 46;
 const PLUS = 43;
+const SPACE = 32;
+const SMALL_T = 116;
+const SMALL_Z = 122;
 
 function hasDateShape(text: string): boolean {
-  const separator = text.charCodeAt(10) | 32;
+  const separator = text.charCodeAt(10);
   return (
     text.charCodeAt(4) === DASH &&
     text.charCodeAt(7) === DASH &&
-    separator === 116 &&
-    text.charCodeAt(13) === COLON &&
-    text.charCodeAt(16) === COLON
+    ((separator | 32) === SMALL_T || separator === SPACE) &&
+    text.charCodeAt(13) === COLON
   );
 }
 
@@ -72,23 +82,22 @@ function readFraction(text: string): { ms: number; end: number } | undefined {
     ms += digit * weight;
     weight = weight > 1 ? weight / 10 : 0;
   }
-  return end === 20 ? undefined : { ms, end };
+  return end === 20 || end > 20 + FRACTION_DIGITS_MAX ? undefined : { ms, end };
 }
 
 function readOffset(text: string, at: number): number | undefined {
   const mark = text.charCodeAt(at);
-  if ((mark | 32) === 122) return at + 1 === text.length ? 0 : undefined;
-  if ((mark !== PLUS && mark !== DASH) || text.length !== at + 6 || text.charCodeAt(at + 3) !== COLON) {
-    return undefined;
-  }
+  if ((mark | 32) === SMALL_Z) return at + 1 === text.length ? 0 : undefined;
+  const minutesAt = text.charCodeAt(at + 3) === COLON ? at + 4 : at + 3;
+  if ((mark !== PLUS && mark !== DASH) || text.length !== minutesAt + 2) return undefined;
   const hours = digits(text, at + 1, at + 3);
-  const minutes = digits(text, at + 4, at + 6);
+  const minutes = digits(text, minutesAt, minutesAt + 2);
   if (!(hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59)) return undefined;
   const offset = hours * 60 + minutes;
   return mark === DASH ? -offset : offset;
 }
 
-function daysInMonth(year: number, month: number): number {
+export function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }

@@ -160,6 +160,20 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     shownBy: { promise: 21, rounds: 3 },
   },
   {
+    name: 'latest-by-id',
+    promises: [4],
+    why: 'of gauges that came in one millisecond any wins, and another one after a repair',
+    module: 'schemas/usage-hourly',
+    find: 'concat(unique_value, id)',
+    replace: 'id',
+    provedBy: [
+      {
+        test: 'infra/clickhouse/chdb.store.test.ts',
+        title: 'takes the last that arrived in a millisecond, also before id use_a',
+      },
+    ],
+  },
+  {
     name: 'settled-by-any-epoch',
     promises: [4],
     why: 'a process that lost the partition settles what another one holds',

@@ -42,8 +42,8 @@ export const HOSTILE_BREAKS: readonly Break[] = [
     promises: [7],
     why: 'a number beyond every bound, as 1e999999999, is written out: a 500, or a value refused later',
     module: 'schemas/rules/decimal',
-    find: 'if (point > INTEGER_DIGITS_MAX || fractionDigits > FRACTION_DIGITS_MAX) return undefined;',
-    replace: '',
+    find: 'return point > INTEGER_DIGITS_MAX;',
+    replace: 'return false;',
     provedBy: [
       {
         test: 'schemas/rules/decimal.test.ts',

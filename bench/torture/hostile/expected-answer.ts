@@ -30,7 +30,8 @@ export function expectAnswer(request: HostileRequest, world: World): Expected {
     return refusedAs('unsupported_media_type');
   }
   if (body.length > BODY_BYTES_MAX) return refusedAs('payload_too_large');
-  const whole = encoding === 'gzip' ? inflated(body, BODY_BYTES_MAX) : body;
+  const sent = encoding === 'gzip' ? inflated(body, BODY_BYTES_MAX) : body;
+  const whole = sent instanceof Buffer ? withoutMark(sent) : sent;
   const headerFault = target === 'single' ? headerKeyFault(headers['idempotency-key']) : undefined;
   if (headerFault !== undefined) return refusedAs(headerFault);
   if (whole === 'too large') return refusedAs('payload_too_large');
@@ -40,6 +41,11 @@ export function expectAnswer(request: HostileRequest, world: World): Expected {
   if (!read) return refusedAs('invalid_json');
   if (target === 'single') return expectSingle(read.value, headers['idempotency-key'], world);
   return target === 'batch' ? expectBatch(read.value, world) : expectCreation(read.value, headers);
+}
+
+/** A byte order mark in front of a body is skipped. */
+function withoutMark(body: Buffer): Buffer {
+  return body.subarray(body.toString('latin1', 0, 3) === '\u00ef\u00bb\u00bf' ? 3 : 0);
 }
 
 function refusedAs(...codes: string[]): Expected {

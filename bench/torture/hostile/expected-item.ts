@@ -1,6 +1,7 @@
-import { markedNumber, plainText, UNIT_DIGITS } from '../../exact.ts';
+import { markedNumber } from '../../exact.ts';
 import type { MeantEvent, MeantProperty } from '../../planned-event.ts';
 import type { World } from '../../world.ts';
+import { roundedValue, wholeText } from './expected-number.ts';
 import { isTaggedObject, isUnsound, memberOf, numberOf, type Tagged, textOf } from './read-tagged.ts';
 
 /** What the contract (§1, §3) says of one item, read by the judge's own rules. */
@@ -68,47 +69,27 @@ function readName(value: Tagged | undefined, faults: Set<string>): string {
 function readValue(value: Tagged | undefined, faults: Set<string>): bigint {
   const text = numberOf(value);
   if (text === undefined) faults.add('invalid_request');
-  const read = text === undefined ? 0n : exactValue(text);
+  const read = text === undefined ? 0n : roundedValue(text);
   if (read === undefined) faults.add('value_invalid');
   return read ?? 0n;
 }
 
-const INTEGER_DIGITS = 15;
-
-/**
- * Units of 10^-12 of a JSON number's text; undefined beyond 15 integer or 12 fraction digits. By the place of
- * the highest and lowest digit that is not 0, so that 1e999999999 costs nothing.
- */
-export function exactValue(text: string): bigint | undefined {
-  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
-  const [integer = '', fraction = ''] = mantissa.replace('-', '').split('.');
-  const digits = (integer + fraction).replace(/^0+/, '');
-  if (digits === '') return 0n;
-  let end = digits.length;
-  while (digits[end - 1] === '0') end--;
-  const lowest = BigInt(exponent) + BigInt(UNIT_DIGITS - fraction.length + digits.length - end);
-  if (lowest < 0n || lowest + BigInt(end) > BigInt(INTEGER_DIGITS + UNIT_DIGITS)) return undefined;
-  const size = BigInt(digits.slice(0, end)) * 10n ** lowest;
-  return text.startsWith('-') ? -size : size;
-}
-
-const CLOCK = String.raw`((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?`;
-const OFFSET = String.raw`(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))`;
-const TIME = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[Tt]${CLOCK}${OFFSET}$`);
-const TIME_CHARS_MAX = 40;
+const CLOCK = String.raw`((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?`;
+const OFFSET = String.raw`(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))`;
+const TIME = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[Tt ]${CLOCK}${OFFSET}$`);
 
 function readTime(value: Tagged | undefined, faults: Set<string>): number | undefined {
-  if (value === undefined) return undefined;
-  const text = textOf(value) ?? '';
-  const [, date = '', time, fraction = '', sign = '+', hours = '0', minutes = '0'] = TIME.exec(text) ?? [];
+  if (value === undefined || value === null) return undefined;
+  const [, date = '', time, second = '00', fraction = '', ...offset] = TIME.exec(textOf(value) ?? '') ?? [];
+  const [sign = '+', hours = '0', minutes = '0'] = offset;
   const midnight = new Date(`${date}T00:00:00Z`);
   const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
-  if (date === '' || !isDay || text.length > TIME_CHARS_MAX) {
+  if (date === '' || !isDay) {
     faults.add('invalid_request');
     return undefined;
   }
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
-  return Date.parse(`${date}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`) - offsetMs;
+  return Date.parse(`${date}T${time}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}Z`) - offsetMs;
 }
 
 const PROPERTIES_MAX = 32;
@@ -117,12 +98,14 @@ const TEXT_CHARS_MAX = 256;
 
 /** A number beyond the limits may be told as the property's fault or as the number's. */
 function readProperties(value: Tagged | undefined, faults: Set<string>): MeantProperty[] {
-  if (value === undefined) return [];
+  if (value === undefined || value === null) return [];
   if (!isTaggedObject(value)) {
     faults.add('invalid_request');
     return [];
   }
-  const names = Object.keys(value).map((name) => name.slice(1));
+  const names = Object.keys(value)
+    .map((name) => name.slice(1))
+    .filter((name) => memberOf(value, name) !== null);
   if (names.length > PROPERTIES_MAX) faults.add('invalid_request');
   return names.sort().flatMap((name) => {
     const property = readProperty(name, memberOf(value, name));
@@ -136,9 +119,8 @@ function readProperty(name: string, value: Tagged | undefined): MeantProperty | 
   if (typeof value === 'boolean') return { name, json: String(value), label: String(value), shown: value };
   const number = numberOf(value);
   if (number !== undefined) {
-    const units = exactValue(number);
-    if (units === undefined) return undefined;
-    const label = plainText(units);
+    const label = wholeText(number, TEXT_CHARS_MAX);
+    if (label === undefined) return undefined;
     return { name, json: number, label, shown: markedNumber(label) };
   }
   const text = textOf(value);

@@ -4,7 +4,8 @@ import { createLedger, type Ledger } from '../../ledger.ts';
 import type { MeantEvent, PlannedItem } from '../../planned-event.ts';
 import type { World } from '../../world.ts';
 import { type Expected, expectAnswer } from './expected-answer.ts';
-import { type ExpectedItem, exactValue, type Meant } from './expected-item.ts';
+import type { ExpectedItem, Meant } from './expected-item.ts';
+import { exactValue } from './expected-number.ts';
 import type { HostileRequest } from './hostile-request.ts';
 import { codeOf, frameFault, type RawAnswer } from './judge-frame.ts';
 import { isTaggedObject, numberOf, readTagged, type Tagged } from './read-tagged.ts';
@@ -133,7 +134,8 @@ function isSame(sent: Tagged, made: Tagged): boolean {
   const [number, other] = [numberOf(sent), numberOf(made)];
   if (number !== undefined && other !== undefined) return exactValue(number) === exactValue(other);
   if (!isTaggedObject(sent) || !isTaggedObject(made)) return JSON.stringify(sent) === JSON.stringify(made);
-  const names = Object.keys(sent);
+  // A property that is null is absent.
+  const names = Object.keys(sent).filter((name) => sent[name] !== null);
   const complete = names.length === Object.keys(made).length;
   return complete && names.every((name) => isSame(sent[name] ?? null, made[name] ?? null));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exactValue } from './expected-item.ts';
+import { exactValue, roundedValue, wholeText } from './expected-number.ts';
 import type { JsonCase, Verdict } from './json-case.ts';
 import { jsonCases } from './json-cases.ts';
 import { hasUnsoundText, numberOf, readTagged } from './read-tagged.ts';
@@ -19,6 +19,23 @@ test('the judge agrees with the table, for a case alone and inside an array', ()
   const inside = CASES.filter(({ wholeOnly }) => !wholeOnly);
   const inArray = ({ bytes }: JsonCase) => Buffer.concat([Buffer.from('[0,'), bytes, Buffer.from(']')]);
   expect(inside.filter((one) => isJson(inArray(one)) !== isJson(one.bytes)).map(told)).toEqual([]);
+});
+
+test('the judge rounds to the even unit, and writes numbers out', () => {
+  const rounded = [
+    '0.30000000000000004',
+    '15e-13',
+    '-0.0000000000025',
+    '5.1e-13',
+    '1e-99',
+    '999999999999999.9999999999995',
+  ];
+  expect(rounded.map(roundedValue)).toEqual([300_000_000_000n, 2n, -2n, 1n, 0n, undefined]);
+  const whole = ['-1.50E3', '0.30000000000000004', '-0e9', '25e-3', '1e20', '1e-20'];
+  expect(whole.map((text) => wholeText(text, 20))).toEqual([
+    ...['-1500', '0.30000000000000004', '0', '0.025'],
+    ...[undefined, undefined],
+  ]);
 });
 
 function verdictOf(bytes: Buffer): Verdict {

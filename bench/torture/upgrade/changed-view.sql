@@ -25,8 +25,8 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 
 INSERT INTO metergate.usage_hourly
 SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin, sum(value), count(),
-       max(value), min(value), argMaxState(value, (occurred_at, created_at, id)),
-       uniqExactStateIf(unique_value, unique_value != '')
+       max(value), min(value), argMaxState(value, (occurred_at, created_at, concat(unique_value, id))),
+       uniqExactStateIf(unique_value, startsWith(unique_value, '='))
 FROM metergate.events FINAL GROUP BY environment, customer_id, meter_key, begin;
 
 CREATE MATERIALIZED VIEW metergate.usage_hourly_view TO metergate.usage_hourly AS
@@ -39,7 +39,7 @@ SELECT
   count() AS events,
   max(value) AS largest,
   min(value) AS smallest,
-  argMaxState(value, (occurred_at, created_at, id)) AS latest,
-  uniqExactStateIf(unique_value, unique_value != '') AS uniques
+  argMaxState(value, (occurred_at, created_at, concat(unique_value, id))) AS latest,
+  uniqExactStateIf(unique_value, startsWith(unique_value, '=')) AS uniques
 FROM metergate.events
 GROUP BY environment, customer_id, meter_key, hour;

@@ -41,7 +41,13 @@ export async function judgeFixture(instance: OpenedInstance, story: FixtureStory
 async function judgeMode(judged: Judged, { writtenAtMs, seed }: FixtureStory): Promise<string[]> {
   const { api, ledger, world } = judged;
   const moments = MONTHS_BEFORE_MS.map((before) => writtenAtMs - before);
-  const scope = { world, nowMs: writtenAtMs, random: createRandom(seed), answersShowEvents: true };
+  const scope = {
+    world,
+    nowMs: writtenAtMs,
+    random: createRandom(seed),
+    answersShowEvents: true,
+    latestWithoutTimes: true as const,
+  };
   const replays = replayRequests(ledger.events(), scope);
   await sendAll(replays, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS });
   return [

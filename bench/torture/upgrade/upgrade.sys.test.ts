@@ -30,7 +30,7 @@ it('a folder of the main job, killed in the middle, is exact under a release wit
 
   const former = startOfTest(THIS_RELEASE, { DATA_DIR: fixture.dataDir, LOG_LEVEL: 'fatal' });
   expect(await former.ended()).toBe(EXIT.dataRefused);
-  expect(former.stderr()).toMatch(/^The warehouse is at migration 2 .*: start a release that is as new\.$/m);
+  expect(former.stderr()).toMatch(/^The warehouse is at migration 3 .*: start a release that is as new\.$/m);
   expect(former.stdout()).toBe('');
 });
 

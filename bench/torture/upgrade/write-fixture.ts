@@ -76,7 +76,13 @@ async function send({ api, ledger, world }: Side, { run, items }: { run: string;
   const nowMs = Date.now();
   await sendAll(planRequests({ seed: SEED, items, run, nowMs, world }), options);
   // Sent once more, everything shows when it was stored.
-  const scope = { world, nowMs, random: createRandom(SEED), answersShowEvents: true };
+  const scope = {
+    world,
+    nowMs,
+    random: createRandom(SEED),
+    answersShowEvents: true,
+    latestWithoutTimes: true as const,
+  };
   await sendAll(replayRequests(ledger.events(), scope), options);
 }
 

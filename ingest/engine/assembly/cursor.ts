@@ -12,9 +12,12 @@ const MINUS: u8 = 45;
 const DOT: u8 = 46;
 const ZERO: u8 = 48;
 const BACKSLASH: u8 = 92;
-/** A double holds every number of so many characters exactly; beyond it the plain engine reads the digits. */
-const NUMBER_CHARS_MAX: i32 = 15;
-const FRACTION_DIGITS_MAX: i32 = 12;
+/**
+ * Of the number that was read last: its digits before the point, and those behind it up to the last that is
+ * not 0.
+ */
+export let integerDigits: i32 = 0;
+export let fractionDigits: i32 = 0;
 
 let lineFeed: u8 = 10;
 
@@ -67,8 +70,8 @@ export function readText(): bool {
 }
 
 /**
- * A number without exponent: what follows one is no comma and no end. Its canonical text is a part of its
- * own: no zero at the end, no minus at 0.
+ * A number without exponent, of any length: what follows one is no comma and no end. Its canonical text is a
+ * part of its own: no zero at the end, no minus at 0.
  */
 export function readNumber(): bool {
   const from = at;
@@ -81,15 +84,20 @@ export function readNumber(): bool {
     if (at == digits) return false;
   }
   let end = at;
+  integerDigits = at - digits;
+  fractionDigits = 0;
   if (load<u8>(at) == DOT) {
     const fraction = ++at;
     for (; isDigit(load<u8>(at)); at++) if (load<u8>(at) != ZERO) end = at + 1;
-    if (at == fraction || end - fraction > FRACTION_DIGITS_MAX) return false;
-    if (end > fraction) isZero = false;
+    if (at == fraction) return false;
+    if (end > fraction) {
+      isZero = false;
+      fractionDigits = end - fraction;
+    }
   }
   textAt = isZero ? digits : from;
   textBytes = isZero ? 1 : end - from;
-  return at - from <= NUMBER_CHARS_MAX;
+  return true;
 }
 
 export function isDigit(byte: u8): bool {

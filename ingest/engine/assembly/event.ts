@@ -28,7 +28,7 @@ const CREATED: string = '","createdAt":"';
 const PROPERTIES: string = '","properties":';
 
 /** Writes the stored event of a single request to OUTPUT, returns its length. */
-export function event(): i32 {
+export function event(numbersAsText: bool): i32 {
   const texts = load<i32>(load<i32>(ITEMS + PAIR_AT) + PAIR_TEXT);
   // Environment, customer and meter as JSON texts; the first two hold nothing that is escaped.
   const names = texts + TEXT_HEAD_BYTES + load<i32>(texts + TEXT_FINGERPRINT_BYTES);
@@ -37,7 +37,10 @@ export function event(): i32 {
   let to = base32(RECORDS, putText(ID, OUTPUT));
   to = put(customer, meter - 1 - customer, putText(CUSTOMER, to));
   to = put(meter, names + load<i32>(texts + TEXT_JSON_BYTES) - meter, putText(METER, to));
-  to = put(load<i32>(ITEMS + VALUE_AT), load<i32>(ITEMS + VALUE_BYTES), putText(VALUE, to));
+  to = putText(VALUE, to);
+  if (numbersAsText) to = putByte(34, to);
+  to = put(load<i32>(ITEMS + VALUE_AT), load<i32>(ITEMS + VALUE_BYTES), to);
+  if (numbersAsText) to = putByte(34, to);
   to = putTimestamp(load<f64>(RECORDS + RECORD_OCCURRED), putText(OCCURRED, to));
   to = putTimestamp(load<f64>(RECORDS + RECORD_CREATED), putText(CREATED, to));
   if (load<i32>(ITEMS + PROPERTIES_BYTES) == 2) to = putByte(34, to);

@@ -40,8 +40,8 @@ const LINE_FEED: u8 = 10;
 const EVENTS: u64 = 0x73746e657665; // events
 
 /** `{"events":[…]}`. The body stands at BODY with a zero byte behind it. Returns the count of its items. */
-export function readBatch(bytes: i32): i32 {
-  begin(true);
+export function readBatch(bytes: i32, isStrict: bool): i32 {
+  begin(true, isStrict);
   if (!cursor.take(123) || !cursor.readText() || cursor.textBytes != 6) return NOT_OURS;
   if ((load<u64>(cursor.textAt) & 0xffff_ffff_ffff) != EVENTS) return NOT_OURS;
   if (!cursor.take(58) || !cursor.take(91)) return NOT_OURS;
@@ -54,16 +54,16 @@ export function readBatch(bytes: i32): i32 {
 }
 
 /** One event: the whole body. Its key stands at HEADER_KEY; one in the body is for the plain engine. */
-export function readSingle(bytes: i32, keyBytes: i32): i32 {
-  begin(true);
+export function readSingle(bytes: i32, keyBytes: i32, isStrict: bool): i32 {
+  begin(true, isStrict);
   cursor.skipSpace();
   const isOurs = keyFromHeader(ITEMS, keyBytes) && readItem(ITEMS, true);
   return isOurs && cursor.at == BODY + bytes ? 1 : NOT_OURS;
 }
 
 /** One item per line; blank lines are passed over. */
-export function readLines(bytes: i32): i32 {
-  begin(false);
+export function readLines(bytes: i32, isStrict: bool): i32 {
+  begin(false, isStrict);
   let count = 0;
   cursor.skipSpace();
   while (cursor.at != BODY + bytes) {
@@ -80,8 +80,8 @@ function isAtEnd(bytes: i32): bool {
   return cursor.at == BODY + bytes || load<u8>(cursor.at) == LINE_FEED;
 }
 
-function begin(feeds: bool): void {
+function begin(feeds: bool, isStrict: bool): void {
   cursor.begin(BODY, feeds);
   forgetPairs();
-  beginItems();
+  beginItems(isStrict);
 }

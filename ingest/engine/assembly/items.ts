@@ -17,6 +17,7 @@ import {
   VALUE_BYTES,
 } from './places';
 import { readProperties } from './properties';
+import { FRACTION_DIGITS_MAX, INTEGER_DIGITS_MAX, roundDecimal } from './round-decimal';
 import { timestampMs } from './timestamp';
 
 const KEY_BYTES_MAX: i32 = 255;
@@ -41,9 +42,11 @@ const ERID_WORD: u32 = 0x64497265; //               erId
 const VALU_WORD: u32 = 0x756c6176; //               valu
 
 let textsEnd: i32 = TEXTS;
+let rounds: bool = true;
 
 /** Before the first item: `{}` is written once for all that have no properties. */
-export function beginItems(): void {
+export function beginItems(isStrict: bool): void {
+  rounds = !isStrict;
   store<u16>(TEXTS, 0x7d7b);
   textsEnd = TEXTS + 2;
 }
@@ -99,7 +102,7 @@ function fieldOf(name: i32, bytes: i32): i32 {
 }
 
 function readField(field: i32, item: i32): bool {
-  if (field == VALUE) return cursor.readNumber() && keep(item + VALUE_AT);
+  if (field == VALUE) return cursor.readNumber() && keepValue(item);
   if (field == PROPERTIES) return keepProperties(item);
   if (!cursor.readText() || cursor.isWide || cursor.textBytes == 0) return false;
   if (field == CUSTOMER) return cursor.textBytes <= NAME_BYTES_MAX && keep(item + CUSTOMER_AT);
@@ -114,6 +117,18 @@ function readField(field: i32, item: i32): bool {
 function keep(place: i32): bool {
   store<i32>(place, cursor.textAt);
   store<i32>(place + 4, cursor.textBytes);
+  return true;
+}
+
+/** What a client computed with doubles has up to 17 digits, and is rounded as the plain engine does it. */
+function keepValue(item: i32): bool {
+  if (cursor.integerDigits > INTEGER_DIGITS_MAX) return false;
+  if (cursor.fractionDigits <= FRACTION_DIGITS_MAX) return keep(item + VALUE_AT);
+  const bytes = rounds ? roundDecimal(cursor.textAt, cursor.textBytes, cursor.fractionDigits, textsEnd) : 0;
+  if (bytes == 0) return false;
+  store<i32>(item + VALUE_AT, textsEnd);
+  store<i32>(item + VALUE_BYTES, bytes);
+  textsEnd += bytes;
   return true;
 }
 

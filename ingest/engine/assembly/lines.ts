@@ -29,19 +29,23 @@ import { base32 } from './siphash';
 
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
+/** In place of the length of a counted property; see pair-texts.ts. */
+const OF_LATEST: i32 = -1;
+const ARRIVAL_DIGITS: i32 = 6;
+const ARRIVALS_MAX: i32 = 999_999;
 
 /**
  * Writes the lines of the created events to OUTPUT and returns their length; moves their records to the front
  * and gathers what each pair is touched by.
  */
-export function lines(count: i32): i32 {
+export function lines(count: i32, arrival: i32): i32 {
   let to = OUTPUT;
   let kept = RECORDS;
   for (let index = 0; index < count; index++) {
     if (load<u8>(OUTCOMES + index) != CREATED) continue;
     const item = ITEMS + index * ITEM_BYTES;
     const record = RECORDS + index * RECORD_BYTES;
-    to = line(item, record, to);
+    to = line(item, record, arrival + index, to);
     touch(load<i32>(item + PAIR_AT), load<f64>(record + RECORD_OCCURRED));
     if (kept != record) put(record, RECORD_BYTES, kept);
     kept += RECORD_BYTES;
@@ -50,7 +54,7 @@ export function lines(count: i32): i32 {
 }
 
 /** EVENT_COLUMNS of schemas/event-row.ts. */
-function line(item: i32, record: i32, to: i32): i32 {
+function line(item: i32, record: i32, arrival: i32, to: i32): i32 {
   const texts = load<i32>(load<i32>(item + PAIR_AT) + PAIR_TEXT);
   const json = texts + TEXT_HEAD_BYTES + load<i32>(texts + TEXT_FINGERPRINT_BYTES);
   to = putByte(91, to);
@@ -61,7 +65,7 @@ function line(item: i32, record: i32, to: i32): i32 {
   to = putDecimal(load<u64>(record + RECORD_FINGERPRINT), to + 3);
   store<u16>(to, 0x2c22); // ",
   to = put(load<i32>(item + VALUE_AT), load<i32>(item + VALUE_BYTES), to + 2);
-  to = uniqueValue(item, texts, putByte(COMMA, to));
+  to = countedValue(item, texts, arrival, putByte(COMMA, to));
   to = putByte(COMMA, to);
   to = put(load<i32>(item + PROPERTIES_AT), load<i32>(item + PROPERTIES_BYTES), to);
   to = putDecimal(<u64>load<f64>(record + RECORD_OCCURRED), putByte(COMMA, to));
@@ -70,10 +74,14 @@ function line(item: i32, record: i32, to: i32): i32 {
   return to + 2;
 }
 
-/** The counted property with '=' before it; nothing for other meters and for events that do not have it. */
-function uniqueValue(item: i32, texts: i32, to: i32): i32 {
+/**
+ * The counted property with '=' before it, the order of arrival of a `latest` meter; nothing for other meters
+ * and for events that do not have the property.
+ */
+function countedValue(item: i32, texts: i32, arrival: i32, to: i32): i32 {
   to = putByte(QUOTE, to);
   const keyBytes = load<i32>(texts + TEXT_MEMBER_BYTES);
+  if (keyBytes == OF_LATEST) to = putArrival(arrival, to);
   if (keyBytes > 0) {
     const key =
       texts +
@@ -85,6 +93,17 @@ function uniqueValue(item: i32, texts: i32, to: i32): i32 {
     if (value != 0) to = put(value, closingQuote(value) - value, putByte(61, to));
   }
   return putByte(QUOTE, to);
+}
+
+/** `arrivalText` of schemas/event-row.ts. */
+function putArrival(arrival: i32, to: i32): i32 {
+  let rest = min(arrival, ARRIVALS_MAX);
+  store<u8>(to, 35);
+  for (let at = to + ARRIVAL_DIGITS; at > to; at--) {
+    store<u8>(at, <u8>(48 + (rest % 10)));
+    rest /= 10;
+  }
+  return to + ARRIVAL_DIGITS + 1;
 }
 
 function touch(pair: i32, occurredAtMs: f64): void {

@@ -59,7 +59,7 @@ function readValue(): i32 {
   const byte = load<u8>(cursor.at);
   if (byte == QUOTE) return cursor.readText() && cursor.textBytes <= VALUE_BYTES_MAX ? TEXT : -1;
   if (byte == 116 || byte == 102) return cursor.readBoolean() ? BOOLEAN : -1;
-  return cursor.readNumber() ? NUMBER : -1;
+  return cursor.readNumber() && cursor.textBytes <= VALUE_BYTES_MAX ? NUMBER : -1;
 }
 
 /** Clients mostly send them in order. False when the key is there already: which of the two counts? */

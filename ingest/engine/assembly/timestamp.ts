@@ -7,9 +7,11 @@ const NO_NUMBER: i32 = -1_000_000;
 /** What is no timestamp of this form, or lies before 1970. */
 export const NO_TIME: f64 = -1;
 
-/** `2026-01-01T00:00:00Z`, with or without a fraction, as milliseconds. Other forms are not ours. */
+/**
+ * `2026-01-01T00:00:00Z`, with or without nine fraction digits, as milliseconds. Other forms are not ours.
+ */
 export function timestampMs(at: i32, bytes: i32): f64 {
-  if (bytes < 20 || bytes > 40 || !hasShape(at)) return NO_TIME;
+  if (bytes < 20 || bytes > 30 || !hasShape(at)) return NO_TIME;
   const year = digits(at, 4);
   const month = digits(at + 5, 2);
   const day = digits(at + 8, 2);

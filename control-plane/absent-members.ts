@@ -1,0 +1,46 @@
+import type { TSchema } from 'typebox';
+
+interface Shape {
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, TSchema>;
+  patternProperties?: Record<string, TSchema>;
+  required?: string[];
+  items?: TSchema;
+  anyOf?: TSchema[];
+}
+
+/**
+ * Takes out of a body what is null, may be left out, and is not taken as null: Go, Java and others write null
+ * for what they do not set. True when there was any. Of metadata a value that is null goes too.
+ */
+export function dropNulls(schema: TSchema, body: unknown): boolean {
+  const { properties = {}, patternProperties = {}, required = [], items, anyOf } = schema as Shape;
+  if (typeof body !== 'object' || body === null) return false;
+  let dropped = false;
+  for (const branch of anyOf ?? []) dropped = dropNulls(branch, body) || dropped;
+  if (Array.isArray(body)) {
+    for (const inner of body) dropped = (items !== undefined && dropNulls(items, inner)) || dropped;
+    return dropped;
+  }
+  const members = body as Record<string, unknown>;
+  const [named] = Object.values(patternProperties);
+  for (const [name, value] of Object.entries(members)) {
+    const below = Object.hasOwn(properties, name) ? properties[name] : named;
+    if (!below) continue;
+    if (value !== null) dropped = dropNulls(below, value) || dropped;
+    else if (!required.includes(name) && !takesNull(below)) {
+      delete members[name];
+      dropped = true;
+    }
+  }
+  return dropped;
+}
+
+function takesNull(schema: TSchema): boolean {
+  const { type, anyOf, const: only, enum: values } = schema as Shape;
+  if (anyOf) return anyOf.some(takesNull);
+  if (type === undefined && only === undefined && values === undefined) return true;
+  return [type].flat().includes('null') || only === null || (values ?? []).includes(null);
+}

@@ -1,0 +1,149 @@
+/**
+ * Where bytes stop being JSON (RFC 8259) in UTF-8, as the end of "The body …". Only for what JSON.parse has
+ * refused: its own words differ from release to release, and mostly name no place. Nothing here recurses.
+ */
+export function jsonFault(bytes: Uint8Array, from = 0): string {
+  const beyondUtf8 = utf8FaultAt(bytes);
+  if (beyondUtf8 !== undefined) return `is not valid UTF-8 at byte offset ${from + beyondUtf8}`;
+  const at = jsonFaultAt(bytes) ?? bytes.length;
+  if (at === bytes.length) return `is not valid JSON: it ends too early, at byte offset ${from + at}`;
+  return `is not valid JSON at byte offset ${from + at}: unexpected ${tokenAt(bytes, at)}`;
+}
+
+/** The offset of the first byte that no JSON could have there; undefined when the bytes are JSON. */
+export function jsonFaultAt(bytes: Uint8Array): number | undefined {
+  const open: number[] = [];
+  let at = 0;
+  let expected: 'value' | 'value or end' | 'name' | 'name or end' | 'next' = 'value';
+  for (;;) {
+    at = afterSpace(bytes, at);
+    const byte = bytes[at];
+    if (expected === 'next') {
+      if (open.length === 0) return byte === undefined ? undefined : at;
+      if (byte === COMMA) expected = open.at(-1) === CLOSE_LIST ? 'value' : 'name';
+      else if (byte === open.at(-1)) open.pop();
+      else return at;
+      at++;
+    } else if (expected.endsWith('end') && byte === open.at(-1)) {
+      open.pop();
+      expected = 'next';
+      at++;
+    } else if (expected.startsWith('name')) {
+      const end = byte === QUOTE ? afterString(bytes, at) : { fault: at };
+      if (typeof end === 'object') return end.fault;
+      at = afterSpace(bytes, end);
+      if (bytes[at] !== COLON) return at;
+      at++;
+      expected = 'value';
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      open.push(byte + 2); // the closing brackets stand two behind the opening ones in ASCII
+      expected = byte === OPEN_OBJECT ? 'name or end' : 'value or end';
+      at++;
+    } else {
+      const end = byte === QUOTE ? afterString(bytes, at) : afterWord(bytes, at);
+      if (typeof end === 'object') return end.fault;
+      at = end;
+      expected = 'next';
+    }
+  }
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_LIST = 91;
+const BACKSLASH = 92;
+const CLOSE_LIST = 93;
+const OPEN_OBJECT = 123;
+const LETTER_U = 117;
+const ESCAPED = new Set(Buffer.from('"\\/bfnrtu'));
+
+type End = number | { fault: number };
+
+function afterSpace(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte !== 32 && byte !== 10 && byte !== 13 && byte !== 9) break;
+  }
+  return at;
+}
+
+function afterString(bytes: Uint8Array, from: number): End {
+  for (let at = from + 1; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) return at + 1;
+    if (byte < 32) return { fault: at };
+    if (byte !== BACKSLASH) continue;
+    at++;
+    const escaped = bytes[at];
+    if (escaped === undefined) break;
+    if (!ESCAPED.has(escaped)) return { fault: at };
+    if (escaped !== LETTER_U) continue;
+    for (const last = at + 4; at < last; at++) {
+      if (at + 1 >= bytes.length) return { fault: bytes.length };
+      if (!/[0-9a-fA-F]/.test(String.fromCharCode(bytes[at + 1] ?? 0))) return { fault: at + 1 };
+    }
+  }
+  return { fault: bytes.length };
+}
+
+const WORD_BYTES_MAX = 16;
+
+/** A number, true, false or null. */
+function afterWord(bytes: Uint8Array, from: number): End {
+  let end = from;
+  while (end < bytes.length && WORD.test(String.fromCharCode(bytes[end] ?? 0))) end++;
+  if (end === from) return { fault: from };
+  // Of one that is too long to be shown the beginning is looked at in a text of its own: it is a number or
+  // none.
+  const word = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString('latin1');
+  const sound = NUMBER.exec(word)?.[0] ?? (LITERALS.has(word) ? word : '');
+  if (sound === word) return end;
+  return { fault: end === bytes.length && mayGoOn(word) ? end : from };
+}
+
+const WORD = /[A-Za-z0-9_.+-]/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
+const LITERALS = new Set(['true', 'false', 'null']);
+
+/** Whether a body that was cut off may have gone on as JSON. */
+function mayGoOn(word: string): boolean {
+  const isBegun = [...LITERALS].some((literal) => literal.startsWith(word));
+  return isBegun || /^-?(?:(?:0|[1-9]\d*)(?:\.|\.\d*[eE][+-]?|[eE][+-]?)?)?$/.test(word);
+}
+
+/** What stands there, in a few characters that any log and any header can show. */
+function tokenAt(bytes: Uint8Array, at: number): string {
+  let end = at;
+  while (end - at < WORD_BYTES_MAX && WORD.test(String.fromCharCode(bytes[end] ?? 0))) end++;
+  if (end > at) return `\`${Buffer.from(bytes.subarray(at, end)).toString('latin1')}\``;
+  const byte = bytes[at] ?? 0;
+  return byte > 32 && byte < 127 ? `\`${String.fromCharCode(byte)}\`` : `byte 0x${hex(byte)}`;
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, '0');
+}
+
+function utf8FaultAt(bytes: Uint8Array): number | undefined {
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterBytes(bytes, at);
+    if (length === 0) return at;
+    at += length;
+  }
+  return undefined;
+}
+
+/** As Unicode's table 3-7 of well-formed sequences has it; 0 for what is none. */
+function characterBytes(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  const second = bytes[at + 1] ?? 0;
+  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (first < 0xc2 || first > 0xf4 || second < low || second > high) return 0;
+  for (let more = 2; more < length; more++) if (((bytes[at + more] ?? 0) & 0xc0) !== 0x80) return 0;
+  return length;
+}

@@ -1,0 +1,25 @@
+import type { Refusal } from '../error-codes.ts';
+import { didYouMean } from './similar-name.ts';
+
+/** Marks of a campaign, which links carry everywhere. */
+const PASSED_OVER = /^utm_/;
+const NAME_CHARS_SHOWN = 64;
+
+/**
+ * Why a query is refused that names what its operation does not know: an ignored `from` is a wrong number
+ * with status 200.
+ */
+export function unknownParameter(search: URLSearchParams, known: readonly string[]): Refusal | undefined {
+  for (const name of search.keys()) {
+    if (!known.includes(name) && !PASSED_OVER.test(name)) return refusalOf(name, known);
+  }
+  return undefined;
+}
+
+function refusalOf(name: string, known: readonly string[]): Refusal {
+  const param = name.slice(0, NAME_CHARS_SHOWN).toWellFormed().replaceAll('\u0000', '\ufffd');
+  const list = known.map((one) => `\`${one}\``).join(', ');
+  const taken = known.length === 0 ? 'it takes none' : `it takes ${list}`;
+  const message = `\`${param}\` is no query parameter of this operation: ${taken}.${didYouMean(name, known)}`;
+  return { code: 'invalid_request', message, param };
+}
