@@ -16,7 +16,10 @@ const STATEMENTS: Record<string, string> = {
   // What customers were told is told again as of now: nothing is told of a moment before the last one.
   entitlements_told: `UPDATE entitlements_told SET resolved_at = $1, next_turn = $1 WHERE resolved_at > $2`,
   // The one that was worked at least lately comes first.
-  fanout_jobs: `UPDATE fanout_jobs SET worked_at = $1, asked_at = least(asked_at, $1) WHERE worked_at > $2`,
+  fanout_jobs: `UPDATE fanout_jobs
+       SET worked_at = least(worked_at, $1), asked_at = least(asked_at, $1),
+           changed_at = least(changed_at, $1)
+     WHERE greatest(worked_at, changed_at) > $2`,
   // Of one whose period an operator has put right since.
   subscriptions: `UPDATE subscriptions SET no_roll_before = $1 WHERE no_roll_before > $2`,
   webhook_queue: `UPDATE webhook_queue
