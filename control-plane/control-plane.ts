@@ -66,12 +66,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
   const creditExpiry = startCreditExpiry(deps);
   const processorMatcher = startProcessorMatcher(deps);
-  const entitlementTeller = startEntitlementTeller({
-    pool,
-    clock,
-    log,
-    metrics: createTellerMetrics(deps.metrics, clock.nowMs),
-  });
+  const tellerMetrics = createTellerMetrics(deps.metrics, clock.nowMs);
+  const entitlementTeller = startEntitlementTeller({ pool, clock, log, metrics: tellerMetrics });
   const logWatch = watchLog(deps);
   const clockRepair = startClockRepair({ pool, clock, log });
   const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));

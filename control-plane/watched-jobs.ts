@@ -4,6 +4,7 @@ import { CLOCK_REPAIR } from './clock-repair/clock-repair.ts';
 import { CREDIT_EXPIRY } from './credits/credit-expiry.ts';
 import { LOG_WATCH } from './log-watch/log-watch.ts';
 import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
+import { PROCESSOR_MATCHER } from './processor/processor-matcher.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock/subscription-clock.ts';
 import { ENTITLEMENT_TELLER } from './told/entitlement-teller.ts';
 
@@ -27,6 +28,7 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
     ...(watchesLog
       ? [{ ...LOG_WATCH, stops: 'nobody looks whether Kafka gives up what is not loaded' }]
       : []),
+    { ...PROCESSOR_MATCHER, stops: 'events of the payment processor wait though they could be applied' },
     { ...CLOCK_REPAIR, stops: 'moments of a clock that was ahead are not brought back' },
     { ...OLD_ROWS_SWEEP, stops: 'old answers, processor events and funnel events are not removed' },
   ];

@@ -124,7 +124,8 @@ it('a repair of the warehouse that failed then is over with the audit that came 
 it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brought back, too', async () => {
   const { pool, environment, add } = await clockUnderTest();
   // It rolled then, and an operator has put its period right since.
-  await add({ noRollBefore: new Date(Date.now() + DAYS_40_MS) });
+  const ahead = new Date(Date.now() + DAYS_40_MS);
+  await add({ noRollBefore: ahead, localChangedAt: ahead });
   await pool.query(
     `INSERT INTO fanout_jobs (environment, scope, target, asked_at, worked_at, changed_at)
      VALUES ($1, 'plan', 'p', ${AHEAD}, ${AHEAD}, ${AHEAD})`,
@@ -148,6 +149,7 @@ it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brou
     ['idempotent_answers', 'created_at'],
     ['api_keys', 'last_used_at'],
     ['subscriptions', 'no_roll_before'],
+    ['subscriptions', 'local_changed_at'],
   ] as const) {
     expect(await daysAhead(pool, table, column), table).toBe(0);
   }

@@ -24,9 +24,8 @@ export interface ProcessorMatcherOptions {
   everyMs?: number;
 }
 
-const PROCESSOR_MATCHER = 'processor-matcher';
+export const PROCESSOR_MATCHER = { job: 'processor-matcher', everyMs: 5_000 };
 
-const EVERY_MS = 5_000;
 const CHUNK = 100;
 const FROM_THE_START: MatchableSubscription = { environment: '', processorSubscriptionId: '' };
 
@@ -37,7 +36,7 @@ const FROM_THE_START: MatchableSubscription = { environment: '', processorSubscr
  */
 export function startProcessorMatcher(
   deps: ProcessorMatcherDeps,
-  { everyMs = EVERY_MS, ...options }: ProcessorMatcherOptions = {},
+  options: ProcessorMatcherOptions = {},
 ): LeasedJob {
   async function look(turn: JobTurn): Promise<undefined> {
     let last = FROM_THE_START;
@@ -51,7 +50,7 @@ export function startProcessorMatcher(
     }
   }
 
-  return startLeasedJob(deps, { ...options, everyMs, job: PROCESSOR_MATCHER, look });
+  return startLeasedJob(deps, { ...PROCESSOR_MATCHER, ...options, look });
 }
 
 /** One that fails holds up no other; it is tried again with the next look. */
