@@ -124,10 +124,13 @@ it('a repair of the warehouse that failed then is over with the audit that came 
 it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brought back, too', async () => {
   const { pool, environment, add } = await clockUnderTest();
   // It rolled then, and an operator has put its period right since.
-  await add({ noRollBefore: new Date(Date.now() + DAYS_40_MS) });
-  await pool.query(`INSERT INTO fanout_jobs VALUES ($1, 'plan', 'p', '', '', false, 1, ${AHEAD}, ${AHEAD})`, [
-    environment,
-  ]);
+  const ahead = new Date(Date.now() + DAYS_40_MS);
+  await add({ noRollBefore: ahead, localChangedAt: ahead });
+  await pool.query(
+    `INSERT INTO fanout_jobs (environment, scope, target, asked_at, worked_at, changed_at)
+     VALUES ($1, 'plan', 'p', ${AHEAD}, ${AHEAD}, ${AHEAD})`,
+    [environment],
+  );
   await pool.query(
     `INSERT INTO partition_alarms (log_id, partition, code, message, created_at)
      VALUES ('aa', 0, 'event_twice', '', ${AHEAD})`,
@@ -141,10 +144,12 @@ it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brou
   await repair(pool);
   for (const [table, column] of [
     ['fanout_jobs', 'worked_at'],
+    ['fanout_jobs', 'changed_at'],
     ['partition_alarms', 'created_at'],
     ['idempotent_answers', 'created_at'],
     ['api_keys', 'last_used_at'],
     ['subscriptions', 'no_roll_before'],
+    ['subscriptions', 'local_changed_at'],
   ] as const) {
     expect(await daysAhead(pool, table, column), table).toBe(0);
   }

@@ -16,9 +16,14 @@ const STATEMENTS: Record<string, string> = {
   // What customers were told is told again as of now: nothing is told of a moment before the last one.
   entitlements_told: `UPDATE entitlements_told SET resolved_at = $1, next_turn = $1 WHERE resolved_at > $2`,
   // The one that was worked at least lately comes first.
-  fanout_jobs: `UPDATE fanout_jobs SET worked_at = $1, asked_at = least(asked_at, $1) WHERE worked_at > $2`,
-  // Of one whose period an operator has put right since.
-  subscriptions: `UPDATE subscriptions SET no_roll_before = $1 WHERE no_roll_before > $2`,
+  fanout_jobs: `UPDATE fanout_jobs
+       SET worked_at = least(worked_at, $1), asked_at = least(asked_at, $1),
+           changed_at = least(changed_at, $1)
+     WHERE greatest(worked_at, changed_at) > $2`,
+  // The period of one that an operator has put right since; and what the processor says of it from now on.
+  subscriptions: `UPDATE subscriptions
+       SET no_roll_before = least(no_roll_before, $1), local_changed_at = least(local_changed_at, $1)
+     WHERE no_roll_before > $2 OR local_changed_at > $2`,
   webhook_queue: `UPDATE webhook_queue
        SET due_at = CASE WHEN due_at > $3 THEN $1 ELSE due_at END,
            owner = CASE WHEN lease_until > $2 THEN NULL ELSE owner END,
