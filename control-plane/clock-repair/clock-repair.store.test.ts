@@ -125,9 +125,13 @@ it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brou
   const { pool, environment, add } = await clockUnderTest();
   // It rolled then, and an operator has put its period right since.
   await add({ noRollBefore: new Date(Date.now() + DAYS_40_MS) });
-  await pool.query(`INSERT INTO fanout_jobs VALUES ($1, 'plan', 'p', '', '', false, 1, ${AHEAD}, ${AHEAD})`, [
-    environment,
-  ]);
+  // It was changed then: until that day every event of its processor would be older.
+  const changed = await add({ localChangedAt: new Date(Date.now() + DAYS_40_MS) });
+  await pool.query(
+    `INSERT INTO fanout_jobs (environment, scope, target, asked_at, worked_at, changed_at)
+     VALUES ($1, 'plan', 'p', ${AHEAD}, ${AHEAD}, ${AHEAD})`,
+    [environment],
+  );
   await pool.query(
     `INSERT INTO partition_alarms (log_id, partition, code, message, created_at)
      VALUES ('aa', 0, 'event_twice', '', ${AHEAD})`,
@@ -144,8 +148,12 @@ it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brou
     ['partition_alarms', 'created_at'],
     ['idempotent_answers', 'created_at'],
     ['api_keys', 'last_used_at'],
-    ['subscriptions', 'no_roll_before'],
   ] as const) {
     expect(await daysAhead(pool, table, column), table).toBe(0);
   }
+  const rolled = 'no_roll_before IS NOT NULL';
+  expect(await daysAhead(pool, 'subscriptions', 'no_roll_before', rolled)).toBe(0);
+  expect(await daysAhead(pool, 'subscriptions', 'local_changed_at', `id = '${changed}'`)).toBe(0);
+  const unchanged = await pool.query('SELECT FROM subscriptions WHERE local_changed_at IS NULL');
+  expect(unchanged.rowCount).toBe(1);
 });

@@ -17,8 +17,11 @@ const STATEMENTS: Record<string, string> = {
   entitlements_told: `UPDATE entitlements_told SET resolved_at = $1, next_turn = $1 WHERE resolved_at > $2`,
   // The one that was worked at least lately comes first.
   fanout_jobs: `UPDATE fanout_jobs SET worked_at = $1, asked_at = least(asked_at, $1) WHERE worked_at > $2`,
-  // Of one whose period an operator has put right since.
-  subscriptions: `UPDATE subscriptions SET no_roll_before = $1 WHERE no_roll_before > $2`,
+  // Of one whose period an operator has put right since; and to be followed where its processor moves it.
+  subscriptions: `UPDATE subscriptions
+       SET no_roll_before = CASE WHEN no_roll_before > $2 THEN $1 ELSE no_roll_before END,
+           local_changed_at = CASE WHEN local_changed_at > $2 THEN $1 ELSE local_changed_at END
+     WHERE no_roll_before > $2 OR local_changed_at > $2`,
   webhook_queue: `UPDATE webhook_queue
        SET due_at = CASE WHEN due_at > $3 THEN $1 ELSE due_at END,
            owner = CASE WHEN lease_until > $2 THEN NULL ELSE owner END,
