@@ -145,8 +145,8 @@ function respond(
 function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: HandlerInput<Route>) {
   const { method, path } = ctx;
   const { environment, kind, scopes } = caller;
-  const header = kind === undefined ? undefined : ctx.headers['idempotency-key'];
-  const key = header === undefined ? undefined : String(header);
+  // Joined by what no key may hold: two of them are refused, and not taken for one with a comma.
+  const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
   // A kept key may do what its maker might: it is shown again only to who might make it.
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };

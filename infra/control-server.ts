@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
 import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
+import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
 import { publicUrl } from './public-url.ts';
 
 export interface ControlServer {
@@ -54,14 +56,16 @@ export async function createControlServer({
   };
 }
 
+const ALWAYS = { 'x-api-version': API_VERSION, ...ANSWER_GUARDS, ...JSON_TYPE };
+
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   // A process that waits for its stores lives; it is just not ready.
   if (request.method === 'GET' && request.url === '/healthz') {
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"alive"}');
+    response.writeHead(200, ALWAYS).end('{"status":"alive"}');
     return;
   }
   const requestId = String(request.headers['x-request-id'] ?? '');
   const message = 'The control plane is starting. Send the request again.';
-  response.writeHead(ERROR_STATUS.unavailable, { 'content-type': 'application/json', 'retry-after': '1' });
+  response.writeHead(ERROR_STATUS.unavailable, { ...ALWAYS, 'retry-after': '1' });
   response.end(errorBody({ code: 'unavailable', message }, requestId));
 }

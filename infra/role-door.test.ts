@@ -36,6 +36,13 @@ it('it tells its metrics under its role, and of an API it has none', async () =>
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('role="delivery"');
   const other = await fetch(`${url}/api/v1/plans`);
   expect([other.status, other.headers.get('x-api-version')]).toEqual([404, 'v1']);
+  for (const path of ['/healthz', '/readyz', '/metrics', '/none']) {
+    const { headers } = await fetch(`${url}${path}`);
+    expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
+      'no-store',
+      'nosniff',
+    ]);
+  }
 });
 
 it('an address that is taken is a fault of the configuration', async () => {

@@ -1,5 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
+import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
 import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
 import { type Check, judgeChecks } from './judge-checks.ts';
 
@@ -19,7 +20,7 @@ export function rolePages({ metrics, checks }: RolePages): RequestListener {
     },
     '/metrics': async (response) => {
       const text = await metrics.metrics();
-      response.writeHead(200, { ...VERSION, 'content-type': metrics.contentType }).end(text);
+      response.writeHead(200, { ...ALWAYS, 'content-type': metrics.contentType }).end(text);
     },
   };
   return (request, response) => {
@@ -29,11 +30,11 @@ export function rolePages({ metrics, checks }: RolePages): RequestListener {
   };
 }
 
-const VERSION = { 'x-api-version': API_VERSION };
+const ALWAYS = { 'x-api-version': API_VERSION, ...ANSWER_GUARDS };
 const NOT_FOUND = {
   error: { code: 'not_found', message: 'This process has /healthz, /readyz and /metrics.' },
 };
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { ...VERSION, ...JSON_TYPE }).end(JSON.stringify(body));
+  response.writeHead(status, { ...ALWAYS, ...JSON_TYPE }).end(JSON.stringify(body));
 }

@@ -15,7 +15,8 @@ export function requestHeaders(exchange: Exchange): string[] {
     // As long as what is sent on, of which the client of the control plane says the length.
     if (name === 'content-length') continue;
     if (!TOKEN.test(name)) continue;
-    forwarded.push(name, asBytes(value));
+    // An Idempotency-Key that came twice is passed on twice (request-head.ts).
+    for (const one of value.split('\n')) forwarded.push(name, asBytes(one));
   }
   return forwarded;
 }

@@ -1,22 +1,17 @@
 import { STATUS_CODES } from 'node:http';
+import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
 
 /** On every response, from any tier, for any outcome. */
 export const API_VERSION = 'v1';
 
-/**
- * On every answer, from any tier. `nosniff`: what a caller sent is never taken for a page when it is read.
- * `no-store`, where an answer says nothing else of caches: it is of one workspace and of one moment.
- */
-export const GUARDS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
-
 /** Behind the status and before the request id. */
 export const FIXED_HEAD = [
   `\r\nX-API-Version: ${API_VERSION}`,
-  `X-Content-Type-Options: ${GUARDS['X-Content-Type-Options']}`,
+  `X-Content-Type-Options: ${ANSWER_GUARDS['X-Content-Type-Options']}`,
   'X-Request-Id: ',
 ].join('\r\n');
 
-export const NO_STORE = `\r\nCache-Control: ${GUARDS['Cache-Control']}`;
+export const NO_STORE = `\r\nCache-Control: ${ANSWER_GUARDS['Cache-Control']}`;
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
 import type { Exchange } from '../ports/http-front.ts';
-import { API_VERSION, announcedLength, forbidsBody, GUARDS, isBodiless, oneLine } from './answer-head.ts';
+import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './answer-head.ts';
 import type { RequestHead } from './request-head.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
@@ -111,8 +112,8 @@ export class NodeExchange implements Exchange {
     this.res.statusCode = status;
     if (this.isClosing()) this.res.shouldKeepAlive = false;
     const isKept = headers.some(([name]) => name.toLowerCase() === 'cache-control');
-    this.res.setHeader('X-Content-Type-Options', GUARDS['X-Content-Type-Options']);
-    if (!isKept) this.res.setHeader('Cache-Control', GUARDS['Cache-Control']);
+    this.res.setHeader('X-Content-Type-Options', ANSWER_GUARDS['X-Content-Type-Options']);
+    if (!isKept) this.res.setHeader('Cache-Control', ANSWER_GUARDS['Cache-Control']);
     for (const [name, value] of headers) this.res.appendHeader(name, asLatin1(oneLine(value)));
     this.res.setHeader('X-API-Version', API_VERSION);
     this.res.setHeader('X-Request-Id', this.requestId);

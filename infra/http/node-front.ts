@@ -9,11 +9,12 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
 import { errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import { createRequestIds, type RequestIds } from '../request-ids.ts';
-import { API_VERSION, GUARDS, statusLine } from './answer-head.ts';
+import { API_VERSION, statusLine } from './answer-head.ts';
 import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, refuseHeaders } from './handle-safely.ts';
 import { NodeExchange } from './node-exchange.ts';
@@ -123,7 +124,7 @@ function bareAnswer(status: number, requestId: string, body: string): string {
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-API-Version: ${API_VERSION}`,
-    ...Object.entries(GUARDS).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(ANSWER_GUARDS).map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
