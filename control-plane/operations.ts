@@ -55,7 +55,9 @@ function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
   return async (ctx, params) => {
     const search = searchOf(ctx);
     if (search && !isDocs) refuseUnknown(search, route);
-    const { status = 200, mediaType, headers = {}, body } = await page(params);
+    const { authorization } = ctx.headers;
+    const caller = { authorization, localPort: ctx.socket.localPort };
+    const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
     ctx.status = status;
     ctx.set(headers);
     ctx.set('Content-Type', mediaType);

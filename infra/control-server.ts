@@ -23,6 +23,8 @@ export interface ControlServerOptions {
   port?: number;
   /** What is answered until the app stands. Default: that it lives, and 503 to everything else. */
   meanwhile?: RequestListener;
+  /** What to set where the port is taken. */
+  variables?: string;
 }
 
 /** Where the data plane forwards to. It listens before its app stands. Throws Fatal `listen_failed`. */
@@ -30,6 +32,7 @@ export async function createControlServer({
   host = '127.0.0.1',
   port = 0,
   meanwhile = refuse,
+  variables = 'HOST and PORT',
 }: ControlServerOptions = {}): Promise<ControlServer> {
   let answer = meanwhile;
   const server = createServer((request, response) => answer(request, response));
@@ -37,7 +40,7 @@ export async function createControlServer({
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
-      const message = `${host}:${port} is taken or not ours: set HOST and PORT to a free address.`;
+      const message = `${host}:${port} is taken or not ours: set ${variables} to a free address.`;
       reject(new Fatal('listen_failed', message, { cause }));
     });
     server.listen(port, host, resolve);

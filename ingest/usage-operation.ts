@@ -82,7 +82,7 @@ const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
 const KEY_NOT_ASCII: Refusal = {
   code: 'idempotency_key_invalid',
   message:
-    'The Idempotency-Key header comes once, in visible ASCII. Send other keys as `idempotencyKey` in the body.',
+    'An Idempotency-Key header comes once, in visible ASCII. Send other keys in the body (idempotencyKey).',
   param: 'Idempotency-Key',
 };
 

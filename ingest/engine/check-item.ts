@@ -76,8 +76,7 @@ function checkIdempotencyKey(key: unknown): Refusal | undefined {
   if (key === undefined || key === null || key === '') {
     return {
       code: 'idempotency_key_missing',
-      message:
-        'Each event needs an idempotency key: `idempotencyKey`, or the Idempotency-Key header (single event).',
+      message: 'Each event needs an idempotency key: `idempotencyKey`, or the header of a single event.',
       param: 'idempotencyKey',
     };
   }

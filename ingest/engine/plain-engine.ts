@@ -143,7 +143,9 @@ function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly 
   const header = request.kind === 'single' ? request.idempotencyKey : undefined;
   const unknown = isEvent ? unknownMembers(raw) : NO_NAMES;
   if (unknown.length > 0) ignore(unknown);
-  if (header && own !== undefined && own !== null && own !== header) return newItem(header, KEYS_DIFFER);
+  // One that is empty is left out.
+  const isGiven = own !== undefined && own !== null && own !== '';
+  if (header && isGiven && own !== header) return newItem(header, KEYS_DIFFER);
   const idempotencyKey = header || own;
   const isText = typeof idempotencyKey === 'string' && markedNumber(idempotencyKey) === undefined;
   const checked = checkItem(raw, { idempotencyKey, unknown, isStrict: request.isStrict === true });
