@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { createControlServer } from '../infra/control-server.ts';
 import type { Check } from '../infra/judge-checks.ts';
 import { createMetrics } from '../infra/metrics.ts';
+import { createOperatorAccess } from '../infra/operator-access.ts';
+import { openOperatorPort } from '../infra/operator-port.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { rolePages } from '../infra/role-door.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
@@ -20,8 +22,10 @@ await runRole('aggregator', async (context) => {
   const checks: Record<string, Check> = {
     load: async () => (isLoading ? undefined : 'waits for its stores'),
   };
-  const door = await createControlServer({ ...config, meanwhile: rolePages({ metrics, checks }) });
+  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config) });
+  const door = await createControlServer({ ...config, meanwhile: pages });
   closer.add('door', { drain: door.drain, close: door.close });
+  await openOperatorPort(config, closer, pages);
 
   const relational = await openRolePostgres(role);
   const { pool, url } = relational;

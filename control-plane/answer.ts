@@ -3,12 +3,13 @@ import type { Logger } from 'pino';
 import { asTransient } from '../infra/postgres/unavailable.ts';
 import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
 import { createRequestIds } from '../infra/request-ids.ts';
+import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Rejected, Transient } from '../schemas/failures.ts';
 import { API_VERSION } from '../schemas/route.ts';
 import type { HttpMetrics } from './metrics.ts';
 
-/** Around everything: the two headers that every answer carries, the error body, the count. */
+/** Around everything: the headers that every answer carries, the error body, the count. */
 export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
   const requestIds = createRequestIds();
   const refusals = createRefusalLog(log);
@@ -19,6 +20,8 @@ export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
     ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-API-Version', API_VERSION);
+    // A page may say otherwise of caches.
+    ctx.set(ANSWER_GUARDS);
     try {
       await next();
     } catch (error) {

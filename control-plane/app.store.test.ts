@@ -215,6 +215,21 @@ describe('a parameter of the query', () => {
 });
 
 describe('every answer', () => {
+  // Red when one of the ways of answering leaves them out.
+  it('forbids caches and guesses of the type', async () => {
+    const answers = [
+      await api.call('GET', CUSTOMERS),
+      await api.call('POST', CUSTOMERS, { body: newCustomer() }),
+      await api.call('GET', '/api/v1/nothing'),
+      await api.call('GET', CUSTOMERS, { key: 'sk_live_wrong' }),
+    ];
+    for (const { status, headers } of answers) {
+      expect([status, headers['cache-control']]).toEqual([status, 'no-store']);
+      expect([status, headers['x-content-type-options']]).toEqual([status, 'nosniff']);
+    }
+    expect((await api.call('GET', '/docs')).headers['cache-control']).toBe('no-cache');
+  });
+
   it("takes over the caller's request id where it is acceptable", async () => {
     const ask = async (id: string) =>
       (await api.call('GET', METERS, { headers: { 'x-request-id': id } })).headers['x-request-id'];

@@ -7,6 +7,7 @@ import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
 import type { JobWatch } from '../infra/job-watch.ts';
 import type { KeyCache } from '../infra/key-cache.ts';
 import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
+import { OPEN_ACCESS, type OperatorAccess } from '../infra/operator-access.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { PrivateTargets } from '../infra/private-targets.ts';
@@ -72,13 +73,15 @@ export interface AppDeps {
 export interface AppOptions {
   lagLimits?: LagLimits;
   rateLimits?: RateLimits;
+  /** Who sees metrics and the details of readiness. Default: everybody. */
+  access?: OperatorAccess;
   /** Where webhooks may go beside public addresses. Default: nowhere. */
   webhookTargets?: PrivateTargets;
 }
 
 /** The HTTP API but for what the data plane answers: a Koa app made from the route table, and a warm door. */
 export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListener {
-  const { lagLimits, rateLimits = {}, webhookTargets = 'none' } = options;
+  const { lagLimits, rateLimits = {}, webhookTargets = 'none', access = OPEN_ACCESS } = options;
   const { pool, warehouse, freshness, logId, secrets, clock, log, metrics } = deps;
   const readiness = createReadiness({
     pool,
@@ -116,7 +119,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...createEntitlementHandlers({ holdingReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
     },
-    pages: createServicePages({ readiness, metrics }),
+    pages: createServicePages({ readiness, metrics, access }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),

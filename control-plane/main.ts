@@ -2,6 +2,8 @@
 import { createControlServer } from '../infra/control-server.ts';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { createMetrics } from '../infra/metrics.ts';
+import { createOperatorAccess } from '../infra/operator-access.ts';
+import { openOperatorPort } from '../infra/operator-port.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { prepareInstallation } from '../infra/prepare-installation.ts';
@@ -32,12 +34,17 @@ await runRole('control-plane', async (context) => {
   const metrics = createMetrics('control');
   const controlPlane = createControlPlane(
     { pool, warehouse, logReader, logKeepsMs, secrets, clock: systemClock, log, metrics },
-    { rateLimits: { secret: config.rateLimit }, webhookTargets: config.webhookTargets },
+    {
+      rateLimits: { secret: config.rateLimit },
+      webhookTargets: config.webhookTargets,
+      access: createOperatorAccess(config),
+    },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
   closer.add('listener', createListener({ url, log }, controlPlane.notes));
   // Drained first, closed last.
   closer.add('requests', { drain: server.drain });
   server.serve(controlPlane.listener);
+  await openOperatorPort(config, closer, controlPlane.listener);
   return { port: Number(new URL(server.url).port) };
 });

@@ -55,7 +55,9 @@ function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
   return async (ctx, params) => {
     const search = searchOf(ctx);
     if (search && !isDocs) refuseUnknown(search, route);
-    const { status = 200, mediaType, headers = {}, body } = await page(params);
+    const { authorization } = ctx.headers;
+    const caller = { authorization, localPort: ctx.socket.localPort };
+    const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
     ctx.status = status;
     ctx.set(headers);
     ctx.set('Content-Type', mediaType);
@@ -145,8 +147,8 @@ function respond(
 function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: HandlerInput<Route>) {
   const { method, path } = ctx;
   const { environment, kind, scopes } = caller;
-  const header = kind === undefined ? undefined : ctx.headers['idempotency-key'];
-  const key = header === undefined ? undefined : String(header);
+  // Joined by what no key may hold: two of them are refused, and not taken for one with a comma.
+  const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
   // A kept key may do what its maker might: it is shown again only to who might make it.
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };

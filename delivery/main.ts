@@ -4,6 +4,8 @@ import { createControlServer } from '../infra/control-server.ts';
 import { dataDirAt } from '../infra/data-dir.ts';
 import type { Check } from '../infra/judge-checks.ts';
 import { createMetrics } from '../infra/metrics.ts';
+import { createOperatorAccess } from '../infra/operator-access.ts';
+import { openOperatorPort } from '../infra/operator-port.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { openSecrets } from '../infra/prepare-installation.ts';
 import { rolePages } from '../infra/role-door.ts';
@@ -21,8 +23,10 @@ await runRole('delivery', async (context) => {
   const checks: Record<string, Check> = {
     delivery: async () => (isSending ? undefined : 'waits for Postgres'),
   };
-  const door = await createControlServer({ ...config, meanwhile: rolePages({ metrics, checks }) });
+  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config) });
+  const door = await createControlServer({ ...config, meanwhile: pages });
   closer.add('door', { drain: door.drain, close: door.close });
+  await openOperatorPort(config, closer, pages);
 
   const { pool, url: postgresUrl } = await openRolePostgres({ ...context, config });
   const secrets = await openSecrets({ config, paths: dataDirAt(config.dataDir), pool });

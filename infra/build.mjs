@@ -4,18 +4,31 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { binaryName, correctBinary, REVIEWED_BINARIES } from './corrected-uws.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
+const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
 /** Written by what is run, not read by any build. */
 const RESULTS = join(ROOT, 'bench', 'results');
 const ROOMS = ['schemas', 'infra', 'ingest', 'aggregator', 'control-plane', 'delivery', 'bench'];
 /** Files that compiled code reads from beside itself. */
-const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css']);
+const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css', '.node']);
+/** Made by a build, beside the sources. */
+const MADE = new Set(['.wasm', '.node']);
 const TOOLS = {
   asc: join(ROOT, 'node_modules', 'assemblyscript', 'bin', 'asc.js'),
   tsc: join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
@@ -30,7 +43,9 @@ export function isOutdated() {
   const built = readStamp();
   // Those that run stand in dist; beside the sources, where a checkout leaves them out, they may be missing.
   const running = modules().map((module) => ({ ...module, place: join(DIST, relative(ROOT, module.place)) }));
-  return built.sources !== hashOf(writtenSources()) || !running.every((module) => isBuilt(module, built));
+  const isOfThisNode = !needsBinary() || existsSync(join(DIST, 'infra', 'http', binaryName()));
+  const isWhole = isOfThisNode && running.every((module) => isBuilt(module, built));
+  return !isWhole || built.sources !== hashOf(writtenSources());
 }
 
 /** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
@@ -52,6 +67,7 @@ export function build() {
 function buildInto(fresh) {
   // Taken before: what is edited while this runs is not in this build.
   const stamp = { sources: hashOf(writtenSources()), modules: buildWebAssembly(fresh) };
+  if (needsBinary()) writeBinary(fresh);
   // Types are judged by `npm run check`; whoever starts a release need not wait for that.
   run(TOOLS.tsc, '-p', join(ROOT, 'infra', 'tsconfig.build.json'), '--noCheck', '--outDir', fresh);
   for (const path of sources().filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
@@ -68,6 +84,23 @@ function buildWebAssembly(scratch) {
     return [module.name, stampOf(module)];
   });
   return Object.fromEntries(stamps);
+}
+
+/** False where the package is left out or has no reviewed binary: node:http takes its place. */
+function needsBinary() {
+  return binaryName() in REVIEWED_BINARIES && existsSync(join(UWS, binaryName()));
+}
+
+/** Throws where the installed binary is another one than was reviewed. */
+function writeBinary(scratch) {
+  const place = join(ROOT, 'infra', 'http', binaryName());
+  const corrected = correctBinary(binaryName(), readFileSync(join(UWS, binaryName())));
+  if (existsSync(place) && readFileSync(place).equals(corrected)) return;
+  mkdirSync(scratch, { recursive: true });
+  mkdirSync(dirname(place), { recursive: true });
+  const fresh = join(scratch, basename(place));
+  writeFileSync(fresh, corrected);
+  renameSync(fresh, place);
 }
 
 /** The compiler says nothing of what it could not write, on a full disk say, and ends with 0. */
@@ -106,7 +139,7 @@ function run(tool, ...args) {
 
 function writtenSources() {
   const settings = ['package.json', 'tsconfig.json'].map((name) => join(ROOT, name));
-  return [...settings, ...sources().filter((path) => extname(path) !== '.wasm')];
+  return [...settings, ...sources().filter((path) => !MADE.has(extname(path)))];
 }
 
 function sources() {

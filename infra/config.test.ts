@@ -19,6 +19,7 @@ describe('toConfig', () => {
     expect(toConfig({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
+      metricsHost: '127.0.0.1',
       dataDir: resolve('data'),
       logLevel: 'info',
       seedDemo: true,
@@ -99,6 +100,11 @@ describe('toConfig', () => {
     ['RATE_LIMIT_PER_SECOND', '0'],
     ['RATE_LIMIT_PER_SECOND', '1.5'],
     ['RATE_LIMIT_BURST', '10'],
+    ['METRICS_PORT', '0'],
+    ['METRICS_PORT', '8080'],
+    ['METRICS_HOST', 'metrics.example'],
+    ['METRICS_TOKEN', 'short-secret'],
+    ['METRICS_TOKEN', 'a secret with spaces in it'],
   ])('refuses %s=%s, with exit code 2, naming it and not what it holds', (name, text) => {
     const failure = failureOf({
       [name]: text,

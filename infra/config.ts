@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Fatal } from '../schemas/failures.ts';
 import { EVENTS_RETENTION_DAYS_MAX } from '../schemas/rules/events-retention.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
+import { OPERATOR_VARIABLES, type OperatorPages, readOperatorPages } from './operator-config.ts';
 import type { PrivateTargets } from './private-targets.ts';
 import { decodeServerSecret } from './secrets.ts';
 import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './shared-stores-config.ts';
@@ -23,6 +24,7 @@ export const VARIABLES = [
   'WAREHOUSE_REBUILD', //        true: one that was lost is made again of what the log holds; false
   'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
   ...SHARED_VARIABLES,
+  ...OPERATOR_VARIABLES,
   'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
   'DISK_FREE_BYTES_MIN', //      below it 503 and no loading; the larger of 1 GiB and 5 % of the disk
   'INFLIGHT_BYTES_MAX', //       request bodies held at once; beyond it 503; 64 MiB
@@ -37,7 +39,7 @@ export const VARIABLES = [
   'LOAD_LINGER_MS', //           how long the aggregator gathers under load before it inserts; 500
 ] as const;
 
-export interface Config {
+export interface Config extends OperatorPages {
   host: string;
   port: number;
   /** Absolute. */
@@ -94,9 +96,11 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
 export function toConfig(env: Env): Config {
   const read = createEnvReader(env);
   const host = read.matching('HOST', '127.0.0.1', isHost, 'an address or a host name');
+  const port = read.integer('PORT', { fallback: 8080, min: 0, max: 65_535 });
   const config: Config = {
     host,
-    port: read.integer('PORT', { fallback: 8080, min: 0, max: 65_535 }),
+    port,
+    ...readOperatorPages(read, { port, isHost }),
     dataDir: resolve(env.DATA_DIR ?? './data'),
     logLevel: read.matching('LOG_LEVEL', 'info', (text) => LOG_LEVELS.includes(text), LOG_LEVELS.join(', ')),
     seedDemo: read.boolean('SEED_DEMO', true),

@@ -12,6 +12,7 @@ import { writeEndpoints } from './endpoints-file.ts';
 import type { KafkaLog } from './kafka/kafka-log.ts';
 import { createMetrics } from './metrics.ts';
 import { openWarehouse } from './open-warehouse.ts';
+import { createOperatorAccess } from './operator-access.ts';
 import { systemClock } from './ports/clock.ts';
 import { createListener } from './postgres/listen.ts';
 import { prepareInstallation } from './prepare-installation.ts';
@@ -81,7 +82,12 @@ async function serve(side: ControlSide): Promise<void> {
       metrics,
       isLookedAt: load.isLookedAt,
     },
-    { rateLimits: { secret: config.rateLimit }, webhookTargets: config.webhookTargets },
+    {
+      rateLimits: { secret: config.rateLimit },
+      webhookTargets: config.webhookTargets,
+      // The data plane asks; METRICS_PORT is its own to open.
+      access: createOperatorAccess(config, secrets.internalToken.toString('base64url')),
+    },
   );
   closer.add('control plane', { drain: () => controlPlane.close() });
   // As many Metergates as there may be on one database: no two processes write one log.

@@ -17,7 +17,7 @@ export async function judgeChecks(checks: Record<string, Check>): Promise<Readin
   };
 }
 
-type Judgement = Readiness['checks'][string];
+type Judgement = NonNullable<Readiness['checks']>[string];
 
 const UNTOLD: Judgement = { ok: false, detail: 'cannot be asked' };
 

@@ -25,7 +25,7 @@ const INSTALL = `
 test('an npm that is killed while its start installs leaves nothing behind', async () => {
   const tree = testFolder();
   mkdirSync(join(tree, 'infra'));
-  for (const name of ['start.mjs', 'build.mjs', 'packages.mjs'])
+  for (const name of ['start.mjs', 'build.mjs', 'packages.mjs', 'corrected-uws.mjs'])
     copyFileSync(fileURLToPath(new URL(name, import.meta.url)), join(tree, 'infra', name));
   copyFileSync(
     fileURLToPath(new URL('../package-lock.json', import.meta.url)),

@@ -1,5 +1,11 @@
 import type { Exchange } from '../infra/ports/http-front.ts';
 
+/**
+ * A name that HTTP does not know is the caller's own, and none that the control plane reads. The older native
+ * parser gives DEL for `_`.
+ */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+
 /** The caller's headers for the control plane, name and value in turn, with the request id decided here. */
 export function requestHeaders(exchange: Exchange): string[] {
   const dropped = new Set(connectionNames(exchange.headers.get('connection')));
@@ -8,7 +14,9 @@ export function requestHeaders(exchange: Exchange): string[] {
     if (HOP_BY_HOP.has(name) || dropped.has(name) || name === 'x-request-id') continue;
     // As long as what is sent on, of which the client of the control plane says the length.
     if (name === 'content-length') continue;
-    forwarded.push(name, asBytes(value));
+    if (!TOKEN.test(name)) continue;
+    // An Idempotency-Key that came twice is passed on twice (request-head.ts).
+    for (const one of value.split('\n')) forwarded.push(name, asBytes(one));
   }
   return forwarded;
 }
@@ -45,7 +53,7 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /** The front puts these on every answer itself. */
-const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'date']);
+const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'x-content-type-options', 'date']);
 
 const NOT_IN_A_TARGET = /[^\x21-\x7e]/;
 

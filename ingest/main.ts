@@ -7,7 +7,9 @@ import type { Config } from '../infra/config.ts';
 import { type DataDir, dataDirAt, prepareDataDir } from '../infra/data-dir.ts';
 import { chooseFront } from '../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
+import { createNodeFront } from '../infra/http/node-front.ts';
 import { createMetrics } from '../infra/metrics.ts';
+import { createOperatorAccess } from '../infra/operator-access.ts';
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Exchange, HttpFront } from '../infra/ports/http-front.ts';
@@ -89,12 +91,14 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
     metrics: createForwardMetrics(metrics),
   });
   closer.add('forwarder', { close: () => forwarder.close() });
-  const operations = createOperations({
-    metrics,
-    controlUrl: whereabouts.controlUrl,
+  const access = createOperatorAccess(config);
+  const pages = {
+    ...{ metrics, controlUrl: whereabouts.controlUrl, isAlone: !isSupervised, access },
     obstacles: () => obstacles(),
-    isAlone: !isSupervised,
-  });
+    controlToken: () => dataPlane.secrets().internalToken.toString('base64url'),
+  };
+  const operations = createOperations(pages);
+  await openOperatorFront(dataPlane, createOperations({ ...pages, localPort: config.metricsPort }));
   const front = await chooseFront(
     (exchange) => {
       const operation = usageOperation(exchange);
@@ -104,7 +108,7 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
     { ...FRONT_LIMITS, connectionsMax: config.ingest.connectionsMax },
     log,
   );
-  const port = await listen(front, config);
+  const port = await listen(front, { ...config, variables: 'HOST and PORT' });
   log.info({ port }, 'the data plane listens');
 
   const path = await open();
@@ -115,8 +119,33 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
   return { port };
 }
 
+/** METRICS_PORT, where it is set. */
+async function openOperatorFront(
+  { config, closer, log }: DataPlane,
+  answers: (exchange: Exchange) => boolean,
+): Promise<void> {
+  const { metricsHost: host, metricsPort: port } = config;
+  if (port === undefined) return;
+  const front = createNodeFront(
+    (exchange) => {
+      if (!answers(exchange)) refuseElsewhere(exchange);
+    },
+    FRONT_LIMITS,
+    log,
+  );
+  await listen(front, { host, port, variables: 'METRICS_HOST and METRICS_PORT' });
+  closer.add('operator port', { drain: () => front.close(DRAIN_MS) });
+}
+
+interface Address {
+  host: string;
+  port: number;
+  /** What to set where it is taken. */
+  variables: string;
+}
+
 /** A port that is still held by what runs no more comes free in a moment; one that another holds does not. */
-async function listen(front: HttpFront, { host, port }: Config): Promise<number> {
+async function listen(front: HttpFront, { host, port, variables }: Address): Promise<number> {
   let cause: unknown;
   const attempt = () =>
     front.listen(host, port).catch((error: unknown) => {
@@ -126,8 +155,14 @@ async function listen(front: HttpFront, { host, port }: Config): Promise<number>
   const listening = await poll(attempt, LISTEN_PATIENCE);
   if (listening !== undefined) return listening;
   const privileged = port > 0 && port < 1024 ? ' Ports below 1024 are for root on most machines.' : '';
-  const message = `${host}:${port} is taken or not ours: set HOST and PORT to a free address.${privileged}`;
+  const message = `${host}:${port} is taken or not ours: set ${variables} to a free address.${privileged}`;
   throw new Fatal('listen_failed', message, { cause });
+}
+
+function refuseElsewhere(exchange: Exchange): void {
+  const refusal = { code: 'not_found', message: 'This port has /healthz, /readyz and /metrics.' } as const;
+  const body = Buffer.from(errorBody(refusal, exchange.requestId));
+  exchange.respond(ERROR_STATUS.not_found, { 'content-type': 'application/json' }, body);
 }
 
 function refuseWhileOpening(exchange: Exchange, refusals: RefusalLog): void {

@@ -120,7 +120,7 @@ test('a batch, whose items have keys of their own, is not asked for the one in t
 });
 
 test('a key in the header that is not visible ASCII is refused', () => {
-  for (const key of ['a\u00e9b', '\u65e5', 'a\u0080']) {
+  for (const key of ['a\u00e9b', '\u65e5', 'a\u0080', 'one\nand another']) {
     const refusal = { code: 'idempotency_key_invalid', param: 'Idempotency-Key' };
     expect(headOf({ headers: { 'idempotency-key': key } }, 'single')).toMatchObject(refusal);
   }

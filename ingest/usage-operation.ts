@@ -75,13 +75,14 @@ function mediaTypeOf(contentType = JSON_TYPE): string | undefined {
 }
 
 /**
- * uWebSockets.js trims other bytes at the ends of a header's value and nobody can tell: two keys would become
- * one, the second event a replay of the first. Refusing what is seen shows the rule to most who break it.
+ * Clients and proxies read other bytes in a header as Latin-1, as UTF-8, or replace them: two keys would
+ * become one, the second event a replay of the first. A line feed: the header came twice (request-head.ts).
  */
 const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
 const KEY_NOT_ASCII: Refusal = {
   code: 'idempotency_key_invalid',
-  message: 'An Idempotency-Key header is visible ASCII; send other keys as idempotencyKey in a batch.',
+  message:
+    'An Idempotency-Key header comes once, in visible ASCII. Send other keys in the body (idempotencyKey).',
   param: 'Idempotency-Key',
 };
 

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { OperatorAccess, OperatorCaller } from '../../infra/operator-access.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';
@@ -17,15 +18,16 @@ export interface PublicPage {
 /** `params` are those of the path, unchecked. */
 export type PublicPages = Record<
   PublicOperationId,
-  (params: Record<string, string>) => PublicPage | Promise<PublicPage>
+  (params: Record<string, string>, caller: OperatorCaller) => PublicPage | Promise<PublicPage>
 >;
 
 export interface ServiceDeps {
   readiness: () => Promise<Readiness>;
   metrics: Registry;
+  access: OperatorAccess;
 }
 
-export function createServicePages({ readiness, metrics }: ServiceDeps): PublicPages {
+export function createServicePages({ readiness, metrics, access }: ServiceDeps): PublicPages {
   const description = JSON.stringify(openApi());
   let docs: DocsPage | undefined;
   const docsPage = () => {
@@ -35,11 +37,17 @@ export function createServicePages({ readiness, metrics }: ServiceDeps): PublicP
 
   return {
     'service.health': () => json(200, JSON.stringify({ status: 'alive' })),
-    'service.readiness': async () => {
+    'service.readiness': async (_, caller) => {
       const answer = await readiness();
-      return json(answer.status === 'ready' ? 200 : 503, JSON.stringify(answer));
+      const { status } = answer;
+      const shown = access.refusalOf(caller) ? { status } : answer;
+      return json(status === 'ready' ? 200 : 503, JSON.stringify(shown));
     },
-    'service.metrics': async () => ({ mediaType: metrics.contentType, body: await metrics.metrics() }),
+    'service.metrics': async (_, caller) => {
+      const refusal = access.refusalOf(caller);
+      if (refusal) throw new Rejected(refusal.code, refusal.message);
+      return { mediaType: metrics.contentType, body: await metrics.metrics() };
+    },
     'service.openapi': () => json(200, description),
     'service.docs': () => ({
       mediaType: 'text/html; charset=utf-8',

@@ -163,12 +163,37 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
     expect(json.results[7]).toMatchObject({ index: 7, idempotencyKey: 'k', status: 'created' });
   });
 
-  test('the key of a single event is its header alone', async () => {
-    const refused = await session().single({ ...SOUND, idempotencyKey: 'in the body' });
-    expect(refused.json.error.code).toBe('idempotency_key_missing');
-    const first = await session().single({ ...SOUND, idempotencyKey: 'in the body' }, 'in the header');
-    const again = await session().batch([{ ...SOUND, idempotencyKey: 'in the header' }]);
-    expect(again.json.results[0]).toMatchObject({ status: 'duplicate', eventId: first.json.id });
+  // Red when either place is not looked at, or one wins over the other.
+  test('the key of a single event is in its header, in its body, or the same in both', async () => {
+    for (const key of ['order-東京', 'order-大阪', 'in ASCII', 'k'.repeat(255)]) {
+      const first = await session().single({ idempotencyKey: key, ...SOUND });
+      expect([first.status, first.replayed]).toEqual([201, false]);
+      const both = await session().single({ ...SOUND, idempotencyKey: key }, key);
+      expect([both.status, both.replayed, both.json.id]).toEqual([201, true, first.json.id]);
+      for (const none of [null, '', undefined]) {
+        const header = await session().single({ ...SOUND, idempotencyKey: none }, key);
+        expect([header.status, header.replayed, header.json.id]).toEqual([201, true, first.json.id]);
+      }
+      const empty = await session().single({ ...SOUND, idempotencyKey: key }, '');
+      expect([empty.status, empty.json.id]).toEqual([201, first.json.id]);
+      const item = await session().batch([{ ...SOUND, idempotencyKey: key }]);
+      expect(item.json.results[0]).toMatchObject({ status: 'duplicate', eventId: first.json.id });
+    }
+  });
+
+  test('two keys of a single event that differ are refused, and both stay free', async () => {
+    for (const own of ['another', 'in the Header', ' ', 7, [], 1e300]) {
+      const refused = await session().single({ ...SOUND, idempotencyKey: own }, 'in the header');
+      expect([refused.status, refused.commit]).toEqual([400, undefined]);
+      expect(refused.json.error).toMatchObject({ code: 'idempotency_key_invalid', param: 'idempotencyKey' });
+    }
+    for (const key of ['another', 'in the header']) {
+      expect((await session().single(SOUND, key)).replayed).toBe(false);
+    }
+    for (const own of [undefined, null, '']) {
+      const refused = await session().single({ ...SOUND, idempotencyKey: own });
+      expect(refused.json.error.code).toBe('idempotency_key_missing');
+    }
   });
 
   test('the longest of everything fits', async () => {

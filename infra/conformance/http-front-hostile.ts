@@ -177,8 +177,9 @@ function hostileBytes(createFront: CreateFront): void {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  // Red without isPlainlyFramed: the native parser takes the first length, an empty one for 0, and any coding
-  // for chunks. Behind a proxy that reads it otherwise, one client's body is another one's request.
+  // Red when an ambiguous framing is served: the native parser takes the first length, an empty one for 0,
+  // and any coding for chunks. Behind a proxy that reads it otherwise, one client's body is the request of
+  // another.
   it.each(AMBIGUOUS_FRAMINGS)('carries out nothing that hides behind %s', async (_, headers, body) => {
     const seen: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {

@@ -1,7 +1,17 @@
 import { STATUS_CODES } from 'node:http';
+import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
 
 /** On every response, from any tier, for any outcome. */
 export const API_VERSION = 'v1';
+
+/** Behind the status and before the request id. */
+export const FIXED_HEAD = [
+  `\r\nX-API-Version: ${API_VERSION}`,
+  `X-Content-Type-Options: ${ANSWER_GUARDS['X-Content-Type-Options']}`,
+  'X-Request-Id: ',
+].join('\r\n');
+
+export const NO_STORE = `\r\nCache-Control: ${ANSWER_GUARDS['Cache-Control']}`;
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -7,7 +7,7 @@ import { FRONT_LIMITS } from './front-limits.ts';
 
 it('takes the native front where it loads', async () => {
   const front = await chooseFront((exchange) => answerJson(exchange, {}), FRONT_LIMITS, SILENT);
-  expect((await ask(front)).headers.has('uwebsockets')).toBe(true);
+  expect((await ask(front)).headers.has('keep-alive')).toBe(false);
 });
 
 it('takes node:http with one line in the log where the native binary does not load', async () => {
@@ -15,7 +15,7 @@ it('takes node:http with one line in the log where the native binary does not lo
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
   const doesNotLoad = () => Promise.reject(new Error('no binary for this machine'));
   const front = await chooseFront((exchange) => answerJson(exchange, {}), FRONT_LIMITS, log, doesNotLoad);
-  expect((await ask(front)).headers.has('uwebsockets')).toBe(false);
+  expect((await ask(front)).headers.has('keep-alive')).toBe(true);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('no binary for this machine');
 });

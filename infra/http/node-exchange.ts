@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
 import type { Exchange } from '../ports/http-front.ts';
 import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './answer-head.ts';
 import type { RequestHead } from './request-head.ts';
@@ -110,6 +111,9 @@ export class NodeExchange implements Exchange {
     this.announced = isBodiless(this.method, status) ? undefined : announcedLength(headers);
     this.res.statusCode = status;
     if (this.isClosing()) this.res.shouldKeepAlive = false;
+    const isKept = headers.some(([name]) => name.toLowerCase() === 'cache-control');
+    this.res.setHeader('X-Content-Type-Options', ANSWER_GUARDS['X-Content-Type-Options']);
+    if (!isKept) this.res.setHeader('Cache-Control', ANSWER_GUARDS['Cache-Control']);
     for (const [name, value] of headers) this.res.appendHeader(name, asLatin1(oneLine(value)));
     this.res.setHeader('X-API-Version', API_VERSION);
     this.res.setHeader('X-Request-Id', this.requestId);

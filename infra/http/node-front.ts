@@ -1,8 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
 import { errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
@@ -26,7 +33,9 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
   /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
   const used = new WeakSet<Duplex>();
   const unread = createUnreadAnswers(limits.unreadBytesMax);
-  const server = createServer(serverOptions(limits), (req, res) => {
+  const server = createServer(serverOptions(limits), answer);
+
+  function answer(req: IncomingMessage, res: ServerResponse): void {
     used.add(req.socket);
     const { head, headerBytes } = readHead(req, requestIds);
     const { answerStallMs } = limits;
@@ -34,7 +43,10 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
     const exchange = new NodeExchange({ req, res, head, answerStallMs, unread, isClosing });
     if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
     else handleSafely(handler, exchange, log);
-  });
+  }
+
+  // Other expectations are passed over, as by the native front; node:http would answer a bare 417.
+  server.on('checkExpectation', answer);
   server.maxConnections = limits.connectionsMax;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const refusal = used.has(socket) ? undefined : parserRefusal(error.code, limits, requestIds);
@@ -112,6 +124,7 @@ function bareAnswer(status: number, requestId: string, body: string): string {
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-API-Version: ${API_VERSION}`,
+    ...Object.entries(ANSWER_GUARDS).map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];

@@ -18,18 +18,25 @@ export interface ReadHead {
 /** Adds a header; the values of a repeated one are joined. `name` in lower case. */
 export function addHeader(headers: Map<string, string>, name: string, value: string): void {
   const earlier = headers.get(name);
-  headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  headers.set(name, earlier === undefined ? value : `${earlier}${name === KEY ? TWO_KEYS : ', '}${value}`);
 }
 
+const KEY = 'idempotency-key';
+/** Joined by a comma two keys would be one, and the same as a key that holds a comma: this is refused. */
+const TWO_KEYS = '\n';
+
+export type Framing = 'plain' | 'chunked' | 'ambiguous';
+
 /**
- * False where two readers may take different bytes for the end of the body: such a connection is closed
+ * `ambiguous` where two readers may take different bytes for the end of the body: such a connection is closed
  * (RFC 9112, 6.3). Two lengths are one joined value here, and so no number.
  */
-export function isPlainlyFramed(headers: ReadonlyMap<string, string>): boolean {
+export function framingOf(headers: ReadonlyMap<string, string>): Framing {
   const length = headers.get('content-length');
-  if (length !== undefined && !LENGTH.test(length)) return false;
   const coding = headers.get('transfer-encoding');
-  return coding === undefined || coding.toLowerCase() === 'chunked';
+  if (coding !== undefined)
+    return coding.toLowerCase() === 'chunked' && length === undefined ? 'chunked' : 'ambiguous';
+  return length === undefined || LENGTH.test(length) ? 'plain' : 'ambiguous';
 }
 
 const LENGTH = /^\d{1,15}$/;

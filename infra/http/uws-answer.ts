@@ -1,11 +1,21 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine, statusLine } from './answer-head.ts';
+import {
+  announcedLength,
+  FIXED_HEAD,
+  forbidsBody,
+  isBodiless,
+  NO_STORE,
+  oneLine,
+  statusLine,
+} from './answer-head.ts';
 
 export interface AnswerOwner {
   readonly method: string;
   readonly requestId: string;
   /** True while the front closes: clients are told not to come back on this connection. */
   isClosing(): boolean;
+  /** True where nothing more of this connection is read: it ends with this answer. */
+  readonly isLast: boolean;
   /** The client takes less than is given: so much is held for it. */
   blocked(heldBytes: number): void;
   /** It took something, and more may be written. */
@@ -28,6 +38,7 @@ export class UwsAnswer {
   /** An answer that is small and of known length is gathered and sent at once, with its Content-Length. */
   private gathered: Buffer[] | undefined;
   private headSent = false;
+  private continued = false;
   private onTaken: (() => void) | undefined;
   isBlocked = false;
 
@@ -36,12 +47,24 @@ export class UwsAnswer {
     this.owner = owner;
   }
 
+  /**
+   * Asks the client to go on. The native side writes a status once: an empty line of ours makes it an answer
+   * of its own, and the real one begins in what passes for a header.
+   */
+  sendContinue(): void {
+    this.continued = true;
+    this.res.writeStatus('100 Continue\r\n');
+  }
+
   /** A whole answer. `onTaken`: the native side has all of its body. */
   send(status: number, headers: Array<[string, string]>, body: Buffer, onTaken?: () => void): void {
     this.onTaken = onTaken;
+    const isLast = this.owner.isLast && !isBodiless(this.owner.method, status);
+    const endsConnection = isLast && body.length <= LAST_BYTES_MAX;
     this.res.cork(() => {
-      this.writeHead(status, headers);
-      if (isBodiless(this.owner.method, status)) this.endWithoutBody(status, body.length);
+      this.writeHead(status, headers, endsConnection);
+      if (endsConnection) this.endConnection(body);
+      else if (isBodiless(this.owner.method, status)) this.endWithoutBody(status, body.length);
       else if (body.length === 0) this.endNow();
       else this.sendBody(body);
     });
@@ -104,6 +127,12 @@ export class UwsAnswer {
     return ok;
   }
 
+  /** Held natively until the client takes it, so only what is small. It also writes `Connection: close`. */
+  private endConnection(body: Buffer): void {
+    this.res.end(body, true);
+    this.bodyIsTaken();
+  }
+
   private bodyIsTaken(): void {
     this.owner.complete();
     this.onTaken?.();
@@ -148,18 +177,38 @@ export class UwsAnswer {
     this.owner.complete();
   }
 
-  private writeHead(status: number, headers: Array<[string, string]>): void {
-    const { res, owner } = this;
-    res.writeStatus(statusLine(status));
-    for (const [name, value] of headers) res.writeHeader(name, oneLine(value));
-    res.writeHeader('X-API-Version', API_VERSION);
-    res.writeHeader('X-Request-Id', owner.requestId);
-    if (owner.isClosing()) res.writeHeader('Connection', 'close');
+  /** In one call: each costs as much as the rest of a small answer. */
+  private writeHead(status: number, headers: Array<[string, string]>, endsConnection = false): void {
+    const { owner } = this;
+    let text = `${statusLine(status)}${FIXED_HEAD}${owner.requestId}`;
+    let isKept = false;
+    for (const [name, value] of headers) {
+      text += `\r\n${name}: ${oneLine(value)}`;
+      if (isCacheControl(name)) isKept = true;
+    }
+    if (!isKept) text += NO_STORE;
+    if (!endsConnection && (owner.isLast || owner.isClosing())) text += '\r\nConnection: close';
+    if (this.continued) this.writeHeadAsHeader(`HTTP/1.1 ${text}`);
+    else this.res.writeStatus(text);
+  }
+
+  private writeHeadAsHeader(text: string): void {
+    const colon = text.indexOf(': ');
+    this.res.writeHeader(text.slice(0, colon), text.slice(colon + 2));
   }
 }
 
+/** Of an answer that ends its connection: what is larger is sent in pieces, as the client takes it. */
+const LAST_BYTES_MAX = 16 * 1024;
+
 /** Most answers of the control plane are far smaller; larger ones go in chunks as they come. */
 const GATHERED_BYTES_MAX = 64 * 1024;
+
+function isCacheControl(name: string): boolean {
+  return name.length === NO_STORE_NAME.length && name.toLowerCase() === NO_STORE_NAME;
+}
+
+const NO_STORE_NAME = 'cache-control';
 
 function joined(pieces: Buffer[]): Buffer {
   const [only] = pieces;

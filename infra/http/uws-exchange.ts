@@ -31,6 +31,8 @@ export class UwsExchange implements Exchange, AnswerOwner {
   readonly query: string;
   readonly requestId: string;
   readonly headers: ReadonlyMap<string, string>;
+  /** Nothing more of this connection is read behind this request. */
+  readonly isLast: boolean;
   aborted = false;
 
   private readonly res: HttpResponse;
@@ -51,9 +53,10 @@ export class UwsExchange implements Exchange, AnswerOwner {
   private isArriving = false;
   private isStalled = false;
 
-  constructor(res: HttpResponse, head: RequestHead, owner: ExchangeOwner) {
+  constructor(res: HttpResponse, head: RequestHead, owner: ExchangeOwner, isLast: boolean) {
     this.res = res;
     this.owner = owner;
+    this.isLast = isLast;
     this.method = head.method;
     this.path = head.path;
     this.query = head.query;
@@ -72,6 +75,11 @@ export class UwsExchange implements Exchange, AnswerOwner {
     if (this.over) return;
     this.bodyIsAwaited = true;
     this.res.onData((chunk, isLast) => this.received(chunk, isLast));
+  }
+
+  /** Asks for the body; in the handler's own turn. */
+  sendContinue(): void {
+    this.answer.sendContinue();
   }
 
   onAborted(listener: () => void): void {

@@ -10,8 +10,8 @@ import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, refuseHeaders } from './handle-safely.ts';
 import {
   addHeader,
+  framingOf,
   HEADER_LINE_BYTES,
-  isPlainlyFramed,
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
@@ -24,11 +24,12 @@ import { UwsExchange } from './uws-exchange.ts';
  * its twin. Throws where the native binary does not load.
  *
  * What it does by itself, measured: silent and idle connections, dribbled header blocks and bodies below
- * 16 KB/s are closed after 10 s in steps of 4 s (12 s seen). HTTP/1.0 and absolute targets get a bare 505,
- * bad chunks a bare 400. A request that is sent before the answer to an earlier one on the same connection
- * was given closes the connection: answers are never mixed up. Bytes beyond ASCII at either end of a header
- * value are cut off, as if they were spaces. A chunk size may have a blank in front, and what stands where a
- * chunk's line end belongs is passed over unseen: a proxy in front has to frame bodies itself.
+ * 16 KB/s are closed after 10 s in steps of 4 s (12 s seen). HTTP/1.0 and absolute targets get a 505, bad
+ * chunks a 400, of the texts in corrected-uws.mjs. A request that is sent before the answer to an earlier one
+ * on the same connection was given closes the connection: answers are never mixed up. A chunk size may have a
+ * blank in front, and what stands where a chunk's line end belongs is passed over unseen: a proxy in front
+ * has to frame bodies itself. Nothing is read behind a last chunk (corrected-uws.mjs), so that a connection
+ * ends with the answer to a request in chunks, and its trailer fields are ignored.
  */
 export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const uws = loadUws();
@@ -42,12 +43,13 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
   app.filter(boundConnections);
   app.any('/*', (res, req) => {
     const { head, headerBytes } = readHead(req, requestIds);
-    const exchange = new UwsExchange(res, head, underway);
+    const framing = framingOf(head.headers);
+    const exchange = new UwsExchange(res, head, underway, framing === 'chunked');
     underway.begins();
     // Closed without a word: the parser goes on with what follows a request that was answered.
-    if (!isPlainlyFramed(head.headers)) exchange.breakOff();
+    if (framing === 'ambiguous') exchange.breakOff();
     else if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
-    else handleSafely(handler, exchange, log);
+    else handleSafely(handler, asked(exchange), log);
     exchange.awaitBody();
   });
 
@@ -97,6 +99,16 @@ type ListenListener = (socket: us_listen_socket | false) => void;
 
 /** Without this option a second process may listen on the same port and take half of the connections. */
 const EXCLUSIVE_PORT = 1;
+
+/** The native side asks a client for its body where that is expected in lower case, and only then. */
+function asked(exchange: UwsExchange): UwsExchange {
+  const expectation = exchange.headers.get('expect');
+  const isAsked = expectation === undefined || expectation === CONTINUE;
+  if (!isAsked && expectation.toLowerCase() === CONTINUE) exchange.sendContinue();
+  return exchange;
+}
+
+const CONTINUE = '100-continue';
 
 /** `req` is valid in the handler's own turn only, so all of it is read. */
 function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {

@@ -64,7 +64,7 @@ export interface UsageRequest {
   environment: string;
   kind: 'single' | 'batch' | 'ndjson';
   body: Buffer;
-  /** The `Idempotency-Key` header of a single event. */
+  /** The `Idempotency-Key` header of a single event; its body may hold the key as well, or in place of it. */
   idempotencyKey?: string | undefined;
   /** `include=events` of a batch. */
   includeEvents: boolean;

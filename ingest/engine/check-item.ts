@@ -25,7 +25,7 @@ export interface CheckedItem {
 
 /** What is known of an item beside its members. */
 export interface ItemContext {
-  /** The header of a single event; a batch item carries its own. */
+  /** Its own, or the header of a single event. */
   idempotencyKey: unknown;
   /** Of its members. */
   unknown: readonly string[];
@@ -76,8 +76,7 @@ function checkIdempotencyKey(key: unknown): Refusal | undefined {
   if (key === undefined || key === null || key === '') {
     return {
       code: 'idempotency_key_missing',
-      message:
-        'Each event needs an idempotency key: the Idempotency-Key header, or idempotencyKey in a batch.',
+      message: 'Each event needs an idempotency key: `idempotencyKey`, or the header of a single event.',
       param: 'idempotencyKey',
     };
   }

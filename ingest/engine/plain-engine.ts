@@ -138,15 +138,25 @@ function refusedReading(request: UsageRequest, refusal: Refusal): Reading {
 }
 
 function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly string[]) => void): Item {
-  const single = request.kind === 'single';
   const isEvent = isObject(raw);
-  const idempotencyKey = single ? request.idempotencyKey : isEvent ? raw.idempotencyKey : undefined;
-  const isText = typeof idempotencyKey === 'string' && markedNumber(idempotencyKey) === undefined;
+  const own = isEvent ? raw.idempotencyKey : undefined;
+  const header = request.kind === 'single' ? request.idempotencyKey : undefined;
   const unknown = isEvent ? unknownMembers(raw) : NO_NAMES;
   if (unknown.length > 0) ignore(unknown);
+  // One that is empty is left out.
+  const isGiven = own !== undefined && own !== null && own !== '';
+  if (header && isGiven && own !== header) return newItem(header, KEYS_DIFFER);
+  const idempotencyKey = header || own;
+  const isText = typeof idempotencyKey === 'string' && markedNumber(idempotencyKey) === undefined;
   const checked = checkItem(raw, { idempotencyKey, unknown, isStrict: request.isStrict === true });
   return newItem(isText ? idempotencyKey : '', checked);
 }
+
+const KEYS_DIFFER: Refusal = {
+  code: 'idempotency_key_invalid',
+  message: 'The Idempotency-Key header and `idempotencyKey` in the body differ. Send one of them.',
+  param: 'idempotencyKey',
+};
 
 /** Without a known customer and meter the text differs from every stored one: a hit is then a reuse. */
 function fingerprintText(checked: CheckedItem, { pair }: Item): string {

@@ -122,9 +122,11 @@ const HEADER_KEYS = fc.oneof(
 );
 const SINGLES = fc
   .tuple(ITEMS, fc.nat(9), fc.option(HEADER_KEYS, { nil: undefined, freq: 20 }), fc.tuple(SPACE, ENDS))
-  .map(([item, withKey, idempotencyKey, [space, end]]) => {
-    // As clients write them a single event has no key in its body.
-    const body = Buffer.from(`${space}${withKey === 0 ? item : item.replace(BODY_KEY, '')}${end}`);
+  .map(([item, place, header, [space, end]]) => {
+    // As most clients write them a single event has no key in its body.
+    const body = Buffer.from(`${space}${place < 4 ? item : item.replace(BODY_KEY, '')}${end}`);
+    const own = /"idempotencyKey"\s*:\s*"(key-\d+)"/.exec(item)?.[1];
+    const idempotencyKey = place === 0 ? undefined : place === 1 ? own : place === 2 ? '' : header;
     return { kind: 'single' as const, body, idempotencyKey };
   });
 const BODY_KEY = /\s*,\s*"idempotencyKey"\s*:\s*"key-\d+"|"idempotencyKey"\s*:\s*"key-\d+"\s*,/;

@@ -22,13 +22,11 @@ export const Name = Type.String({
 
 export const NamedId = Type.String({ minLength: 1, maxLength: ID_CHARS_MAX });
 
-const NO_CONTROL = '[^\\u0000-\\u001f\\u007f-\\u009f]*';
-
 /**
- * An Idempotency-Key in a header: no control characters, and one that is visible ASCII, since HTTP parsers
- * trim the others at either end.
+ * An Idempotency-Key in a header: visible ASCII, with spaces inside. Other bytes are read as Latin-1 by one,
+ * as UTF-8 by the next.
  */
-export const HEADER_KEY_PATTERN = `^${NO_CONTROL}[!-~]${NO_CONTROL}$`;
+export const HEADER_KEY_PATTERN = '^[!-~]([ -~]*[!-~])?$';
 
 export const Nothing = Type.Object({});
 

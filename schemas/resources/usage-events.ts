@@ -34,6 +34,16 @@ const NewUsageEvent = Type.Object({
   properties: Type.Optional(PlainValues),
 });
 
+const NewSingleUsageEvent = Type.Object({
+  ...NewUsageEvent.properties,
+  idempotencyKey: Type.Optional(
+    Type.String({
+      ...IdempotencyKey,
+      description: 'In place of the header Idempotency-Key; needed for a key beyond visible ASCII.',
+    }),
+  ),
+});
+
 const NewUsageEvents = Type.Object({
   events: Type.Array(Type.Object({ ...NewUsageEvent.properties, idempotencyKey: IdempotencyKey }), {
     maxItems: USAGE_LIMITS.batchItemsMax,
@@ -68,13 +78,16 @@ export const usageEventRoutes = {
     plane: 'data',
     access: 'usage:write',
     summary: 'Record one usage event',
-    description: 'The same Idempotency-Key is the same event for ever: a repeat answers with the first one.',
+    description: [
+      'The same idempotency key is the same event for ever: a repeat answers with the first one.',
+      'It is in the header Idempotency-Key or in the body as `idempotencyKey`; two have to be equal.',
+    ].join(' '),
     params: Nothing,
     query: Nothing,
     headers: Type.Object({
-      'Idempotency-Key': Type.String({ ...IdempotencyKey, pattern: HEADER_KEY_PATTERN }),
+      'Idempotency-Key': Type.Optional(Type.String({ ...IdempotencyKey, pattern: HEADER_KEY_PATTERN })),
     }),
-    body: NewUsageEvent,
+    body: NewSingleUsageEvent,
     example: { customerId: 'acme', meterId: 'api_calls', value: 3, properties: { region: 'eu' } },
     status: 201,
     response: UsageEvent,

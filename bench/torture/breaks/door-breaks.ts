@@ -12,7 +12,7 @@ export const DOOR_BREAKS: readonly Break[] = [
     promises: [7],
     why: 'behind a proxy that sees another end of a body, a client sends a request in the name of another',
     module: 'infra/http/uws-front',
-    find: 'if (!isPlainlyFramed(head.headers)) exchange.breakOff();',
+    find: "if (framing === 'ambiguous') exchange.breakOff();",
     replace: 'if (false) exchange.breakOff();',
     provedBy: [
       SHORT_FORM,

@@ -59,8 +59,11 @@ function headerKeyFault(key: string | undefined): string | undefined {
 
 function expectSingle(value: Tagged, header: string | undefined, world: World): Expected {
   if (!isTaggedObject(value)) return refusedAs('invalid_request');
-  const key = header === undefined ? undefined : `$${header.trim()}`;
-  return { items: [expectItem(value, key, world)] };
+  const member = memberOf(value, 'idempotencyKey') ?? undefined;
+  const own = member === '$' && header?.trim() ? undefined : member;
+  const given = header?.trim() ? `$${header.trim()}` : undefined;
+  if (given !== undefined && own !== undefined && own !== given) return refusedAs('idempotency_key_invalid');
+  return { items: [expectItem(value, given ?? own, world)] };
 }
 
 function expectBatch(value: Tagged, world: World): Expected {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
+import { poll } from '../../../infra/poll.ts';
 import type { HostileJudge } from './hostile-judge.ts';
 import { type HostileRequest, isUsage, TARGET_PATH } from './hostile-request.ts';
 
@@ -17,6 +18,7 @@ export interface PlaneKeys {
 }
 
 const ANSWER_TIMEOUT_MS = 20_000;
+const ENDS_WITHIN = { timeoutMs: 20_000, everyMs: 1 };
 const PROBLEMS_MAX = 10;
 
 export interface HostileReport {
@@ -26,7 +28,7 @@ export interface HostileReport {
   problems: string[];
 }
 
-/** Sends each request on a connection that has to outlive it. Stops after ten problems. */
+/** Sends each request on a connection that outlives it, unless it is in chunks. Stops after ten problems. */
 export async function sendHostile(
   requests: Iterable<HostileRequest>,
   options: SendHostileOptions,
@@ -67,6 +69,11 @@ function openLine({ origin, keys, judge }: SendHostileOptions, onAnswer: () => v
     onAnswer();
     const fault = judgeAnswer({ ...answer, askedAtMs, answeredAtMs: Date.now() });
     if (fault !== undefined) return told(request, fault);
+    // Nothing is read behind a last chunk, and the answer says so. It may have ended by now.
+    if (request.chunked && answer.headers.connection === 'close') {
+      const ended = await poll(() => closings > before || undefined, ENDS_WITHIN);
+      return ended ? undefined : told(request, 'does not end the connection, as its answer says');
+    }
     return closings === before ? undefined : told(request, 'costs the connection');
   }
 

@@ -28,6 +28,7 @@ const MEDIA_TYPES = [
 
 const KEYS = [
   ...['', ' ', 'k'.repeat(255), 'k'.repeat(256), 'k'.repeat(8_000), 'a, b', 'a\u00e9b', 'a\tb', 'a\u00ffb'],
+  ...['a\u00e9', '\u00e9a', '\u00e9', 'a\u00a0'],
   ...['"', "'; DROP TABLE keys; --", '__proto__', '%00', '\\u0000', '{"a":1}', undefined],
 ];
 

@@ -53,11 +53,11 @@ export function readBatch(bytes: i32, isStrict: bool): i32 {
   return cursor.take(93) && cursor.take(125) && cursor.at == BODY + bytes ? count : NOT_OURS;
 }
 
-/** One event: the whole body. Its key stands at HEADER_KEY; one in the body is for the plain engine. */
+/** One event: the whole body. Its key stands at HEADER_KEY, or in the body, or the same in both. */
 export function readSingle(bytes: i32, keyBytes: i32, isStrict: bool): i32 {
   begin(true, isStrict);
   cursor.skipSpace();
-  const isOurs = keyFromHeader(ITEMS, keyBytes) && readItem(ITEMS, true);
+  const isOurs = (keyBytes == 0 || keyFromHeader(ITEMS, keyBytes)) && readItem(ITEMS, keyBytes);
   return isOurs && cursor.at == BODY + bytes ? 1 : NOT_OURS;
 }
 

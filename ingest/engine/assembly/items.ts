@@ -53,7 +53,7 @@ export function beginItems(isStrict: bool): void {
 
 /** Gives the item the key that stands at HEADER_KEY. False when it may be none. */
 export function keyFromHeader(item: i32, bytes: i32): bool {
-  if (bytes == 0 || bytes > KEY_BYTES_MAX) return false;
+  if (bytes > KEY_BYTES_MAX) return false;
   for (let at = HEADER_KEY, end = at + bytes; at < end; at++) {
     if (load<u8>(at) < 32 || load<u8>(at) > 126) return false;
   }
@@ -62,13 +62,16 @@ export function keyFromHeader(item: i32, bytes: i32): bool {
   return true;
 }
 
-/** Reads the item at the cursor. False when anything of it is the plain engine's to judge. */
-export function readItem(item: i32, hasKey: bool = false): bool {
+/**
+ * Reads the item at the cursor, which has a key of so many bytes at HEADER_KEY already. False when anything
+ * of it is the plain engine's to judge.
+ */
+export function readItem(item: i32, headerBytes: i32 = 0): bool {
   store<f64>(item + OCCURRED_AT, NaN);
   store<i32>(item + PROPERTIES_AT, TEXTS);
   store<i32>(item + PROPERTIES_BYTES, 2);
   if (!cursor.take(123)) return false;
-  let seen = hasKey ? KEY : 0;
+  let seen = 0;
   do {
     if (!cursor.readText()) return false;
     const field = fieldOf(cursor.textAt, cursor.textBytes);
@@ -76,7 +79,9 @@ export function readItem(item: i32, hasKey: bool = false): bool {
     if (field == 0 || (seen & field) != 0) return false;
     seen |= field;
     if (!cursor.take(58) || !readField(field, item)) return false;
+    if (field == KEY && headerBytes > 0 && !isHeaderKey(headerBytes)) return false;
   } while (cursor.take(44));
+  if (headerBytes > 0) seen |= KEY;
   if ((seen & REQUIRED) != REQUIRED || !cursor.take(125)) return false;
   const pair = pairOf(
     load<i32>(item + CUSTOMER_AT),
@@ -129,6 +134,15 @@ function keepValue(item: i32): bool {
   store<i32>(item + VALUE_AT, textsEnd);
   store<i32>(item + VALUE_BYTES, bytes);
   textsEnd += bytes;
+  return true;
+}
+
+/** True when the text that was read last is the key in the header. */
+function isHeaderKey(bytes: i32): bool {
+  if (cursor.textBytes != bytes) return false;
+  for (let at = 0; at < bytes; at++) {
+    if (load<u8>(cursor.textAt + at) != load<u8>(HEADER_KEY + at)) return false;
+  }
   return true;
 }
 

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+interface Manifest {
+  license?: string;
+  dependencies?: Record<string, string>;
+}
+
+function manifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/** Its package.json names ISC; the LICENSE file, which counts, is that of the original. */
+const BY_ITS_FILE: Record<string, string> = { 'uWebSockets.js': 'Apache-2.0' };
+
+/** Red when a package is added, or changes its license, and the notice does not say so. */
+test('THIRD_PARTY.md names every package that Metergate runs with, and its license', () => {
+  const notice = readFileSync('THIRD_PARTY.md', 'utf8');
+  for (const name of Object.keys(manifest('.').dependencies ?? {})) {
+    const license = BY_ITS_FILE[name] ?? manifest(join('node_modules', name)).license;
+    expect(notice.replace(/ +/g, ' '), name).toContain(`| ${name} | ${license} |`);
+  }
+});
+
+/** Red when one of the two is edited alone. */
+test('the samples of proxies are those of the documentation', () => {
+  const text = readFileSync('docs/proxies.md', 'utf8');
+  for (const name of ['nginx.conf', 'Caddyfile']) {
+    expect(text).toContain(`\n${readFileSync(join('docs/samples', name), 'utf8')}\`\`\`\n`);
+  }
+});
