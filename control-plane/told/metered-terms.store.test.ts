@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
+import { readMeteredTerms } from '../../infra/store/metered-terms.ts';
 import { calendarSpan } from '../../schemas/rules/calendar.ts';
+import { meteredPeriod } from '../../schemas/rules/metered-terms.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
 import { lockTold } from '../store/entitlements-told.ts';
@@ -74,6 +76,22 @@ describe('a change of one customer', () => {
       { at: startMs, period: startMs, limits: ['7'], from: id },
     ]);
     expect((await terms(customerId)).map(({ at }) => at)).toEqual([startMs, changedMs]);
+  });
+
+  it('of a period that is recorded ahead leaves the running one, however many changes follow', async () => {
+    const endMs = clock.atMs + 10 * DAY_MS;
+    const { customerId, id, startMs } = await subscribed({ calls: 100 }, { currentPeriodEnd: text(endMs) });
+    pass(1_000);
+    await made.change(id, { currentPeriodStart: text(endMs), currentPeriodEnd: text(endMs + 30 * DAY_MS) });
+    for (let value = 1; value < 10; value += 1) {
+      pass(1_000);
+      await override(customerId, { value });
+    }
+    const meter = { environment: `${api.keys.workspaceId}:live`, customerId, meterKey: 'calls' };
+    const from = new Date(clock.atMs);
+    const read = await readMeteredTerms(api.pool, [{ ...meter, from }]);
+    expect(meteredPeriod(read, clock.atMs)).toEqual({ fromMs: startMs, toMs: endMs });
+    expect(meteredPeriod(read, endMs).fromMs).toBe(endMs);
   });
 
   it('that begins ahead is written ahead, and one that has begun holds from its start on', async () => {
@@ -195,10 +213,13 @@ function pass(ms: number): number {
   return clock.atMs;
 }
 
-async function subscribed(
-  given: Record<string, number>,
-  fields: { planId?: string; currentPeriodStart?: string } = {},
-) {
+interface Fields {
+  planId?: string;
+  currentPeriodStart?: string;
+  currentPeriodEnd?: string;
+}
+
+async function subscribed(given: Record<string, number>, fields: Fields = {}) {
   const customerId = await made.customer();
   const planId = fields.planId ?? (await made.plan(given));
   const startMs = pass(10);
