@@ -55,7 +55,7 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   return event.changedAtMs < localOrderMs(localChangedAt, status);
 }
 
-/** The processor names times by whole seconds: what it says took effect somewhere in the one that it names. */
+/** The processor names times by whole seconds: what it says took effect within the one that it names. */
 const SECOND_MS = 1_000;
 
 /**

@@ -12,11 +12,11 @@ import { tellCustomers } from './tell-customers.ts';
 const BEFORE = 8;
 
 /*
- * Red when the history of the upgrade leaves out one that has ended, the grace, an add-on's quantity, a pinned
- * version, a plan without limit or an override with its end; when a grant that has expired counts as burned;
- * when a wallet is touched; or when the first change after the upgrade records once more what holds already.
+ * Red when the history of the upgrade leaves out one that has ended, the grace, an add-on's quantity, a
+ * pinned version, a plan without limit or an override with its end; when a grant that has expired counts as
+ * burned; when a wallet is touched; or when the first change after it records once more what holds already.
  */
-it('the history of a meter begins with what held at the upgrade, and what was burned keeps its grants', async () => {
+it('a history begins with what held at the upgrade, and what burned keeps its grants', async () => {
   const { pool, url, environment } = await databaseOfBefore();
   const wallets = 'SELECT customer_id, balance, unpaid FROM credit_wallets ORDER BY 1';
   const grants = 'SELECT id, amount, remaining FROM credit_grants ORDER BY 1';
@@ -113,7 +113,8 @@ const HELD = `
   INSERT INTO addon_entitlements (addon_id, feature_id, amount) VALUES ('more', 'calls', 10);
   INSERT INTO customers (id, environment, name, email)
   SELECT id, :environment, 'Ada', 'ada@example.com'
-    FROM unnest(ARRAY['active', 'ended', 'more', 'overdue', 'override', 'pinned', 'twice', 'unlimited']) AS id;
+    FROM unnest(ARRAY['active', 'ended', 'more', 'overdue', 'override', 'pinned', 'twice',
+                      'unlimited']) AS id;
   INSERT INTO subscriptions (id, environment, customer_id, plan_id, plan_version, status, status_since,
     canceled_at, anchor, current_period_start, current_period_end, interval_months, created_at, updated_at)
   SELECT customer || number, :environment, customer, plan, version, status, since::timestamptz,

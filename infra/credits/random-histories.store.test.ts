@@ -8,9 +8,9 @@ import { START_MS, walletsUnderTest } from './wallets-under-test.ts';
  *
  * Breaks that turn it red: an expired grant burned since nobody has taken it out; the unpaid rest not paid by
  * a grant, or the grant's remainder not lowered by it; `before < due` as `before <= due - remaining`; the
- * entry of an expiry left out; what is given back going to grants before the unpaid rest, to an expired grant,
- * to the first grant, or of another meter's; `credit.depleted` told at each burn of an empty wallet, or for a grant that
- * the unpaid rest has eaten up.
+ * entry of an expiry left out; what is given back going to grants before the unpaid rest, to an expired
+ * grant, to the first grant, or of another meter's; `credit.depleted` told at each burn of an empty wallet,
+ * or for a grant that the unpaid rest has eaten up.
  */
 const HISTORIES = 700;
 const STEPS_MAX = 14;

@@ -13,9 +13,8 @@ import {
 import { settledPeriods } from './settled-periods.ts';
 
 /*
- * Breaks that turn it red: a period that ends behind the start of the next one; a bound that moves backwards; a
- * period that begins anew where its subscription goes on; a row that brings only the periods of its
- * start.
+ * Breaks that turn it red: a period that ends behind the start of the next one; a bound that moves backwards;
+ * a period that begins anew where its subscription goes on; a row that brings only the periods of its start.
  */
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 30);

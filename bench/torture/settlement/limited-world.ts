@@ -101,7 +101,9 @@ interface OnPlan {
 async function subscribe(api: Api, customer: LimitedCustomer, { planId, value }: OnPlan): Promise<void> {
   const body = { customerId: customer.id, planId };
   const key = `subscribe-${customer.id}-${customer.periods.length}`;
-  const { id, currentPeriodStart } = await done(api, 'POST', '/subscriptions', body, key);
+  const answer = await answered(api, 'POST', '/subscriptions', { body, key });
+  if (answer.status >= 300) throw new Error(`subscribing: ${JSON.stringify(answer.body)}`);
+  const { id, currentPeriodStart } = answer.body as Made;
   const sinceMs = Date.parse(String(currentPeriodStart));
   customer.subscriptionId = String(id);
   customer.plans.push({ sinceMs, value });
@@ -183,8 +185,8 @@ async function setPlan(api: Api, planId: string, value: PlanValue): Promise<void
 
 type Made = Record<string, unknown>;
 
-async function done(api: Api, method: Method, path: string, body?: object, key?: string): Promise<Made> {
-  const answer = await answered(api, method, path, { body, key });
+async function done(api: Api, method: Method, path: string, body?: object): Promise<Made> {
+  const answer = await answered(api, method, path, { body });
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
   return answer.body as Made;
 }
@@ -194,7 +196,7 @@ async function answered(
   api: Api,
   method: Method,
   path: string,
-  { body, key }: { body?: object | undefined; key?: string | undefined },
+  { body, key }: { body?: object | undefined; key?: string },
 ) {
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   const options = { headers, ...(body ? { body: JSON.stringify(body) } : {}) };
