@@ -55,13 +55,19 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   return event.changedAtMs < localOrderMs(localChangedAt, status);
 }
 
-/** When what it says took effect there: a next period at its start. Not before the subscription was made. */
+/** The processor names times by whole seconds: what it says took effect within the one that it names. */
+const SECOND_MS = 1_000;
+
+/**
+ * When what it says took effect there: a next period at its start. Not before the subscription was made, nor
+ * before the end of the second that it names: usage in it went by what held here.
+ */
 function sinceOf(row: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
   if (event.isSimulated) return new Date(nowMs);
   const { statusSinceMs, period } = event;
   const isNext = period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
   const sinceMs = isNext ? Math.min(statusSinceMs, period.fromMs) : statusSinceMs;
-  return new Date(Math.max(row.createdAt.getTime(), sinceMs));
+  return new Date(Math.max(row.createdAt.getTime(), Math.min(sinceMs + SECOND_MS, nowMs)));
 }
 
 const NO_ITEMS: MappedItems = { put: [], removed: [], missingPrices: [], reasons: [] };

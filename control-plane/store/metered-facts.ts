@@ -79,7 +79,8 @@ const FACTS = `WITH named AS (
                ORDER BY turns.at LIMIT ${MOMENTS_MAX}) ahead),
    giving AS (
      SELECT m.customer_id, m.at, g.id, g.created_at, g.feature_id, g.meter_key, g.amount,
-            NOT g.is_archived AND (g.status IN ('trialing', 'active') OR m.at < g.grace_ends) AS counts
+            NOT g.is_archived AND (g.status IN ('trialing', 'active')
+                                   OR coalesce(m.at < g.grace_ends, false)) AS counts
        FROM moments m
        JOIN given g ON g.customer_id = m.customer_id AND g.starts_at <= greatest(m.at, $4)),
    in_force AS (

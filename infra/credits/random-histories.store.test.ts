@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
 import { START_MS, walletsUnderTest } from './wallets-under-test.ts';
 
@@ -7,16 +8,17 @@ import { START_MS, walletsUnderTest } from './wallets-under-test.ts';
  *
  * Breaks that turn it red: an expired grant burned since nobody has taken it out; the unpaid rest not paid by
  * a grant, or the grant's remainder not lowered by it; `before < due` as `before <= due - remaining`; the
- * entry of an expiry left out; `credit.depleted` told at each burn of an empty wallet, or for a grant that
- * the unpaid rest has eaten up.
+ * entry of an expiry left out; what is given back going to grants before the unpaid rest, to an expired
+ * grant, to the first grant, or of another meter's; `credit.depleted` told at each burn of an empty wallet,
+ * or for a grant that the unpaid rest has eaten up.
  */
-const HISTORIES = 520;
-const STEPS_MAX = 10;
+const HISTORIES = 700;
+const STEPS_MAX = 14;
 const STEP_MS = 60_000;
 
 type Step =
   | { kind: 'grant'; thousandths: number; priority: number; lives: number | null }
-  | { kind: 'burn'; thousandths: number; meterKey: string }
+  | { kind: 'burn' | 'giveBack'; thousandths: number; meterKey: string }
   | { kind: 'expire' }
   | { kind: 'rest' };
 
@@ -32,12 +34,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     thousandths: fc.integer({ min: 0, max: 40 }),
     meterKey: fc.constantFrom('calls', 'bytes'),
   }),
+  fc.record({
+    kind: fc.constant('giveBack' as const),
+    thousandths: fc.integer({ min: 1, max: 30 }),
+    meterKey: fc.constantFrom('calls', 'bytes'),
+  }),
   fc.constant({ kind: 'expire' as const }),
   fc.constant({ kind: 'rest' as const }),
 );
 
 it('a wallet agrees with a naive one over random histories, and its ledger sums to it', async () => {
-  const { customers, grant, burn, expire, wallets } = await walletsUnderTest();
+  const { pool, customers, grant, burn, expire, wallets } = await walletsUnderTest();
   const ids = await customers(HISTORIES);
   const arbitrary = fc.array(step, { minLength: 1, maxLength: STEPS_MAX });
   const histories = fc.sample(arbitrary, { numRuns: HISTORIES });
@@ -49,9 +56,11 @@ it('a wallet agrees with a naive one over random histories, and its ledger sums 
       return now ? [{ id, now, naive }] : [];
     });
     // What happens to many customers at one moment comes in one transaction, as from the settlement.
-    const burns = due.flatMap(({ id, now }) => {
-      if (now.kind !== 'burn') return [];
-      return [{ customerId: id, amount: decimal(now.thousandths), meterKey: now.meterKey }];
+    const burns = due.flatMap(({ id, now, naive }) => {
+      if (now.kind !== 'burn' && now.kind !== 'giveBack') return [];
+      const { meterKey, thousandths } = now;
+      const burned = now.kind === 'burn' ? thousandths : -Math.min(thousandths, naive.burnedBy(meterKey));
+      return [{ customerId: id, amount: decimal(burned), meterKey }];
     });
     await burn(burns, nowMs);
     const expiring = due.filter(({ now }) => now.kind === 'expire');
@@ -63,7 +72,8 @@ it('a wallet agrees with a naive one over random histories, and its ledger sums 
     await Promise.all(
       Array.from({ length: 4 }, async () => {
         for (const { id, now, naive } of granting) {
-          if (now.kind === 'burn' && now.thousandths > 0) naive.burn(now.thousandths, nowMs);
+          if (now.kind === 'burn' && now.thousandths > 0) naive.burn(now, nowMs);
+          if (now.kind === 'giveBack') naive.giveBack(now, nowMs);
           if (now.kind === 'expire') naive.expire(nowMs);
           if (now.kind !== 'grant') continue;
           const expiresAtMs = now.lives === null ? null : nowMs + now.lives * STEP_MS;
@@ -74,12 +84,15 @@ it('a wallet agrees with a naive one over random histories, and its ledger sums 
     );
   }
   const seen = await wallets(ids);
+  const uses = await usesOf(pool, ids);
   for (const { id, naive } of cases) {
     const wallet = seen.get(id);
     expect(wallet ?? EMPTY).toEqual(naive.seen());
     const held = [...(wallet?.remaining.values() ?? [])].reduce((sum, units) => sum + units, 0n);
     expect(wallet?.balance ?? 0n).toBe(held);
+    expect(uses.get(id) ?? {}).toEqual(naive.seenUses());
   }
+  expect(cases.filter(({ naive }) => naive.lost > 0).length).toBeGreaterThan(10);
   expect(cases.filter(({ naive }) => naive.depletions > 1).length).toBeGreaterThan(10);
 }, 240_000);
 
@@ -104,10 +117,21 @@ interface NaiveGrant {
   nowMs: number;
 }
 
+type Burned = { thousandths: number; meterKey: string };
+
+interface Paid {
+  meterKey: string;
+  /** Of the grant that paid; '' is unpaid. */
+  grantId: string;
+}
+
 /** In thousandths. */
 class NaiveWallet {
   readonly grants: NaiveGrant[] = [];
-  unpaid = 0;
+  /** One for each that was burned. */
+  readonly paid: Paid[] = [];
+  /** Given back to grants that had expired. */
+  lost = 0;
   depletions = 0;
 
   grant(
@@ -117,22 +141,49 @@ class NaiveWallet {
     this.expire(given.nowMs);
     const { thousandths, ...order } = given;
     let left = thousandths;
-    while (left > 0 && this.unpaid > 0) {
+    for (const owed of this.paid
+      .filter(({ grantId }) => grantId === '')
+      .sort(byMeter)
+      .slice(0, left)) {
+      owed.grantId = id;
       left -= 1;
-      this.unpaid -= 1;
     }
     this.grants.push({ id, left, ...order });
   }
 
-  burn(thousandths: number, nowMs: number): void {
+  burn({ thousandths, meterKey }: Burned, nowMs: number): void {
     this.expire(nowMs);
     const before = this.balance();
     for (let taken = 0; taken < thousandths; taken += 1) {
       const [best] = this.grants.filter(({ left }) => left > 0).sort(firstToGo);
       if (best) best.left -= 1;
-      else this.unpaid += 1;
+      this.paid.push({ meterKey, grantId: best?.id ?? '' });
     }
     if (before > 0 && this.balance() === 0) this.depletions += 1;
+  }
+
+  /** First to what is unpaid, of whichever meter, then to the last grant that paid; never to an expired one. */
+  giveBack({ thousandths, meterKey }: Burned, nowMs: number): void {
+    if (this.burnedBy(meterKey) === 0) return;
+    this.expire(nowMs);
+    for (let given = 0; given < thousandths && this.burnedBy(meterKey) > 0; given += 1) {
+      const own = this.paid.filter((one) => one.meterKey === meterKey);
+      const last = [...this.grants]
+        .sort(firstToGo)
+        .findLast(({ id }) => own.some((one) => one.grantId === id));
+      const back =
+        own.find(({ grantId }) => grantId === '') ?? own.find(({ grantId }) => grantId === last?.id);
+      this.paid.splice(this.paid.indexOf(back as Paid), 1);
+      if (!back || back.grantId === '' || !last) continue;
+      const owed = this.paid.find(({ grantId }) => grantId === '');
+      if (owed) owed.grantId = last.id;
+      else if (last.expiresAtMs === null || last.expiresAtMs > nowMs) last.left += 1;
+      else this.lost += 1;
+    }
+  }
+
+  burnedBy(meterKey: string): number {
+    return this.paid.filter((one) => one.meterKey === meterKey).length;
   }
 
   expire(nowMs: number): void {
@@ -147,11 +198,38 @@ class NaiveWallet {
     return this.grants.reduce((sum, { left }) => sum + left, 0);
   }
 
+  unpaid(): number {
+    return this.paid.filter(({ grantId }) => grantId === '').length;
+  }
+
+  seenUses(): Record<string, number> {
+    const uses: Record<string, number> = {};
+    for (const { meterKey, grantId } of this.paid) {
+      const name = `${meterKey} ${grantId}`;
+      uses[name] = (uses[name] ?? 0) + 1;
+    }
+    return uses;
+  }
+
   seen() {
-    const [balance, unpaid] = [BigInt(this.balance()) * THOUSANDTH, BigInt(this.unpaid) * THOUSANDTH];
+    const [balance, unpaid] = [BigInt(this.balance()) * THOUSANDTH, BigInt(this.unpaid()) * THOUSANDTH];
     const remaining = new Map(this.grants.map(({ id, left }) => [id, BigInt(left) * THOUSANDTH]));
     return { balance, unpaid, ledger: { balance, unpaid }, remaining, depletions: this.depletions };
   }
+}
+
+/** By customer: which meter has burned how many thousandths of which grant. */
+async function usesOf(pool: Pool, customerIds: string[]): Promise<Map<string, Record<string, number>>> {
+  const { rows } = await pool.query<{ id: string; uses: Record<string, number> }>(
+    `SELECT customer_id AS id, json_object_agg(meter_key || ' ' || grant_id, 1000 * amount) AS uses
+       FROM credit_uses WHERE customer_id = ANY ($1) GROUP BY customer_id`,
+    [customerIds],
+  );
+  return new Map(rows.map(({ id, uses }) => [id, uses]));
+}
+
+function byMeter(a: Paid, b: Paid): number {
+  return a.meterKey < b.meterKey ? -1 : Number(a.meterKey > b.meterKey);
 }
 
 function firstToGo(a: NaiveGrant, b: NaiveGrant): number {

@@ -49,7 +49,7 @@ const FROM_THE_PERIOD = `
          SELECT coalesce(max(period_start), asked.begins) AS begins FROM (
            SELECT period_start FROM metered_terms
             WHERE environment = asked.environment AND customer_id = asked.customer_id
-              AND meter_key = asked.meter_key AND starts_at <= asked.begins
+              AND meter_key = asked.meter_key AND starts_at <= asked.begins AND period_start <= asked.begins
             ORDER BY starts_at DESC LIMIT 1) held) period
   CROSS JOIN LATERAL (
          (SELECT * FROM metered_terms

@@ -10,6 +10,7 @@ import { FAST_DOOR_BREAKS } from './fast-door-breaks.ts';
 import { HOSTILE_BREAKS } from './hostile-breaks.ts';
 import { INGEST_BREAKS } from './ingest-breaks.ts';
 import { LOG_BREAKS } from './log-breaks.ts';
+import { MONEY_BREAKS } from './money-breaks.ts';
 import { POWER_BREAKS } from './power-breaks.ts';
 import { REPAIR_BREAKS } from './repair-breaks.ts';
 import { RETENTION_BREAKS } from './retention-breaks.ts';
@@ -27,6 +28,7 @@ export const BREAKS: readonly Break[] = [
   ...DOOR_BREAKS,
   ...LOG_BREAKS,
   ...AGGREGATOR_BREAKS,
+  ...MONEY_BREAKS,
   ...AWAY_BREAKS,
   ...POWER_BREAKS,
   ...REPAIR_BREAKS,

@@ -1,7 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, getPatiently } from '../../api.ts';
 import { numberText } from '../../exact.ts';
+import { expectedJobs, type LimitedCustomer } from './expected-jobs.ts';
 import { creditUnits, expectedSettlement } from './expected-settlement.ts';
+import { JOBS, type LimitedWorld } from './limited-world.ts';
 import type { RatedCustomer, RatedWorld } from './rated-world.ts';
 import type { UsedEvent } from './usage-storm.ts';
 
@@ -17,15 +19,17 @@ const SETTLED_PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 const READ_PATIENCE_MS = 30_000;
 
-export function createSettlementJudge(api: Api, world: RatedWorld): SettlementJudge {
+export function createSettlementJudge(
+  api: Api,
+  { world, limited }: { world: RatedWorld; limited: LimitedWorld },
+): SettlementJudge {
   /** What the usage of each had cost by the last quiet moment. */
   const cost = new Map<string, bigint>();
   const depleted = new Map<string, number>();
 
   function expected(customer: RatedCustomer, used: readonly UsedEvent[]) {
     const { burned, crossed } = expectedSettlement(customer, world, used);
-    const granted = customer.grants.reduce((sum, amount) => sum + creditUnits(amount), 0n);
-    return { rest: granted - burned, crossed };
+    return { rest: granted(customer) - burned, crossed };
   }
 
   async function look(used: readonly UsedEvent[]): Promise<string[]> {
@@ -33,10 +37,7 @@ export function createSettlementJudge(api: Api, world: RatedWorld): SettlementJu
     const told = await toldOf(api);
     for (const customer of world.customers) {
       const { rest, crossed } = expected(customer, used);
-      const { balance, unpaid } = await walletOf(api, customer.id);
-      if (balance - unpaid !== rest || (balance > 0n && unpaid > 0n)) {
-        problems.push(`${customer.id} has ${balance} and owes ${unpaid}, and it is to be ${rest} (10^-24)`);
-      }
+      problems.push(...(await walletProblems(api, customer.id, rest)));
       const due = new Map([...crossed].map(([name, periods]) => [`${customer.id} ${name}`, periods]));
       due.set(
         `${customer.id} depleted`,
@@ -48,13 +49,16 @@ export function createSettlementJudge(api: Api, world: RatedWorld): SettlementJu
         if (is !== ought) problems.push(`${name} was told ${is} times, and is to be ${ought} times`);
       }
     }
+    for (const customer of limited.customers) {
+      const rest = granted(customer) - jobsPaid(customer, used) * creditUnits('1');
+      problems.push(...(await walletProblems(api, customer.id, rest)));
+    }
     return problems;
   }
 
   /** Grants come at quiet moments only: in between a balance can only fall. */
-  function isDepleted({ id, grants }: RatedCustomer, rest: bigint): boolean {
-    const granted = grants.reduce((sum, amount) => sum + creditUnits(amount), 0n);
-    const before = granted - (cost.get(id) ?? 0n);
+  function isDepleted(customer: RatedCustomer, rest: bigint): boolean {
+    const before = granted(customer) - (cost.get(customer.id) ?? 0n);
     return before > 0n && rest <= 0n;
   }
 
@@ -68,12 +72,31 @@ export function createSettlementJudge(api: Api, world: RatedWorld): SettlementJu
       for (const customer of world.customers) {
         const { rest } = expected(customer, used);
         if (isDepleted(customer, rest)) depleted.set(customer.id, (depleted.get(customer.id) ?? 0) + 1);
-        const granted = customer.grants.reduce((sum, amount) => sum + creditUnits(amount), 0n);
-        cost.set(customer.id, granted - rest);
+        cost.set(customer.id, granted(customer) - rest);
       }
       return problems;
     },
   };
+}
+
+function granted({ grants }: { grants: readonly string[] }): bigint {
+  return grants.reduce((sum, amount) => sum + creditUnits(amount), 0n);
+}
+
+function jobsPaid(customer: LimitedCustomer, used: readonly UsedEvent[]): bigint {
+  const own = used.filter(({ customerId, meterKey }) => customerId === customer.id && meterKey === JOBS);
+  return BigInt(
+    expectedJobs(
+      customer,
+      own.map((event) => ({ ...event, value: Number(event.value) })),
+    ),
+  );
+}
+
+async function walletProblems(api: Api, customerId: string, rest: bigint): Promise<string[]> {
+  const { balance, unpaid } = await walletOf(api, customerId);
+  if (balance - unpaid === rest && (balance === 0n || unpaid === 0n)) return [];
+  return [`${customerId} has ${balance} and owes ${unpaid}, and it is to be ${rest} (10^-24)`];
 }
 
 async function walletOf(api: Api, customerId: string): Promise<{ balance: bigint; unpaid: bigint }> {

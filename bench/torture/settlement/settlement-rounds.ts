@@ -5,11 +5,19 @@ import { createRandom } from '../../random.ts';
 import { during } from '../during.ts';
 import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
+import {
+  changeLimits,
+  grantLimited,
+  type LimitedWorld,
+  limitsAtRest,
+  makeLimitedWorld,
+} from './limited-world.ts';
 import { changeTokenRate, grantFirst, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
 import { startUsageStorm, type UsedEvent } from './usage-storm.ts';
 
 /**
- * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; whoever
+ * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
+ * corrections, and limits that change in each round by plans, plan edits, overrides and cancellations. What
  * settles it is killed while it does. Everybody has in the end exactly what was granted less what all
  * acknowledged usage costs, and was told once of each depletion and each crossing.
  */
@@ -29,8 +37,9 @@ export const settlementKilled: TorturePromise = {
     };
     try {
       const world = await makeRatedWorld(api);
-      const judge = createSettlementJudge(api, world);
-      const scene: Scene = { instance, api, world, judge, used: [] };
+      const limited = await makeLimitedWorld(api);
+      const judge = createSettlementJudge(api, { world, limited });
+      const scene: Scene = { instance, api, world, limited, judge, used: [] };
       return {
         round: (number) => killRound(scene, options, number),
         judge: () => judgeAgain(scene, options),
@@ -47,6 +56,7 @@ interface Scene {
   instance: Instance;
   api: Api;
   world: RatedWorld;
+  limited: LimitedWorld;
   judge: SettlementJudge;
   /** Everything that was acknowledged. */
   used: UsedEvent[];
@@ -59,7 +69,7 @@ const UNTIL_KILL_MS = { least: 300, most: 900 };
 const AFTER_KILL_MS = 700;
 
 async function killRound(
-  { instance, api, world, judge, used }: Scene,
+  { instance, api, world, limited, judge, used }: Scene,
   { seed, rounds }: TortureOptions,
   number: number,
 ): Promise<RoundReport> {
@@ -69,13 +79,20 @@ async function killRound(
   // The first customer has so little in the first round that what is used first depletes it.
   if (number === 0) await grantFirst(api, world);
   await grantSome(api, number === 0 ? { ...world, customers: world.customers.slice(1) } : world, random);
-  const storm = startUsageStorm({ api, world, random, run: `r${seed}-${number}-${Date.now()}`, used });
+  await grantLimited(api, limited, random);
+  const run = `r${seed}-${number}-${Date.now()}`;
+  const storm = startUsageStorm({ api, world, limited, random, run, used });
   const { summary } = await during(storm, async () => {
+    const changes = changeLimits(api, limited, createRandom(roundSeed(seed, number) + 1));
+    // Awaited below, whatever the kill comes to.
+    changes.catch(() => undefined);
     await pass(UNTIL_KILL_MS.least + random.below(UNTIL_KILL_MS.most));
     if (number === Math.floor(rounds / 2)) await changeTokenRate(api, world);
     await instance.kill(victim);
     await pass(AFTER_KILL_MS);
+    await changes;
   });
+  await limitsAtRest(api, limited);
   const problems = await judge.settled(used);
   const counts = {
     [`kills of ${victim}`]: 1,

@@ -2,6 +2,7 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiAnswer } from '../../api.ts';
 import type { Random } from '../../random.ts';
 import type { Beside } from '../during.ts';
+import { JOBS, type LimitedWorld } from './limited-world.ts';
 import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 
 /** An event that was acknowledged, as its answer showed it. */
@@ -17,6 +18,7 @@ export interface UsedEvent {
 export interface UsageStormOptions {
   api: Api;
   world: RatedWorld;
+  limited: LimitedWorld;
   random: Random;
   /** Begins every idempotency key. */
   run: string;
@@ -74,7 +76,9 @@ function firstItem({ world, run }: UsageStormOptions): Item {
 
 const DAY_MS = 86_400_000;
 
-function plannedItem({ world, random }: UsageStormOptions, idempotencyKey: string): Item {
+function plannedItem(options: UsageStormOptions, idempotencyKey: string): Item {
+  const { world, random } = options;
+  if (random.chance(0.4)) return plannedJobs(options, idempotencyKey);
   const { id: customerId } = random.pick(world.customers);
   const meterId = random.pick(['tokens', 'calls', 'exports']);
   const value = random.pick([0.000000000001, 0.25, 1, 0.5]);
@@ -85,6 +89,19 @@ function plannedItem({ world, random }: UsageStormOptions, idempotencyKey: strin
     ...(moment === undefined ? {} : { occurredAt: new Date(moment).toISOString() }),
     ...(region === undefined ? {} : { properties: { region } }),
   };
+}
+
+/** Jobs, and a third of corrections: now, late, and at the very times at which a limit has changed. */
+function plannedJobs({ limited, random }: UsageStormOptions, idempotencyKey: string): Item {
+  const { id: customerId, plans } = random.pick(limited.customers);
+  const value = random.pick([1, 2, 3, 4, -1, -3]);
+  const item = { idempotencyKey, customerId, meterId: JOBS, value };
+  if (random.chance(0.7)) return item;
+  const now = Date.now();
+  const changed = random.pick(plans).sinceMs - random.below(2);
+  const late = limited.startMs + random.below(now - limited.startMs);
+  const moment = random.chance(0.3) ? Math.min(now, Math.max(changed, limited.startMs)) : late;
+  return { ...item, occurredAt: new Date(moment).toISOString() };
 }
 
 /** Undefined: when it comes. Late ones of this period and the ones before, up to their very bounds. */

@@ -1,0 +1,102 @@
+import type { Break } from './break.ts';
+
+const USAGE_TEST = 'aggregator/settle/settle-usage.store.test.ts';
+const TERMS_TEST = 'control-plane/told/metered-terms.store.test.ts';
+
+/** What usage costs, and what is given back. */
+export const MONEY_BREAKS: readonly Break[] = [
+  {
+    name: 'limit-of-now',
+    promises: [21],
+    why: 'usage that was covered burns once its limit falls or ends',
+    module: 'schemas/rules/billed-periods',
+    find: 'const term = termAt(terms, span.fromMs);',
+    replace: 'const term = terms.at(-1);',
+    provedBy: [
+      {
+        test: USAGE_TEST,
+        title: 'follows the limits that held when it occurred, whatever they become later',
+      },
+    ],
+    shownBy: { promise: 21, rounds: 3 },
+  },
+  {
+    name: 'correction-gives-nothing-back',
+    promises: [21],
+    why: 'usage that is corrected stays paid',
+    module: 'aggregator/settle/settle-pairs',
+    find: 'cost === before',
+    replace: 'cost <= before',
+    provedBy: [
+      { test: USAGE_TEST, title: 'that is corrected gives back what it burned, in one batch or in several' },
+    ],
+    shownBy: { promise: 21, rounds: 3 },
+  },
+  {
+    name: 'given-back-before-the-unpaid-rest',
+    promises: [21],
+    why: 'a grant is filled again while another meter has usage that nothing has paid',
+    module: 'schemas/rules/credit-uses',
+    find: 'const others = [...uses.keys()].filter((key) => key !== meterKey);',
+    replace: "const others = [...uses.keys()].filter((key) => key === '');",
+    provedBy: [
+      {
+        test: 'schemas/rules/credit-uses.test.ts',
+        title: 'goes unit by unit to what is unpaid, of whichever meter, then to the last grant that paid',
+      },
+    ],
+  },
+  {
+    name: 'given-back-to-the-first-grant',
+    promises: [21],
+    why: 'what paid first is filled again, and expires instead of what paid last',
+    module: 'schemas/rules/credit-uses',
+    find: 'const backwards = [...burnOrder].reverse();',
+    replace: 'const backwards = [...burnOrder];',
+    provedBy: [
+      {
+        test: 'infra/credits/random-histories.store.test.ts',
+        title: 'a wallet agrees with a naive one over random histories, and its ledger sums to it',
+      },
+    ],
+  },
+  {
+    name: 'fan-out-from-its-turn',
+    promises: [21],
+    why: 'what a change of many lowers goes on to cover usage until the turn of each customer comes',
+    module: 'control-plane/told/fan-out',
+    find: 'Math.max(job.changedAt.getTime(), resolvedAt.getTime())',
+    replace: 'Math.max(nowMs, resolvedAt.getTime())',
+    provedBy: [
+      { test: TERMS_TEST, title: 'holds from its own time on, whenever the turn of each customer comes' },
+    ],
+  },
+  {
+    name: 'period-begun-earlier',
+    promises: [21],
+    why: 'usage of a past period is counted in the running one as well, once its cycle is changed',
+    module: 'schemas/rules/metered-terms',
+    find: 'return Math.max(open, source?.period.fromMs ?? open);',
+    replace: 'return source?.period.fromMs ?? open;',
+    provedBy: [
+      {
+        test: 'schemas/rules/metered-terms.test.ts',
+        title: 'begin with another subscription, and go on where the same one comes back',
+      },
+    ],
+  },
+  {
+    name: 'periods-of-a-paused-subscription',
+    promises: [21],
+    why: 'with a subscription that is paused the counters of another one begin anew',
+    module: 'control-plane/store/metered-facts',
+    find: 'coalesce(m.at < g.grace_ends, false)',
+    replace: 'm.at < g.grace_ends',
+    provedBy: [
+      {
+        test: TERMS_TEST,
+        title: 'the older one gives the periods, and goes on where the younger one is paused',
+      },
+    ],
+  },
+];
