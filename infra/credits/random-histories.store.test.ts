@@ -162,7 +162,7 @@ class NaiveWallet {
     if (before > 0 && this.balance() === 0) this.depletions += 1;
   }
 
-  /** First to what is unpaid, of whichever meter, then to the last grant that paid; never to an expired one. */
+  /** First to what is unpaid, of whichever meter, then to the last grant that paid, unless it has expired. */
   giveBack({ thousandths, meterKey }: Burned, nowMs: number): void {
     if (this.burnedBy(meterKey) === 0) return;
     this.expire(nowMs);
