@@ -36,17 +36,19 @@ export async function recordMeteredTerms(
   const from = since.map((one) => ({ customerId: one.customerId, from: one.since }));
   const recorded = await readTermsOfCustomers(db, environment, from);
   if (recorded.length === 0 && moments.every(({ facts }) => facts.size === 0)) return;
-  const changes = customers.flatMap((customer) => {
-    const own = recorded.filter(({ customerId }) => customerId === customer.customerId);
-    const ahead = moments.filter(({ customerId }) => customerId === customer.customerId);
+  const [recordedOf, momentsOf] = [byCustomer(recorded), byCustomer(moments)];
+  const changes = customers.flatMap(({ customerId, sinceMs }) => {
+    const [own, ahead] = [recordedOf.get(customerId) ?? [], momentsOf.get(customerId) ?? []];
     return metersOf(own, ahead).flatMap((meterKey) => {
       const before = own.filter((term) => term.meterKey === meterKey);
-      const place = { environment, customerId: customer.customerId, meterKey };
-      return changeOf(place, { before, moments: ahead, sinceMs: customer.sinceMs }) ?? [];
+      const place = { environment, customerId, meterKey };
+      return changeOf(place, { before, moments: ahead, sinceMs }) ?? [];
     });
   });
   if (changes.length === 0) return;
-  const replaced = changes.map(({ place, fromMs }) => ({ ...place, from: new Date(fromMs) }));
+  // Most changes replace nothing: what was recorded holds from earlier times on.
+  const replacing = changes.filter(({ isReplacing }) => isReplacing);
+  const replaced = replacing.map(({ place, fromMs }) => ({ ...place, from: new Date(fromMs) }));
   const terms = changes.flatMap(({ place, terms: own }) => own.map((term) => ({ ...term, ...place })));
   await replaceMeteredTerms(db, replaced, terms);
   const marks = changes.filter(({ settleFromMs }) => settleFromMs <= nowMs);
@@ -55,6 +57,16 @@ export async function recordMeteredTerms(
     db,
     marks.map(({ place, settleFromMs }) => ({ ...place, from: new Date(settleFromMs) })),
   );
+}
+
+function byCustomer<One extends { customerId: string }>(all: readonly One[]): Map<string, One[]> {
+  const lists = new Map<string, One[]>();
+  for (const one of all) {
+    const list = lists.get(one.customerId);
+    if (list) list.push(one);
+    else lists.set(one.customerId, [one]);
+  }
+  return lists;
 }
 
 /** Of one customer: those that it holds, and those that it held. */
@@ -71,8 +83,9 @@ interface Changing {
 
 interface TermsChange {
   place: MeterOfCustomer;
-  /** What was recorded from then on is replaced. */
+  /** What was recorded from then on is replaced, where there is any. */
   fromMs: number;
+  isReplacing: boolean;
   terms: MeteredTerm[];
   /** Usage from then on may cost something else. */
   settleFromMs: number;
@@ -98,7 +111,8 @@ function changeOf(place: MeterOfCustomer, { before, moments, sinceMs }: Changing
   const changedMs = Math.min(...differs.flatMap((term) => (term ? [term.startsMs] : [])));
   const periods = [before, [...kept, ...terms]].map((all) => meteredPeriod(all, changedMs).fromMs);
   const isSamePeriod = periods[0] === periods[1];
-  return { place, fromMs, terms, settleFromMs: isSamePeriod ? changedMs : Math.min(...periods) };
+  const settleFromMs = isSamePeriod ? changedMs : Math.min(...periods);
+  return { place, fromMs, isReplacing: old.length > 0, terms, settleFromMs };
 }
 
 /**

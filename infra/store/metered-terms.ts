@@ -116,19 +116,7 @@ export async function replaceMeteredTerms(
   replaced: ReadonlyArray<MeterOfCustomer & { from: Date }>,
   terms: readonly TermOfCustomer[],
 ): Promise<void> {
-  await db.query(
-    `DELETE FROM metered_terms t
-      USING unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-              AS gone (environment, customer_id, meter_key, begins)
-      WHERE t.environment = gone.environment AND t.customer_id = gone.customer_id
-        AND t.meter_key = gone.meter_key AND t.starts_at >= gone.begins`,
-    [
-      replaced.map(({ environment }) => environment),
-      replaced.map(({ customerId }) => customerId),
-      replaced.map(({ meterKey }) => meterKey),
-      replaced.map(({ from }) => from),
-    ],
-  );
+  if (replaced.length > 0) await removeTerms(db, replaced);
   if (terms.length === 0) return;
   await db.query(
     `INSERT INTO metered_terms
@@ -149,6 +137,25 @@ export async function replaceMeteredTerms(
       terms.map(({ limits }) => `{${limits.join(',')}}`),
       terms.map(({ isUnlimited }) => isUnlimited),
       ...sourceColumns(terms),
+    ],
+  );
+}
+
+async function removeTerms(
+  db: Pool | PoolClient,
+  gone: ReadonlyArray<MeterOfCustomer & { from: Date }>,
+): Promise<void> {
+  await db.query(
+    `DELETE FROM metered_terms t
+      USING unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+              AS gone (environment, customer_id, meter_key, begins)
+      WHERE t.environment = gone.environment AND t.customer_id = gone.customer_id
+        AND t.meter_key = gone.meter_key AND t.starts_at >= gone.begins`,
+    [
+      gone.map(({ environment }) => environment),
+      gone.map(({ customerId }) => customerId),
+      gone.map(({ meterKey }) => meterKey),
+      gone.map(({ from }) => from),
     ],
   );
 }
