@@ -13,7 +13,7 @@ import {
   makeLimitedWorld,
 } from './limited-world.ts';
 import { changeTokenRate, grantFirst, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
-import { startUsageStorm, type UsedEvent } from './usage-storm.ts';
+import { correctAll, startUsageStorm, type UsedEvent } from './usage-storm.ts';
 
 /**
  * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
@@ -81,7 +81,8 @@ async function killRound(
   await grantSome(api, number === 0 ? { ...world, customers: world.customers.slice(1) } : world, random);
   await grantLimited(api, limited, random);
   const run = `r${seed}-${number}-${Date.now()}`;
-  const storm = startUsageStorm({ api, world, limited, random, run, used });
+  const usage = { api, world, limited, random, run, used };
+  const storm = startUsageStorm(usage);
   const { summary } = await during(storm, async () => {
     const changes = changeLimits(api, limited, createRandom(roundSeed(seed, number) + 1));
     // Awaited below, whatever the kill comes to.
@@ -94,6 +95,8 @@ async function killRound(
   });
   await limitsAtRest(api, limited);
   const problems = await judge.settled(used);
+  await correctAll(usage);
+  problems.push(...(await judge.settled(used)));
   const counts = {
     [`kills of ${victim}`]: 1,
     eventsAcknowledged: used.length - before.used,

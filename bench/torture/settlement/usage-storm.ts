@@ -60,6 +60,14 @@ export function startUsageStorm(options: UsageStormOptions): Beside<{ requests: 
   };
 }
 
+/** Corrections alone: within a storm what comes beside them costs more than they give back. */
+export async function correctAll(options: UsageStormOptions): Promise<void> {
+  const items = options.limited.customers.map(({ id: customerId }, at) => {
+    return { idempotencyKey: `${options.run}-corrected-${at}`, customerId, meterId: JOBS, value: -5 };
+  });
+  await sendUntilAnswered(options, items);
+}
+
 interface Item {
   idempotencyKey: string;
   customerId: string;
