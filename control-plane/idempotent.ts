@@ -47,10 +47,10 @@ export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answ
 /** A rival with the same key is waited for this long. */
 const RIVAL_WAIT_MS = 5_000;
 /**
- * Each that waits holds one of the pool's 20 connections; beyond it, or beyond half of it of one environment,
+ * Each that waits holds one of the pool's 20 connections: ten of one environment, which may have 12. Beyond it
  * a rival is told at once.
  */
-const WAITING_MAX = 12;
+const WAITING_MAX = 20;
 
 /**
  * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another of its

@@ -228,7 +228,11 @@ describe('a webhook endpoint that is deleted', () => {
   });
 
   it('makes room for another', async () => {
-    const made = await Promise.all(Array.from({ length: 100 }, () => make()));
+    const made: Array<Awaited<ReturnType<typeof make>>> = [];
+    // They wait for each other: a hundred at once wait longer than they may on a busy machine.
+    for (let tens = 0; tens < 10; tens += 1) {
+      made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
+    }
     expectRefusal(
       await api.ask('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
       'invalid_request',

@@ -92,7 +92,7 @@ describe('a plan with many subscribers that changes', () => {
     place.teller({ chunkMax: 2 });
     await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), SOON);
     expect(await other.eventCount()).toBeLessThan(500);
-    await place.told.quiet(20_000);
+    await place.told.quiet(60_000);
     expect(await other.eventCount()).toBe(500);
   });
 });
@@ -126,7 +126,7 @@ it('two tellers at once tell everything once', async () => {
   await place.give({ seats: '5' });
   place.teller({ chunkMax: 50, leaseMs: 60 });
   place.teller({ chunkMax: 50, leaseMs: 60 });
-  await place.told.quiet(20_000);
+  await place.told.quiet(60_000);
   expect(await place.eventsOf('seats')).toEqual({ events: 500, customers: 500 });
 });
 
@@ -140,7 +140,7 @@ it('a change of the plan and one of a customer at once leave it told of what bot
     );
     await Promise.all([place.give({ seats: String(round), sso: round % 2 === 0 }), ...single]);
   }
-  await place.told.quiet(20_000);
+  await place.told.quiet(60_000);
   expect(await place.told.untrue()).toEqual([]);
 });
 
