@@ -47,8 +47,8 @@ export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answ
 /** A rival with the same key is waited for this long. */
 const RIVAL_WAIT_MS = 5_000;
 /**
- * Each that waits holds one of the pool's 20 connections: ten of one environment, which may have 12. Beyond it
- * a rival is told at once.
+ * Each that waits holds one of the pool's 20 connections: ten of one environment, which may have 12. Beyond
+ * it a rival is told at once.
  */
 const WAITING_MAX = 20;
 
