@@ -26,11 +26,14 @@ export function dropNulls(schema: TSchema, body: unknown): boolean {
   }
   const members = body as Record<string, unknown>;
   const [named] = Object.values(patternProperties);
+  // What has a default is required once it has been filled in.
+  const mayBeLeftOut = (name: string, below: TSchema) =>
+    !required.includes(name) || Object.hasOwn(below, 'default');
   for (const [name, value] of Object.entries(members)) {
     const below = Object.hasOwn(properties, name) ? properties[name] : named;
     if (!below) continue;
     if (value !== null) dropped = dropNulls(below, value) || dropped;
-    else if (!required.includes(name) && !takesNull(below)) {
+    else if (mayBeLeftOut(name, below) && !takesNull(below)) {
       delete members[name];
       dropped = true;
     }

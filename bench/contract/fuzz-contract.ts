@@ -9,12 +9,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Instance, startInstance } from '../instance.ts';
+import { type Described, withNullableMembers } from './nullable-members.ts';
 
 const VERSION = '4.32.5';
 const ENVIRONMENT = join('.cache', `schemathesis-${VERSION}`);
 const PROGRAM = join(ENVIRONMENT, 'bin', 'schemathesis');
 const REPORT = join('.cache', 'contract-report.xml');
 const SUMMARY = join('.cache', 'contract-summary.json');
+const DESCRIPTION = join('.cache', 'contract-openapi.json');
 /** The run takes 100 s on two shared cores. */
 const RUN_TIMEOUT_MS = 360_000;
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -29,6 +31,8 @@ for (const file of [REPORT, SUMMARY]) rmSync(file, { force: true });
 install();
 const instance = await startInstance({ LOG_LEVEL: 'warn' });
 try {
+  const description = await fetch(`${instance.origin}/openapi.json`);
+  writeFileSync(DESCRIPTION, JSON.stringify(withNullableMembers((await description.json()) as Described)));
   const ended = fuzz(instance);
   const counts = countsOf(ended);
   writeFileSync(SUMMARY, `${JSON.stringify(counts)}\n`);
@@ -53,7 +57,8 @@ function run(command: string, args: string[]): void {
 function fuzz({ origin, keys }: Instance): boolean {
   const only = values.operation === undefined ? [] : ['--include-operation-id', values.operation];
   const args = [
-    ...['--config-file', join('bench', 'contract', 'schemathesis.toml'), 'run', `${origin}/openapi.json`],
+    ...['--config-file', join('bench', 'contract', 'schemathesis.toml'), 'run', DESCRIPTION],
+    ...['--url', origin],
     ...['--checks', 'all', '--max-examples', String(EXAMPLES_PER_OPERATION), '--seed', values.seed],
     ...['--workers', String(WORKERS), '--request-timeout', '15'],
     ...['--report', 'junit', '--report-junit-path', REPORT, ...only],
