@@ -1,4 +1,4 @@
-/** The description as the contract's rule for null has it: for an optional member of a body it means absent. */
+/** The description with the rule of the contract for null: of an optional member of a body it means absent. */
 
 interface Schema {
   $ref?: string;
