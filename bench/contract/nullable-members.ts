@@ -1,4 +1,4 @@
-/** The description with the rule of the contract for null: of an optional member of a body it means absent. */
+/** The description with the rule for null in it: of an optional member of a body it means absent. */
 
 interface Schema {
   $ref?: string;
