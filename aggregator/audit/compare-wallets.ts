@@ -39,7 +39,10 @@ export interface CostDifference {
   cost: string;
 }
 
-const PAGE = { wallets: 5_000, pairs: 200 };
+/** Of pairs: those of one standstill of the load, which then goes on for a while. */
+const PAGE = { wallets: 5_000, pairs: 1_000 };
+/** Pairs of one transaction, which holds up the settlement of others. */
+const AT_ONCE_MAX = 200;
 /** What is shown of either kind; the rest is found by the next audit. */
 const DIFFERENCES_MAX = 1_000;
 /** The load stands still meanwhile, and the settler comes to its end. */
@@ -54,7 +57,7 @@ export async function compareWallets(
   whileLoadStands: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<Array<WalletDifference | CostDifference>> {
   const wallets = await compareSums(deps.pool);
-  const costs = await whileLoadStands(() => compareCosts(deps));
+  const costs = await compareCosts(deps, whileLoadStands);
   return [...wallets, ...costs];
 }
 
@@ -69,18 +72,17 @@ async function compareSums(pool: Pool): Promise<WalletDifference[]> {
   return differences;
 }
 
-async function compareCosts(deps: WalletAuditDeps): Promise<CostDifference[]> {
+async function compareCosts(
+  deps: WalletAuditDeps,
+  whileLoadStands: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<CostDifference[]> {
   const { pool, warehouse, keptFromMs } = deps;
-  const settled = async () => ((await isAllSettled(pool)) ? true : undefined);
-  if (!(await poll(settled, SETTLED))) {
-    throw new Transient('settlement_behind', 'Not all that is loaded is settled.');
-  }
   const differences: CostDifference[] = [];
   for (const meter of await readMetersWithRates(pool)) {
     for (let after = ''; differences.length < DIFFERENCES_MAX; ) {
       const page = { after, fromMs: keptFromMs(), limit: PAGE.pairs };
       const pairs = await readUsersOf(warehouse, meter, page);
-      differences.push(...(await comparePage(deps, pairs)));
+      if (pairs.length > 0) differences.push(...(await whileLoadStands(() => comparePage(deps, pairs))));
       if (pairs.length < PAGE.pairs) break;
       after = pairs.at(-1)?.customerId ?? after;
     }
@@ -89,14 +91,20 @@ async function compareCosts(deps: WalletAuditDeps): Promise<CostDifference[]> {
 }
 
 async function comparePage(deps: WalletAuditDeps, pairs: readonly TouchedPair[]): Promise<CostDifference[]> {
+  const settled = async () => ((await isAllSettled(deps.pool)) ? true : undefined);
+  if (!(await poll(settled, SETTLED))) {
+    throw new Transient('settlement_behind', 'Not all that is loaded is settled.');
+  }
   const differences: CostDifference[] = [];
-  for (let left = pairs; left.length > 0; ) {
-    left = await inTransaction(deps.pool, async (db) => {
+  for (let left = [...pairs]; left.length > 0; ) {
+    const chunk = left.slice(0, AT_ONCE_MAX);
+    const again = await inTransaction(deps.pool, async (db) => {
       await holdSettlement(db, new Date(deps.clock.nowMs()));
-      const { found, rest } = await differencesOf(db, deps, left);
+      const { found, rest } = await differencesOf(db, deps, chunk);
       differences.push(...found);
       return rest;
     });
+    left = [...again, ...left.slice(AT_ONCE_MAX)];
   }
   return differences;
 }

@@ -7,7 +7,7 @@ import { type CreditWorld, openCreditWorld } from './credit-world.ts';
  * Which usage burns credits, on a whole Metergate and over HTTP. All scenarios run at once: one start serves
  * them all, and what they settle shares batches.
  *
- * Seen red: 17 of them where usage is settled by the limit of now and a correction gives nothing back; the
+ * Seen red: 16 of them where usage is settled by the limit of now and a correction gives nothing back; the
  * processor's end also where it holds from the whole second that the processor names.
  */
 const SCENARIOS = [...CREDIT_SCENARIOS, ...CORRECTION_SCENARIOS];
