@@ -5,7 +5,6 @@ import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
 import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import { createRequestIds } from '../infra/request-ids.ts';
-import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
 import { API_VERSION, type Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES } from '../schemas/routes.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';
@@ -156,8 +155,7 @@ function hasPlainBody({ headers }: IncomingMessage): boolean {
   return key === undefined && encoding === undefined;
 }
 
-const GUARD_LINES = Object.entries(ANSWER_GUARDS).flat();
-
+/** Without the guards (schemas/answer-guards.ts), which the public port adds to what carries none. */
 function send(response: ServerResponse, requestId: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   response.writeHead(OK, [
@@ -169,7 +167,6 @@ function send(response: ServerResponse, requestId: string, text: string): void {
     'application/json',
     'Content-Length',
     String(bytes),
-    ...GUARD_LINES,
   ]);
   // As many bytes as characters: ASCII, which nobody has to encode.
   response.write(text, bytes === text.length ? 'latin1' : 'utf8');

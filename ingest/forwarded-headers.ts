@@ -8,15 +8,13 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
 /** The caller's headers for the control plane, name and value in turn, with the request id decided here. */
 export function requestHeaders(exchange: Exchange): string[] {
-  const dropped = new Set(connectionNames(exchange.headers.get('connection')));
+  const dropped = connectionNames(exchange.headers.get('connection'));
   const forwarded: string[] = ['x-request-id', exchange.requestId];
   for (const [name, value] of exchange.headers) {
-    if (HOP_BY_HOP.has(name) || dropped.has(name) || name === 'x-request-id') continue;
-    // As long as what is sent on, of which the client of the control plane says the length.
-    if (name === 'content-length') continue;
-    if (!TOKEN.test(name)) continue;
+    if (NOT_PASSED_ON.has(name) || dropped.has(name) || !TOKEN.test(name)) continue;
     // An Idempotency-Key that came twice is passed on twice (request-head.ts).
-    for (const one of value.split('\n')) forwarded.push(name, asBytes(one));
+    if (value.includes('\n')) for (const one of value.split('\n')) forwarded.push(name, asBytes(one));
+    else forwarded.push(name, asBytes(value));
   }
   return forwarded;
 }
@@ -25,11 +23,15 @@ export function requestHeaders(exchange: Exchange): string[] {
 export function answerHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Array<[string, string]> {
-  const dropped = new Set(connectionNames(headers.connection));
-  return Object.entries(headers).flatMap(([name, value]) => {
-    if (value === undefined || HOP_BY_HOP.has(name) || FRONTS_OWN.has(name) || dropped.has(name)) return [];
-    return [value].flat().map((one): [string, string] => [name, one]);
-  });
+  const dropped = connectionNames(headers.connection);
+  const kept: Array<[string, string]> = [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || HOP_BY_HOP.has(name) || FRONTS_OWN.has(name) || dropped.has(name)) continue;
+    if (typeof value === 'string') kept.push([name, value]);
+    else for (const one of value) kept.push([name, one]);
+  }
+  return kept;
 }
 
 /** Path and query; undefined when they hold what HTTP does not allow in a request line. */
@@ -52,15 +54,20 @@ const HOP_BY_HOP = new Set([
   'expect',
 ]);
 
+/** The request id is decided here; the length is that of what is sent on, which undici writes. */
+const NOT_PASSED_ON = new Set([...HOP_BY_HOP, 'x-request-id', 'content-length']);
+
 /** The front puts these on every answer itself. */
 const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'x-content-type-options', 'date']);
 
 const NOT_IN_A_TARGET = /[^\x21-\x7e]/;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Header names that a Connection header makes part of the connection. */
-function connectionNames(value: string | string[] | undefined): string[] {
-  if (value === undefined) return [];
-  return [value].flat().flatMap((one) => one.split(',').map((name) => name.trim().toLowerCase()));
+function connectionNames(value: string | string[] | undefined): ReadonlySet<string> {
+  if (value === undefined) return NONE;
+  return new Set([value].flat().flatMap((one) => one.split(',').map((name) => name.trim().toLowerCase())));
 }
 
 /** Our texts are UTF-8; what goes on the wire is a character per byte. */
