@@ -6,7 +6,7 @@ import {
   findProcessorAddons,
   putProcessorAddon,
 } from '../store/subscription-addons.ts';
-import type { SubscriptionRow } from '../store/subscriptions.ts';
+import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { changeSubscription } from '../subscriptions/change-subscription.ts';
 import { APPLIED, outdated, unmatched } from './event-outcome.ts';
 import type { KeptEvent } from './kept-event.ts';
@@ -37,8 +37,9 @@ export async function applyEvent(
   for (const addonId of items.removed) await deleteSubscriptionAddon(context.db, row.id, addonId);
   const told = kept.appliedAt ? {} : toldFields(row, kept, context.nowMs);
   const plan = toldPlan(row, kept, items.planId);
-  const taking = { ...context, since: sinceOf(row, kept, context.nowMs) };
-  const changed = await changeSubscription(taking, row, { ...told, ...plan });
+  const fields = { ...told, ...plan };
+  const since = sinceOf({ row, fields }, kept, context.nowMs);
+  const changed = await changeSubscription({ ...context, since }, row, fields);
   const outcome = reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED;
   return { row: changed, outcome };
 }
@@ -58,14 +59,24 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
 /** The processor names times by whole seconds: what it says took effect within the one that it names. */
 const SECOND_MS = 1_000;
 
+interface Taking {
+  row: SubscriptionRow;
+  /** That it takes from the event. */
+  fields: Partial<SubscriptionFields>;
+}
+
 /**
- * When what it says took effect there: a next period at its start. Not before the subscription was made, nor
- * before the end of the second that it names: usage in it went by what held here.
+ * From when on it counts for usage. One that is applied when it comes: since it took effect there, a next
+ * period at its start, a plan that waited for it with the end of the one before. Not before the subscription
+ * was made, nor before the end of the second that it names: usage in it went by what held here. One that
+ * waited here, for a mapping or its link, from now on: until now everything went by what held here.
  */
-function sinceOf(row: SubscriptionRow, { event }: KeptEvent, nowMs: number): Date {
-  if (event.isSimulated) return new Date(nowMs);
-  const { statusSinceMs, period } = event;
+function sinceOf({ row, fields }: Taking, { event, receivedAt }: KeptEvent, nowMs: number): Date {
+  if (event.isSimulated || receivedAt.getTime() !== nowMs) return new Date(nowMs);
+  const { status, statusSinceMs, period } = event;
   const isNext = period !== undefined && period.fromMs >= row.currentPeriodEnd.getTime();
+  const isPlanDue = fields.planId !== undefined && fields.planId === row.pendingPlanId;
+  if (isNext && isPlanDue && status === row.status) return row.currentPeriodEnd;
   const sinceMs = isNext ? Math.min(statusSinceMs, period.fromMs) : statusSinceMs;
   return new Date(Math.max(row.createdAt.getTime(), Math.min(sinceMs + SECOND_MS, nowMs)));
 }

@@ -15,6 +15,7 @@ export interface FoundFacts extends MeteredFacts {
   source: (MeteredSource & { createdAtMs: number }) | undefined;
 }
 
+/** The first moment that is answered is this one, or a later one: see {@link readMeteredFacts}. */
 export interface FactsQuestion {
   customerId: string;
   since: Date;
@@ -29,7 +30,8 @@ const LIVING = `living.id, living.customer_id, living.is_archived, living.status
 
 /**
  * `$2` and `$3` name the customers, each with the moment of the change; `$4` is now. A subscription that has
- * begun by now counts at earlier moments too: its period may have rolled since.
+ * begun by now counts at earlier moments too: its period may have rolled since. What a change of many has
+ * changed is in these tables before the entitlement teller has come to a customer (`waiting`).
  */
 const FACTS = `WITH named AS (
      SELECT c.id, named.since, c.status = 'archived' AS is_archived,
@@ -66,16 +68,35 @@ const FACTS = `WITH named AS (
        JOIN ${rowsBy('overrides', 'customer_id', 'named.id')} o ON o.environment = $1
        JOIN features f ON f.id = o.feature_id AND f.meter_key IS NOT NULL
       WHERE NOT named.is_archived),
+   waiting AS MATERIALIZED (
+     SELECT scope, target, changed_at FROM fanout_jobs
+      WHERE environment = $1 AND changed_at <= $4 AND changed_at > (SELECT min(since) FROM named)),
+   waited_for AS (
+     SELECT living.customer_id, w.changed_at FROM waiting w JOIN living ON living.plan_id = w.target
+      WHERE w.scope = 'plan' AND living.plan_version IS NULL
+     UNION ALL
+     SELECT holding.customer_id, w.changed_at
+       FROM waiting w CROSS JOIN LATERAL (
+              SELECT living.customer_id
+                FROM living JOIN subscription_addons sa ON sa.subscription_id = living.id
+               WHERE sa.addon_id = w.target OFFSET 0) holding
+      WHERE w.scope = 'addon'
+     UNION ALL
+     SELECT named.id, w.changed_at FROM waiting w CROSS JOIN named WHERE w.scope IN ('feature', 'past_due')),
+   begun AS (
+     SELECT named.id, greatest(named.since, max(w.changed_at)) AS since
+       FROM named LEFT JOIN waited_for w ON w.customer_id = named.id
+      GROUP BY named.id, named.since),
    turns AS (
      SELECT customer_id, starts_at AS at FROM living
      UNION SELECT customer_id, grace_ends FROM living
      UNION SELECT customer_id, expires_at FROM replaced),
    moments AS (
-     SELECT id AS customer_id, since AS at FROM named
+     SELECT id AS customer_id, since AS at FROM begun
      UNION ALL
-     SELECT named.id, ahead.at
-       FROM named CROSS JOIN LATERAL (
-              SELECT turns.at FROM turns WHERE turns.customer_id = named.id AND turns.at > named.since
+     SELECT begun.id, ahead.at
+       FROM begun CROSS JOIN LATERAL (
+              SELECT turns.at FROM turns WHERE turns.customer_id = begun.id AND turns.at > begun.since
                ORDER BY turns.at LIMIT ${MOMENTS_MAX}) ahead),
    giving AS (
      SELECT m.customer_id, m.at, g.id, g.created_at, g.feature_id, g.meter_key, g.amount,
@@ -127,8 +148,9 @@ interface FactsRow extends SourceRow {
 
 /**
  * Of customers, at the moment of the change and at the next moments at which time changes something: by
- * customer, in the order of time. The rules are those of schemas/rules/resolve-entitlements.ts, kept here
- * once more: a customer may hold a million grants.
+ * customer, in the order of time. Where a later change of many is not recorded of a customer yet, what held
+ * before it is not known any more: the first moment is then that of this change. The rules are those of
+ * schemas/rules/resolve-entitlements.ts, kept here once more: a customer may hold a million grants.
  */
 export async function readMeteredFacts(
   db: Database,

@@ -40,17 +40,13 @@ export async function recordSubscription(
   const events = old ? eventsOf(old, now) : eventsOfNew(now);
   await recordChange(context, { objectId: after.id, before: old, after: now, events });
   if (before && isHeldAlike(before, after)) return;
-  const since = (before && tookEffectAt(context, before, after)) ?? context.since;
+  const since = context.since ?? (before && tookEffectAt(before, after));
   await touchEntitlements(context, { customerIds: [after.customerId] }, since);
 }
 
-/** When a change took effect that a clock tells late; undefined: when its context says. */
-function tookEffectAt(
-  { since }: ChangeContext,
-  before: SubscriptionRow,
-  after: SubscriptionRow,
-): Date | undefined {
-  if (before.status !== after.status) return since ?? after.statusSince;
+/** When a change took effect, where its fields say so; undefined: now. */
+function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | undefined {
+  if (before.status !== after.status) return after.statusSince;
   const { pendingPlanId, currentPeriodEnd } = before;
   const isOtherPlan = before.planId !== after.planId && after.planId === pendingPlanId;
   return isOtherPlan && after.currentPeriodStart >= currentPeriodEnd ? currentPeriodEnd : undefined;

@@ -25,24 +25,29 @@ export interface ChangedCustomer {
  * Records what holds of the meters of customers from the time of a change on, with what time alone will
  * change next, in the change's transaction; and marks what is to be settled again. Their rows in
  * `entitlements_told` are locked: two changes of one customer are recorded one after the other.
+ *
+ * What was recorded stays: what the tables say is known to hold since the last change that was recorded, and
+ * not before it. A change that is told later than that one holds from that one on.
  */
 export async function recordMeteredTerms(
   db: Database,
   { environment, nowMs }: { environment: string; nowMs: number },
   customers: readonly ChangedCustomer[],
 ): Promise<void> {
-  const since = customers.map(({ customerId, sinceMs }) => ({ customerId, since: new Date(sinceMs) }));
-  const moments = await readMeteredFacts(db, environment, { asked: since, now: new Date(nowMs) });
-  const from = since.map((one) => ({ customerId: one.customerId, from: one.since }));
+  const from = customers.map(({ customerId, sinceMs }) => ({ customerId, from: new Date(sinceMs) }));
   const recorded = await readTermsOfCustomers(db, environment, from);
+  const recordedOf = byCustomer(recorded);
+  const asked = customers.map(({ customerId, sinceMs }) => {
+    const lastMs = lastRecordedMs(recordedOf.get(customerId) ?? [], nowMs);
+    return { customerId, since: new Date(Math.max(sinceMs, lastMs ?? sinceMs)) };
+  });
+  const moments = await readMeteredFacts(db, environment, { asked, now: new Date(nowMs) });
   if (recorded.length === 0 && moments.every(({ facts }) => facts.size === 0)) return;
-  const [recordedOf, momentsOf] = [byCustomer(recorded), byCustomer(moments)];
-  const changes = customers.flatMap(({ customerId, sinceMs }) => {
-    const [own, ahead] = [recordedOf.get(customerId) ?? [], momentsOf.get(customerId) ?? []];
+  const changes = [...byCustomer(moments)].flatMap(([customerId, ahead]) => {
+    const own = recordedOf.get(customerId) ?? [];
     return metersOf(own, ahead).flatMap((meterKey) => {
       const before = own.filter((term) => term.meterKey === meterKey);
-      const place = { environment, customerId, meterKey };
-      return changeOf(place, { before, moments: ahead, sinceMs }) ?? [];
+      return changeOf({ environment, customerId, meterKey }, { before, moments: ahead }) ?? [];
     });
   });
   if (changes.length === 0) return;
@@ -56,6 +61,14 @@ export async function recordMeteredTerms(
   await markMeters(
     db,
     marks.map(({ place, settleFromMs }) => ({ ...place, from: new Date(settleFromMs) })),
+  );
+}
+
+/** When the last term of any meter began that has begun by now. */
+function lastRecordedMs(terms: readonly TermOfCustomer[], nowMs: number): number | undefined {
+  return terms.reduce<number | undefined>(
+    (lastMs, { startsMs }) => (startsMs > nowMs ? lastMs : Math.max(lastMs ?? startsMs, startsMs)),
+    undefined,
   );
 }
 
@@ -77,8 +90,8 @@ function metersOf(recorded: readonly TermOfCustomer[], moments: readonly MomentF
 
 interface Changing {
   before: readonly TermOfCustomer[];
+  /** That of the change, and those that time brings after it. */
   moments: readonly MomentFacts[];
-  sinceMs: number;
 }
 
 interface TermsChange {
@@ -92,15 +105,17 @@ interface TermsChange {
 }
 
 /** Undefined where all stays as it was recorded. */
-function changeOf(place: MeterOfCustomer, { before, moments, sinceMs }: Changing): TermsChange | undefined {
+function changeOf(place: MeterOfCustomer, { before, moments }: Changing): TermsChange | undefined {
   const factsAt = ({ facts }: MomentFacts) => facts.get(place.meterKey) ?? UNMETERED;
-  const first = moments[0]?.facts.get(place.meterKey);
+  const [first] = moments;
+  if (!first) return undefined;
+  const sinceMs = first.at.getTime();
   const held = before.filter(({ startsMs }) => startsMs < sinceMs);
-  const fromMs = backdated(held.at(-1), first, sinceMs);
+  const fromMs = backdated(held.at(-1), first.facts.get(place.meterKey), sinceMs);
   const kept: MeteredTerm[] = held.filter(({ startsMs }) => startsMs < fromMs);
   const terms: MeteredTerm[] = [];
   for (const moment of moments) {
-    const startsMs = moment === moments[0] ? fromMs : moment.at.getTime();
+    const startsMs = moment === first ? fromMs : moment.at.getTime();
     const term = termAfter([...kept, ...terms], factsAt(moment), startsMs);
     if (term) terms.push(term);
   }

@@ -1,6 +1,7 @@
 import type { Break } from './break.ts';
 
 const USAGE_TEST = 'aggregator/settle/settle-usage.store.test.ts';
+const LATE_TEST = 'control-plane/told/late-changes.store.test.ts';
 const TERMS_TEST = 'control-plane/told/metered-terms.store.test.ts';
 
 /** What usage costs, and what is given back. */
@@ -70,6 +71,35 @@ export const MONEY_BREAKS: readonly Break[] = [
     provedBy: [
       { test: TERMS_TEST, title: 'holds from its own time on, whenever the turn of each customer comes' },
     ],
+  },
+  {
+    name: 'history-by-what-holds-now',
+    promises: [21],
+    why: 'a change that is told late makes what an override covered burn, since it is gone by now',
+    module: 'control-plane/told/record-metered-terms',
+    find: 'new Date(Math.max(sinceMs, lastMs ?? sinceMs))',
+    replace: 'new Date(sinceMs)',
+    provedBy: [{ test: LATE_TEST, title: 'leaves what an override covered while it was there' }],
+  },
+  {
+    name: 'history-before-the-teller',
+    promises: [21],
+    why: 'a change that is told late makes what a plan covered burn, where it gives less since a moment ago',
+    module: 'control-plane/store/metered-facts',
+    find: 'greatest(named.since, max(w.changed_at))',
+    replace: 'named.since',
+    provedBy: [
+      { test: LATE_TEST, title: 'and before the teller has come to the customer, leaves it as well' },
+    ],
+  },
+  {
+    name: 'waited-as-if-applied-at-once',
+    promises: [21],
+    why: 'an event of the processor that waited makes burn what was covered until it was applied',
+    module: 'control-plane/processor/apply-event',
+    find: 'event.isSimulated || receivedAt.getTime() !== nowMs',
+    replace: 'event.isSimulated',
+    provedBy: [{ test: LATE_TEST, title: 'for its price holds from when it is applied on' }],
   },
   {
     name: 'period-begun-earlier',
