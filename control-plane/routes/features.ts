@@ -66,7 +66,7 @@ export const featureHandlers: Pick<Handlers, FeatureOperation> = {
       before: shownFeature(row),
       events: [{ type: 'feature.deleted', data }],
     });
-    await touchEntitlements(context, { featureKey: row.key });
+    await touchEntitlements(context, { featureKey: row.key, meterKey: row.meterKey });
     return {};
   },
 };
@@ -107,6 +107,9 @@ async function change(
     after,
     events: [{ type: 'feature.updated', data }],
   });
+  if (updated.meterKey !== row.meterKey) {
+    await touchEntitlements(context, { featureKey: row.key, meterKey: row.meterKey });
+  }
   return after;
 }
 

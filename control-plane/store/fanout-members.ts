@@ -47,14 +47,90 @@ async function membersOfAddon(db: Database, job: FanoutJob, limit: number): Prom
   return rows;
 }
 
-/** Who gave it is forgotten; who had it was told so. */
+/** A metered feature with the meter that it counted before the change. */
+export interface ChangedFeature {
+  featureKey: string;
+  /** Null where it is not metered. */
+  meterKey: string | null;
+}
+
+/** The target of a job for a feature. Keys have no spaces. */
+export function featureTarget({ featureKey, meterKey }: ChangedFeature): string {
+  return meterKey === null ? featureKey : `${featureKey} ${meterKey}`;
+}
+
+/**
+ * Whoever holds the feature or held it, whatever its value is: first by customer, then, behind a place of
+ * another kind, by subscription with an add-on that gives it.
+ */
 async function membersOfFeature(db: Database, job: FanoutJob, limit: number): Promise<FanoutMember[]> {
+  const [after, upTo] = placesOf(job);
+  const isByAddon = after.startsWith(BY_ADDON);
+  const customers = isByAddon ? [] : await customersOfFeature(db, job, limit);
+  if (customers.length === limit || (upTo !== null && !upTo.startsWith(BY_ADDON))) return customers;
+  const left = { after: isByAddon ? after : BY_ADDON, upTo, limit: limit - customers.length };
+  return [...customers, ...(await addonHoldersOf(db, job, left))];
+}
+
+/** Before the id of a subscription: no customer's id begins so. */
+const BY_ADDON = 'addon ';
+
+/**
+ * What a feature that is gone was given by is forgotten: who had a value of it was told so, and of everybody
+ * who held a metered one, also of nothing, the history of its meter says so.
+ */
+async function customersOfFeature(db: Database, job: FanoutJob, limit: number): Promise<FanoutMember[]> {
+  const [after, upTo] = placesOf(job);
+  const [featureKey, meterKey = null] = job.target.split(' ');
+  const behind = `customer_id > $3 AND ($4::text IS NULL OR customer_id <= $4)
+                  ORDER BY customer_id LIMIT $5`;
   const { rows } = await db.query<FanoutMember>(
-    `SELECT customer_id AS place, customer_id AS "customerId" FROM entitlements_told
-      WHERE environment = $1 AND told ? $2
-        AND customer_id > $3 AND ($4::text IS NULL OR customer_id <= $4)
+    `WITH feature AS MATERIALIZED (SELECT id FROM features WHERE environment = $1 AND key = $2)
+     SELECT customer_id AS place, customer_id AS "customerId" FROM (
+       (SELECT customer_id FROM entitlements_told WHERE environment = $1 AND told ? $2 AND ${behind})
+       UNION
+       (SELECT DISTINCT customer_id FROM metered_terms
+         WHERE environment = $1 AND meter_key = $6 AND ${behind})
+       UNION
+       SELECT s.customer_id
+         FROM (SELECT DISTINCT plan_id FROM plan_entitlements JOIN feature ON id = feature_id) plan
+        CROSS JOIN LATERAL (
+              SELECT customer_id FROM subscriptions
+               WHERE plan_id = plan.plan_id AND environment = $1 AND status <> 'canceled' AND ${behind}) s
+       UNION
+       (SELECT customer_id FROM overrides JOIN feature ON feature.id = feature_id
+         WHERE environment = $1 AND ${behind})) held
       ORDER BY customer_id LIMIT $5`,
-    [job.environment, job.target, ...placesOf(job), limit],
+    [job.environment, featureKey, after, upTo?.startsWith(BY_ADDON) ? null : upTo, limit, meterKey],
+  );
+  return rows;
+}
+
+async function addonHoldersOf(
+  db: Database,
+  { environment, target }: FanoutJob,
+  { after, upTo, limit }: { after: string; upTo: string | null; limit: number },
+): Promise<FanoutMember[]> {
+  const { rows } = await db.query<FanoutMember>(
+    `SELECT DISTINCT $6 || held.subscription_id AS place, s.customer_id AS "customerId"
+       FROM features f
+       JOIN addon_entitlements ae ON ae.feature_id = f.id
+      CROSS JOIN LATERAL (
+            SELECT subscription_id FROM subscription_addons
+             WHERE addon_id = ae.addon_id AND subscription_id > $3
+               AND ($4::text IS NULL OR subscription_id <= $4)
+             ORDER BY subscription_id LIMIT $5) held
+       JOIN ${rowsBy('subscriptions', 'id', 'held.subscription_id')} s ON s.environment = $1
+      WHERE f.environment = $1 AND f.key = $2
+      ORDER BY place LIMIT $5`,
+    [
+      environment,
+      target.split(' ')[0],
+      after.slice(BY_ADDON.length),
+      upTo === null ? null : upTo.slice(BY_ADDON.length),
+      limit,
+      BY_ADDON,
+    ],
   );
   return rows;
 }

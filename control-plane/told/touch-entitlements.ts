@@ -2,6 +2,7 @@ import { notifyChange } from '../../infra/store/notify-change.ts';
 import type { ChangeContext } from '../record-change.ts';
 import { touchTold } from '../store/entitlements-told.ts';
 import { askForFanout, type FanoutScope } from '../store/fanout-jobs.ts';
+import { type ChangedFeature, featureTarget } from '../store/fanout-members.ts';
 import { lockEntitlements, shareEntitlements } from '../store/lock-entitlements.ts';
 import { notifyFanout } from '../store/notify-fanout.ts';
 import { tellCustomers } from './tell-customers.ts';
@@ -12,8 +13,8 @@ export type TouchedScope =
   /** On its newest version. */
   | { planId: string }
   | { addonId: string }
-  /** One that is deleted. */
-  | { featureKey: string }
+  /** One that is deleted, or counts another meter: with the one that it counted before. */
+  | ChangedFeature
   /** Whose payment is overdue. */
   | 'past_due';
 
@@ -52,5 +53,5 @@ function jobOf(touched: Exclude<TouchedScope, { customerIds: string[] }>): {
   if (touched === 'past_due') return { scope: 'past_due', target: '' };
   if ('planId' in touched) return { scope: 'plan', target: touched.planId };
   if ('addonId' in touched) return { scope: 'addon', target: touched.addonId };
-  return { scope: 'feature', target: touched.featureKey };
+  return { scope: 'feature', target: featureTarget(touched) };
 }

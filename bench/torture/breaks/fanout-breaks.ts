@@ -1,6 +1,7 @@
 import type { Break } from './break.ts';
 
 const TELLER_TEST = 'control-plane/told/entitlement-teller.store.test.ts';
+const FEATURE_TEST = 'control-plane/told/feature-members.store.test.ts';
 
 /** Changes that touch many customers, some of whom are not told. */
 export const FANOUT_BREAKS: readonly Break[] = [
@@ -45,6 +46,34 @@ export const FANOUT_BREAKS: readonly Break[] = [
       {
         test: TELLER_TEST,
         title: 'a plan that changes waits for whoever subscribes to it meanwhile, who saw it as it was',
+      },
+    ],
+  },
+  {
+    name: 'meter-of-a-feature-changed-in-silence',
+    promises: [22],
+    why: 'usage of the new meter burns credits as if there were no limit, and the former meter keeps one',
+    module: 'control-plane/routes/features',
+    find: 'if (updated.meterKey !== row.meterKey)',
+    replace: 'if (updated.meterKey === undefined)',
+    provedBy: [
+      {
+        test: FEATURE_TEST,
+        title: 'a feature that counts another meter limits that one from then on, and the former no longer',
+      },
+    ],
+  },
+  {
+    name: 'holders-of-a-deleted-feature-by-what-they-were-told',
+    promises: [22],
+    why: 'whoever held it at 0 or in a paused subscription keeps a history that says so',
+    module: 'control-plane/store/fanout-members',
+    find: 'AND meter_key = $6 AND',
+    replace: 'AND $6::text IS NULL AND',
+    provedBy: [
+      {
+        test: FEATURE_TEST,
+        title: 'a feature that is deleted limits nobody any more, also those who held nothing of it',
       },
     ],
   },
