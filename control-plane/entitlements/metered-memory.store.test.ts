@@ -8,9 +8,11 @@ import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { lockTold } from '../store/entitlements-told.ts';
 import { isoText, startUsage, type UsageUnderTest } from '../usage/usage-under-test.ts';
 import { holdersUnderTest } from './holders-under-test.ts';
 import { type PlaneBeside, startPlaneBeside } from './plane-beside.ts';
@@ -172,6 +174,25 @@ describe('a warm check of what is metered', () => {
     await expect.poll(resetsAt, { interval: 20, timeout: 4_000 }).toBe(currentPeriodEnd);
     const plain = await made.check(customerId, 'sum-feature', { consistency: 'strong' });
     expect(plain.resetsAt).toBe(currentPeriodEnd);
+  });
+
+  // Red where a fan-out that reaches a customer after the catalogue's note tells its memory nothing.
+  it('goes by the period that a plan gives it, though it was asked before its turn came', async () => {
+    const { pool } = usage.api;
+    const [customerId, planId] = [await made.customer(), await made.plan()];
+    const currentPeriodEnd = isoText(Date.now() + 3 * DAY_MS);
+    await made.subscribe(customerId, {}, { planId, currentPeriodEnd });
+    await inTransaction(pool, async (db) => {
+      await lockTold(db, `${usage.api.keys.workspaceId}:live`, [customerId]);
+      await made.giveInstead(planId, { 'sum-feature': 9 });
+      const reason = async () => (await decide(customerId)).reasonCode;
+      await expect.poll(reason, { interval: 20, timeout: 10_000 }).toBe('granted');
+      expect((await decide(customerId)).resetsAt).not.toBe(currentPeriodEnd);
+    });
+    const jobs = async () => (await pool.query('SELECT FROM fanout_jobs')).rowCount;
+    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    const resetsAt = async () => (await decide(customerId)).resetsAt;
+    await expect.poll(resetsAt, { interval: 20, timeout: 4_000 }).toBe(currentPeriodEnd);
   });
 });
 

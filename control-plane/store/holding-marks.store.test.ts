@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { lockTold } from './entitlements-told.ts';
 import { readMarks, readSizedMark } from './holding-marks.ts';
 
 /*
@@ -18,6 +19,8 @@ beforeAll(async () => {
   environment = `${api.keys.workspaceId}:live`;
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
+  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await made.feature('calls', 'metered', 'calls');
 });
 
 afterAll(() => api?.close());
@@ -66,6 +69,25 @@ describe("a customer's mark", () => {
       await change();
       expect([what, (await markOf(customerId)) !== before]).toEqual([what, true]);
     }
+  });
+
+  it('is another one once the turn of a change of many has given a meter its periods', async () => {
+    const [customerId, planId] = [await made.customer(), await made.plan({ seats: 1 })];
+    await made.subscribe(customerId, {}, { planId });
+    let before = '';
+    await inTransaction(api.pool, async (db) => {
+      await lockTold(db, environment, [customerId]);
+      await made.giveInstead(planId, { seats: 1, calls: 5 });
+      before = await markOf(customerId);
+    });
+    const jobs = async () => (await api.pool.query('SELECT FROM fanout_jobs')).rowCount;
+    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    expect(await markOf(customerId)).not.toBe(before);
+    const mark = await markOf(customerId);
+    // Of one whose turn changes nothing it stays, but for the catalogue's own version.
+    await made.giveInstead(planId, { seats: 1, calls: 5 });
+    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    expect(await markOf(customerId)).toBe(mark);
   });
 
   it("is nobody's in another environment", async () => {

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { MeteredSource, MeteredTerm } from '../../schemas/rules/metered-terms.ts';
 import type { Interval } from '../../schemas/rules/subscription-period.ts';
+import { notifyChanges } from './notify-change.ts';
 
 /** The history of a customer's meters: schemas/rules/metered-terms.ts. */
 
@@ -110,14 +111,37 @@ export function termsByMeter(terms: readonly TermOfCustomer[]): Map<string, Mete
   return byMeter;
 }
 
-/** Instead of all that was recorded of these meters from their moments on. */
+/**
+ * Instead of all that was recorded of these meters from their moments on. Every memory of these customers is
+ * told to forget them: a change of many reaches them after the catalogue's own note.
+ */
 export async function replaceMeteredTerms(
   db: Pool | PoolClient,
   replaced: ReadonlyArray<MeterOfCustomer & { from: Date }>,
   terms: readonly TermOfCustomer[],
 ): Promise<void> {
   if (replaced.length > 0) await removeTerms(db, replaced);
-  if (terms.length === 0) return;
+  if (terms.length > 0) await insertTerms(db, terms);
+  await forgetCustomers(db, [...replaced, ...terms]);
+}
+
+/** By a note, and by the version that memories compare where a note was lost. */
+async function forgetCustomers(db: Pool | PoolClient, meters: readonly MeterOfCustomer[]): Promise<void> {
+  const customers = new Map(meters.map(({ environment, customerId: id }) => [id, { environment, id }]));
+  const all = [...customers.values()];
+  await db.query(
+    `UPDATE entitlements_told was SET version = was.version + 1
+       FROM unnest($1::text[], $2::text[]) AS changed (environment, id)
+      WHERE was.environment = changed.environment AND was.customer_id = changed.id`,
+    [all.map(({ environment }) => environment), all.map(({ id }) => id)],
+  );
+  await notifyChanges(
+    db,
+    all.map((one) => ({ kind: 'holdings', ...one })),
+  );
+}
+
+async function insertTerms(db: Pool | PoolClient, terms: readonly TermOfCustomer[]): Promise<void> {
   await db.query(
     `INSERT INTO metered_terms
      SELECT environment, customer_id, meter_key, starts_at, period_start, limits::numeric[], is_unlimited,

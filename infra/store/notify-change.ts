@@ -4,5 +4,13 @@ import { sendNotes } from './send-notes.ts';
 
 /** Tells every cache, when this transaction commits, that a row it may hold has changed. */
 export async function notifyChange(db: Pool | PoolClient, note: ChangeNote): Promise<void> {
-  await sendNotes(db, [{ channel: CHANNELS.changes, payload: JSON.stringify(note) }]);
+  await notifyChanges(db, [note]);
+}
+
+/** The same of several rows. */
+export async function notifyChanges(db: Pool | PoolClient, notes: readonly ChangeNote[]): Promise<void> {
+  await sendNotes(
+    db,
+    notes.map((note) => ({ channel: CHANNELS.changes, payload: JSON.stringify(note) })),
+  );
 }
