@@ -11,9 +11,17 @@ import { creditText } from '../../schemas/rules/credit-units.ts';
 import { costChanges } from '../settle/cost-changes.ts';
 import { readPairFacts } from '../settle/pair-facts.ts';
 import { readPairUsage } from '../settle/pair-usage.ts';
-import { readMetersWithRates, readUsersOf } from '../store/rated-usage.ts';
+import { readBurnedPairs, readBurnedPairsOf } from '../store/burned-spans.ts';
+import { readMetersWithRates, readUsersAmong, readUsersOf } from '../store/rated-usage.ts';
 import { readMarkedMeters } from '../store/settlement-marks.ts';
-import { contradictoryWallets, isAllSettled, type WalletSums } from '../store/wallet-sums.ts';
+import {
+  contradictoryGrants,
+  contradictoryWallets,
+  type GrantSums,
+  isAllSettled,
+  type WalletSums,
+} from '../store/wallet-sums.ts';
+import type { MeterPlace } from '../store/watched-meters.ts';
 
 export interface WalletAuditDeps {
   pool: Pool;
@@ -23,12 +31,17 @@ export interface WalletAuditDeps {
   keptFromMs: () => number;
 }
 
-/** A wallet whose sums contradict each other. */
+/** A wallet whose sums contradict each other; `no_wallet`: credits, or what was burned, without one. */
 export interface WalletDifference extends WalletSums {
-  kind: 'wallet';
+  kind: 'wallet' | 'no_wallet';
 }
 
-/** A meter whose usage costs something else than was settled. Decimal texts. */
+/** A grant of which something else is left, expired and used than it granted. */
+export interface GrantDifference extends GrantSums {
+  kind: 'grant';
+}
+
+/** A meter whose usage costs something else than was settled, also where there is none. Decimal texts. */
 export interface CostDifference {
   kind: 'cost';
   environment: string;
@@ -48,26 +61,33 @@ const DIFFERENCES_MAX = 1_000;
 /** The load stands still meanwhile, and the settler comes to its end. */
 const SETTLED = { timeoutMs: 60_000, everyMs: 100 };
 
+type Difference = WalletDifference | GrantDifference | CostDifference;
+
 /**
- * Proves of each wallet that balance + expired + cost = granted + unpaid, and that cost is what the stored
- * usage costs by the limits and rates of its time. `whileLoadStands` keeps usage from being loaded meanwhile.
+ * Proves of each wallet that balance + expired + cost = granted + unpaid, of each grant that it granted what
+ * is left, expired and used of it, and that cost is what the stored usage costs by the limits and rates of
+ * its time. `whileLoadStands` keeps usage from being loaded meanwhile.
  */
 export async function compareWallets(
   deps: WalletAuditDeps,
   whileLoadStands: <T>(work: () => Promise<T>) => Promise<T>,
-): Promise<Array<WalletDifference | CostDifference>> {
+): Promise<Difference[]> {
   const wallets = await compareSums(deps.pool);
   const costs = await compareCosts(deps, whileLoadStands);
   return [...wallets, ...costs];
 }
 
-async function compareSums(pool: Pool): Promise<WalletDifference[]> {
-  const differences: WalletDifference[] = [];
+async function compareSums(pool: Pool): Promise<Array<WalletDifference | GrantDifference>> {
+  const differences: Array<WalletDifference | GrantDifference> = [];
   for (let after = ''; differences.length < DIFFERENCES_MAX; ) {
-    const { read, last, wallets } = await contradictoryWallets(pool, { after, limit: PAGE.wallets });
-    differences.push(...wallets.map((sums) => ({ kind: 'wallet' as const, ...sums })));
-    if (read < PAGE.wallets) break;
-    after = last;
+    const { wallets, ...page } = await contradictoryWallets(pool, { after, limit: PAGE.wallets });
+    for (const { hasWallet, ...sums } of wallets) {
+      differences.push({ kind: hasWallet ? 'wallet' : 'no_wallet', ...sums });
+    }
+    const grants = await contradictoryGrants(pool, page);
+    differences.push(...grants.map((sums) => ({ kind: 'grant' as const, ...sums })));
+    if (page.read < PAGE.wallets) break;
+    after = page.last;
   }
   return differences;
 }
@@ -76,18 +96,61 @@ async function compareCosts(
   deps: WalletAuditDeps,
   whileLoadStands: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<CostDifference[]> {
-  const { pool, warehouse, keptFromMs } = deps;
   const differences: CostDifference[] = [];
-  for (const meter of await readMetersWithRates(pool)) {
-    for (let after = ''; differences.length < DIFFERENCES_MAX; ) {
-      const page = { after, fromMs: keptFromMs(), limit: PAGE.pairs };
-      const pairs = await readUsersOf(warehouse, meter, page);
-      if (pairs.length > 0) differences.push(...(await whileLoadStands(() => comparePage(deps, pairs))));
-      if (pairs.length < PAGE.pairs) break;
-      after = pairs.at(-1)?.customerId ?? after;
+  for (const meter of await readMetersWithRates(deps.pool)) {
+    for (const readPage of [usersWithBurns, burnsWithoutUsage]) {
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        if (differences.length >= DIFFERENCES_MAX) return differences;
+        const { pairs, last }: PairPage = await readPage(deps, meter, after);
+        if (pairs.length > 0) differences.push(...(await whileLoadStands(() => comparePage(deps, pairs))));
+        after = last;
+      }
     }
   }
   return differences;
+}
+
+/** Customers' use of one meter. Without a last one there are no more behind it. */
+interface PairPage {
+  pairs: TouchedPair[];
+  last: string | undefined;
+}
+
+/** Whoever used the meter: from the first to the last hour in which something was used or burned. */
+async function usersWithBurns(
+  { pool, warehouse, keptFromMs }: WalletAuditDeps,
+  meter: MeterPlace,
+  after: string,
+): Promise<PairPage> {
+  const fromMs = keptFromMs();
+  const users = await readUsersOf(warehouse, meter, { after, fromMs, limit: PAGE.pairs });
+  const customerIds = users.map(({ customerId }) => customerId);
+  const burned = await readBurnedPairsOf(pool, meter, { customerIds, fromMs });
+  const burnedBy = new Map(burned.map((pair) => [pair.customerId, pair]));
+  const pairs = users.map((used) => {
+    const also = burnedBy.get(used.customerId) ?? used;
+    const occurredFromMs = Math.min(used.occurredFromMs, also.occurredFromMs);
+    return { ...used, occurredFromMs, occurredToMs: Math.max(used.occurredToMs, also.occurredToMs) };
+  });
+  return { pairs, last: lastOf(users) };
+}
+
+/** Whoever has burned of a meter that it never used. */
+async function burnsWithoutUsage(
+  { pool, warehouse, keptFromMs }: WalletAuditDeps,
+  meter: MeterPlace,
+  after: string,
+): Promise<PairPage> {
+  const fromMs = keptFromMs();
+  const burned = await readBurnedPairs(pool, meter, { after, fromMs, limit: PAGE.pairs });
+  const customerIds = burned.map(({ customerId }) => customerId);
+  const users =
+    burned.length > 0 ? await readUsersAmong(warehouse, meter, { customerIds, fromMs }) : new Set();
+  return { pairs: burned.filter(({ customerId }) => !users.has(customerId)), last: lastOf(burned) };
+}
+
+function lastOf(pairs: readonly TouchedPair[]): string | undefined {
+  return pairs.length < PAGE.pairs ? undefined : pairs.at(-1)?.customerId;
 }
 
 async function comparePage(deps: WalletAuditDeps, pairs: readonly TouchedPair[]): Promise<CostDifference[]> {

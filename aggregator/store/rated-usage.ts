@@ -40,3 +40,25 @@ export async function readUsersOf(
     occurredToMs: Number(last) * 1_000 + HOUR_MS - 1,
   }));
 }
+
+/** Of these customers those that used the meter. */
+export async function readUsersAmong(
+  warehouse: Pick<Warehouse, 'query'>,
+  { environment, meterKey }: MeterPlace,
+  { customerIds, fromMs }: { customerIds: string[]; fromMs: number },
+): Promise<Set<string>> {
+  const rows = await warehouse.query<{ customer: string }>({
+    sql: `SELECT DISTINCT customer_id AS customer FROM metergate.usage_hourly
+           WHERE environment = {environment:String} AND customer_id IN {customers:Array(String)}
+             AND meter_key = {meter:String} AND hour >= toDateTime({from:Int64}, 'UTC')`,
+    params: {
+      environment,
+      meter: meterKey,
+      customers: customerIds,
+      from: Math.floor(fromMs / HOUR_MS) * 3600,
+    },
+    lane: 'settlement',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return new Set(rows.map(({ customer }) => customer));
+}
