@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { RefusalLog } from '../infra/refusal-log.ts';
+import { SENT_METHOD } from '../infra/sent-method.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
 import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './gather-body.ts';
@@ -91,8 +92,10 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         reachable(failure);
       },
     });
-    const parts = { method: sentMethod(exchange), path, body: gathered?.body ?? null };
-    upstream(url).dispatch({ ...parts, headers: requestHeaders(exchange), ...limits }, relay);
+    const method = sentMethod(exchange);
+    const headers = requestHeaders(exchange);
+    if (method !== exchange.method) headers.push(SENT_METHOD, exchange.method);
+    upstream(url).dispatch({ method, path, body: gathered?.body ?? null, headers, ...limits }, relay);
   }
 
   function refuse(exchange: Exchange, refusal: Refusal): void {
