@@ -22,10 +22,10 @@ await runRole('aggregator', async (context) => {
   const checks: Record<string, Check> = {
     load: async () => (isLoading ? undefined : 'waits for its stores'),
   };
-  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config) });
-  const door = await createControlServer({ ...config, meanwhile: pages });
+  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });
+  const door = await createControlServer({ ...config, log, meanwhile: pages });
   closer.add('door', { drain: door.drain, close: door.close });
-  await openOperatorPort(config, closer, pages);
+  await openOperatorPort(config, context, pages);
 
   const relational = await openRolePostgres(role);
   const { pool, url } = relational;

@@ -23,7 +23,9 @@ it('a refused request is found in the log by its requestId, and one that is serv
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await fetch(`${url}/served`);
-  const { error } = (await (await fetch(`${url}/api/v1/plans/plan_1?key=pk_live_x`)).json()) as {
+  const headers = { 'x-sent-method': 'FOO' };
+  const answer = await fetch(`${url}/api/v1/plans/plan_1?key=pk_live_x`, { headers });
+  const { error } = (await answer.json()) as {
     error: { requestId: string };
   };
   expect(lines).toMatchObject([
@@ -32,6 +34,7 @@ it('a refused request is found in the log by its requestId, and one that is serv
       requestId: error.requestId,
       status: 404,
       code: 'plan_not_found',
+      method: 'FOO',
       path: '/api/v1/plans/plan_1',
     },
   ]);

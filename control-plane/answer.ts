@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { asTransient } from '../infra/postgres/unavailable.ts';
 import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
 import { createRequestIds } from '../infra/request-ids.ts';
+import { SENT_METHOD } from '../infra/sent-method.ts';
 import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Rejected, Transient } from '../schemas/failures.ts';
@@ -37,9 +38,11 @@ export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
   };
 }
 
-function tellRefusal({ state, method, path, status }: Context, refusals: RefusalLog): void {
-  const { requestId, refusedCode: code } = state;
-  if (code !== undefined) refusals.refused(status, () => ({ requestId, method, path, code }));
+function tellRefusal(ctx: Context, refusals: RefusalLog): void {
+  const { path, status } = ctx;
+  const { requestId, refusedCode: code } = ctx.state;
+  const method = () => ctx.get(SENT_METHOD) || ctx.method;
+  if (code !== undefined) refusals.refused(status, () => ({ requestId, method: method(), path, code }));
 }
 
 /** Answers with the error body. */

@@ -18,7 +18,7 @@ await runRole('control-plane', async (context) => {
   const { config, closer, log } = context;
   checkRoleNeeds('control-plane', config);
   const role = { ...context, config };
-  const server = await createControlServer(config);
+  const server = await createControlServer({ ...config, log });
   closer.add('server', { close: server.close });
 
   const { pool, url } = await openRolePostgres(role);
@@ -45,6 +45,6 @@ await runRole('control-plane', async (context) => {
   // Drained first, closed last.
   closer.add('requests', { drain: server.drain });
   server.serve(controlPlane.listener);
-  await openOperatorPort(config, closer, controlPlane.listener);
+  await openOperatorPort(config, context, controlPlane.listener);
   return { port: Number(new URL(server.url).port) };
 });

@@ -21,7 +21,7 @@ const say =
 beforeAll(async () => {
   const app = new Koa();
   app.use(answerAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
-  const ids = ['plans.list', 'plans.retrieve', 'createPlan'] as const;
+  const ids = ['plans.list', 'plans.retrieve', 'createPlan', 'service.metrics', 'service.docs'] as const;
   const mounted = ids.map((operationId) => ({
     operationId,
     route: ROUTES[operationId],
@@ -57,4 +57,13 @@ it.each(['/', '//', '/api/v1/plans//', '/api/v1/nothing/'])('%s is nothing', asy
 it('another version is told with a trailing slash too', async () => {
   const answer = await fetch(`${url}/api/v2/plans/`);
   expect(await answer.text()).toContain('unsupported_api_version');
+});
+
+// Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away.
+it('a page of an operator is at its exact path alone', async () => {
+  const statusOf = async (path: string) => (await fetch(url + path)).status;
+  expect(await statusOf('/metrics')).toBe(200);
+  for (const near of ['/metrics/', '/metrics//', '/metric%73', '/Metrics', '/readyz/', '/healthz/'])
+    expect(await statusOf(near), near).toBe(404);
+  expect(await statusOf('/docs/')).toBe(200);
 });

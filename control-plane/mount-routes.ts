@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import { OPERATOR_PATHS } from '../infra/operator-paths.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { API_BASE, type Route } from '../schemas/route.ts';
 import { refuse } from './answer.ts';
@@ -46,9 +47,13 @@ function plainPaths(mounted: ReadonlyArray<readonly [path: string, here: Mounted
   };
 }
 
-/** One is taken, as many clients put it there; from here on the path, also as part of a key, is the other. */
+/**
+ * One is taken, as many clients put it there; from here on the path, also as part of a key, is the other. Not
+ * of an operator's page, which a proxy keeps back by its name.
+ */
 const withoutTrailingSlash: Middleware = (ctx, next) => {
-  if (ctx.path.length > 1 && ctx.path.endsWith('/')) ctx.path = ctx.path.slice(0, -1);
+  const shorter = ctx.path.length > 1 && ctx.path.endsWith('/') ? ctx.path.slice(0, -1) : undefined;
+  if (shorter !== undefined && !OPERATOR_PATHS.has(shorter)) ctx.path = shorter;
   return next();
 };
 

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { JobWatch } from '../infra/job-watch.ts';
 import { type Check, judgeChecks } from '../infra/judge-checks.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { shareOutcome } from '../infra/shared-outcome.ts';
 import type { Readiness } from '../schemas/resources/service.ts';
 import { timestampText } from '../schemas/rules/timestamp.ts';
 import {
@@ -37,7 +38,7 @@ const ALARMS_SHOWN = 20;
 /** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
 const UNTOLD_MS_MAX = 60_000;
 
-/** Asks everything that this needs to work. */
+/** Asks everything that this needs to work: once for all who ask meanwhile (infra/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {
@@ -66,7 +67,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     jobs: async () => jobWatch.stalled(),
   };
 
-  return () => judgeChecks(checks);
+  return shareOutcome(() => judgeChecks(checks));
 }
 
 function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): string | undefined {

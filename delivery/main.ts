@@ -23,10 +23,10 @@ await runRole('delivery', async (context) => {
   const checks: Record<string, Check> = {
     delivery: async () => (isSending ? undefined : 'waits for Postgres'),
   };
-  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config) });
-  const door = await createControlServer({ ...config, meanwhile: pages });
+  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });
+  const door = await createControlServer({ ...config, log, meanwhile: pages });
   closer.add('door', { drain: door.drain, close: door.close });
-  await openOperatorPort(config, closer, pages);
+  await openOperatorPort(config, context, pages);
 
   const { pool, url: postgresUrl } = await openRolePostgres({ ...context, config });
   const secrets = await openSecrets({ config, paths: dataDirAt(config.dataDir), pool });

@@ -1,10 +1,16 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
-import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Refusal } from '../schemas/error-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
-import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
+import { FRONT_LIMITS } from './http/front-limits.ts';
+import { parserRefusal } from './http/parser-refusal.ts';
+import { isOperatorRead } from './operator-paths.ts';
+import { pageListener, refusePage, sendPage } from './page-answers.ts';
 import { publicUrl } from './public-url.ts';
+import { createRefusalLog } from './refusal-log.ts';
+import { createRequestIds, type RequestIds } from './request-ids.ts';
 
 export interface ControlServer {
   /** `http://host:port`. */
@@ -23,19 +29,35 @@ export interface ControlServerOptions {
   port?: number;
   /** What is answered until the app stands. Default: that it lives, and 503 to everything else. */
   meanwhile?: RequestListener;
+  /** Is told of requests that are refused until the app stands. */
+  log?: Logger;
   /** What to set where the port is taken. */
   variables?: string;
 }
+
+/** The public port judges header blocks; the forwarder adds the request id and what is of the connection. */
+const HEADER_BYTES_MAX = 2 * FRONT_LIMITS.headerBytesMax;
 
 /** Where the data plane forwards to. It listens before its app stands. Throws Fatal `listen_failed`. */
 export async function createControlServer({
   host = '127.0.0.1',
   port = 0,
-  meanwhile = refuse,
+  log,
+  meanwhile = starting(log),
   variables = 'HOST and PORT',
 }: ControlServerOptions = {}): Promise<ControlServer> {
   let answer = meanwhile;
-  const server = createServer((request, response) => answer(request, response));
+  const requestIds = createRequestIds();
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
+    answered.add(request.socket);
+    answer(request, response);
+  });
+  /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
+  const answered = new WeakSet<Duplex>();
+  server.on('clientError', (error, socket) => {
+    if (answered.has(socket)) socket.destroy();
+    else refuseUnread(error, socket, requestIds);
+  });
   // The data plane keeps its connections; one that we close first would fail the request that is on its way.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
@@ -59,16 +81,27 @@ export async function createControlServer({
   };
 }
 
-const ALWAYS = { 'x-api-version': API_VERSION, ...ANSWER_GUARDS, ...JSON_TYPE };
+/** A process that waits for its stores lives; it is just not ready. */
+function starting(log: Logger | undefined): RequestListener {
+  const refusals = log && createRefusalLog(log);
+  return pageListener((exchange) => {
+    const { request, path } = exchange;
+    if (isOperatorRead(request.method) && path === '/healthz') {
+      return sendPage(exchange, 200, { status: 'alive' });
+    }
+    refusePage(exchange, STARTING, { refusals, headers: { 'retry-after': '1' } });
+  });
+}
 
-function refuse(request: IncomingMessage, response: ServerResponse): void {
-  // A process that waits for its stores lives; it is just not ready.
-  if (request.method === 'GET' && request.url === '/healthz') {
-    response.writeHead(200, ALWAYS).end('{"status":"alive"}');
-    return;
-  }
-  const requestId = String(request.headers['x-request-id'] ?? '');
-  const message = 'The control plane is starting. Send the request again.';
-  response.writeHead(ERROR_STATUS.unavailable, { ...ALWAYS, 'retry-after': '1' });
-  response.end(errorBody({ code: 'unavailable', message }, requestId));
+const STARTING: Refusal = {
+  code: 'unavailable',
+  message: 'The control plane is starting. Send the request again.',
+};
+
+/** Of what the parser refuses no more is known: `Connection: close`, and the common form. */
+function refuseUnread(error: NodeJS.ErrnoException, socket: Duplex, requestIds: RequestIds): void {
+  const { headerBytesMax } = FRONT_LIMITS;
+  const refusal = parserRefusal({ code: error.code, headerBytesMax, requestId: requestIds(undefined) });
+  if (refusal !== undefined && socket.writable) socket.end(refusal, () => socket.destroy());
+  else socket.destroy();
 }

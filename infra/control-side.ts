@@ -31,7 +31,7 @@ await runRole('control', async (context) => {
   const paths = prepareDataDir(config.dataDir);
   // For as long as this process is there: a step of the stop that takes too long may still write.
   await acquireLock(paths.lock('control'), identityOf(process.ppid));
-  const server = await createControlServer();
+  const server = await createControlServer({ log });
   const tellWhere = (postgresUrl: string) =>
     writeEndpoints(paths.endpoints, { postgresUrl, controlUrl: server.url });
   const { databaseUrl, seedDemo } = config;

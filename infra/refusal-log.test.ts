@@ -13,7 +13,7 @@ function startLog() {
   const { refused } = createRefusalLog(log, () => clock.ms);
   const tell = (status: number, requestId: string, path = '/api/v1/plans') =>
     refused(status, () => ({ requestId, method: 'GET', path, code: 'not_found' }));
-  return { lines, clock, tell };
+  return { lines, clock, tell, refused };
 }
 
 it('a refused request is found by its id, at info', () => {
@@ -49,4 +49,29 @@ it('a key in a path is not told, nor an endless path', () => {
   tell(404, 'b', `/${'x'.repeat(5_000)}`);
   expect(lines[0]?.path).toBe('/api/v1/customers/[secret]/x/[secret]/[secret]');
   expect(String(lines[1]?.path)).toHaveLength(200);
+});
+
+// Red when it is looked for before the path is decoded: `sk%5Flive%5F` is the same key.
+it.each([
+  ['/api/v1/customers/sk%5Flive%5FabcDEF123/x', '/api/v1/customers/[secret]/x'],
+  ['/api/v1/customers/%73k%5flive_%61bc/x', '/api/v1/customers/[secret]/x'],
+  ['/api/v1/customers/sk%255Flive%25255FabcDEF123', '/api/v1/customers/[secret]'],
+  ['/x/whsec%5Fa%2Bb/c=', '/x/[secret]'],
+  ['/api/v1/customers/a%20b%2Fc', '/api/v1/customers/a%20b%2Fc'],
+  ['/100%/k%C3%B6ln', '/100%/k%C3%B6ln'],
+])('of %s the log is told %s', (path, shown) => {
+  const { lines, tell } = startLog();
+  tell(404, 'a', path);
+  expect(lines[0]?.path).toBe(shown);
+});
+
+it('a method is no way around it', () => {
+  const { lines, refused } = startLog();
+  refused(405, () => ({
+    requestId: 'a',
+    method: 'sk_live_abcDEF123',
+    path: '/',
+    code: 'method_not_allowed',
+  }));
+  expect(lines[0]?.method).toBe('[secret]');
 });

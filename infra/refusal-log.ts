@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { withoutSecrets } from './secret-shapes.ts';
 
 /** Tells the log of requests that were refused, so that a caller's `requestId` is found there. */
 export interface RefusalLog {
@@ -37,7 +38,7 @@ export function createRefusalLog(log: Logger, nowMs: () => number = () => perfor
       const { requestId, method, path, code } = facts();
       const leftOut = seen.leftOut === 0 ? {} : { leftOut: seen.leftOut };
       log.info(
-        { requestId, status, code, method, path: shownPath(path), ...leftOut },
+        { requestId, status, code, method: shown(method), path: shown(path), ...leftOut },
         'a request was refused',
       );
       seen.lines += 1;
@@ -46,12 +47,11 @@ export function createRefusalLog(log: Logger, nowMs: () => number = () => perfor
   };
 }
 
-const PATH_LENGTH_MAX = 200;
+const SHOWN_CHARS_MAX = 200;
+/** Three for a character that is encoded, and encoded again. */
+const READ_CHARS_MAX = 5 * SHOWN_CHARS_MAX;
 
-/** Somebody may have put a key where an id belongs. */
-function shownPath(path: string): string {
-  return path.slice(0, PATH_LENGTH_MAX).replace(SECRETS, '[secret]');
+/** Somebody may have put a key where an id belongs, or anywhere. */
+function shown(text: string): string {
+  return withoutSecrets(text.slice(0, READ_CHARS_MAX)).slice(0, SHOWN_CHARS_MAX);
 }
-
-/** The second holds base64, of which a slash may be a part. */
-const SECRETS = /[sp]k_(?:live|test)_[\w%+=-]*|whsec_[\w%+/=-]*/g;

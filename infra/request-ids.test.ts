@@ -14,3 +14,17 @@ it('takes over only what is visible ASCII of at most 128 characters', () => {
   for (const refused of ['', ' ', 'a b', 'ä', 'a\n', 'a'.repeat(129)])
     expect(requestId(refused)).toMatch(/^req_/);
 });
+
+// Red when it is taken over: answers and log lines would repeat a key that was mistaken for an id.
+it('takes over nothing that looks like a key or a secret, encoded or not', () => {
+  const requestId = createRequestIds();
+  for (const secret of [
+    'sk_live_abcDEF123',
+    'x-pk_test_9',
+    'whsec_a+b/c=',
+    'sk%5Flive%5Fabc',
+    'sk%255flive_a',
+  ])
+    expect(requestId(secret)).toMatch(/^req_/);
+  for (const taken of ['task_live', 'risk-1', '50%', 'sk_1']) expect(requestId(taken)).toBe(taken);
+});

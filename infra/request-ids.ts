@@ -1,6 +1,10 @@
 import { newId } from '../schemas/ids.ts';
+import { holdsSecret } from './secret-shapes.ts';
 
-/** The caller's id where it is at most 128 visible ASCII characters, else one of ours. */
+/**
+ * The caller's id where it is at most 128 visible ASCII characters and has no form of a key or secret, else
+ * one of ours: it is told to logs and kept with changes.
+ */
 export type RequestIds = (callersId: string | undefined) => string;
 
 /**
@@ -19,7 +23,10 @@ export function createRequestIds(): RequestIds {
     return id;
   }
 
-  return (callersId) => (callersId !== undefined && ACCEPTABLE.test(callersId) ? callersId : next());
+  return (callersId) => {
+    if (callersId === undefined || !ACCEPTABLE.test(callersId) || holdsSecret(callersId)) return next();
+    return callersId;
+  };
 }
 
 const ACCEPTABLE = /^[\x21-\x7e]{1,128}$/;

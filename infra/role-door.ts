@@ -1,10 +1,13 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
-import { ERROR_STATUS, type Refusal } from '../schemas/error-codes.ts';
-import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
+import type { Refusal } from '../schemas/error-codes.ts';
 import { type Check, judgeChecks } from './judge-checks.ts';
 import { OPEN_ACCESS, type OperatorAccess } from './operator-access.ts';
+import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from './operator-paths.ts';
+import { type PageExchange, pageListener, refusePage, sendPage } from './page-answers.ts';
+import { createRefusalLog } from './refusal-log.ts';
+import { shareOutcome } from './shared-outcome.ts';
 
 export interface RolePages {
   metrics: Registry;
@@ -12,37 +15,43 @@ export interface RolePages {
   access?: OperatorAccess;
   /** What has to be well for this process to be ready. */
   checks: Record<string, Check>;
+  log: Logger;
 }
+
+type Page = (exchange: PageExchange, refusal?: Refusal) => Promise<void>;
 
 /** The pages of an operator on a process that has no API: alive, ready, metrics. Anything else is 404. */
-export function rolePages({ metrics, checks, access = OPEN_ACCESS }: RolePages): RequestListener {
-  const pages: Record<string, (response: ServerResponse, refusal?: Refusal) => Promise<void>> = {
-    '/healthz': async (response) => sendJson(response, 200, { status: 'alive' }),
-    '/readyz': async (response, refusal) => {
-      const readiness = await judgeChecks(checks);
-      const { status } = readiness;
-      sendJson(response, status === 'ready' ? 200 : 503, refusal ? { status } : readiness);
-    },
-    '/metrics': async (response, refusal) => {
-      if (refusal) return sendJson(response, ERROR_STATUS[refusal.code], { error: refusal });
-      const text = await metrics.metrics();
-      response.writeHead(200, { ...ALWAYS, 'content-type': metrics.contentType }).end(text);
-    },
-  };
-  return (request, response) => {
-    const page = request.method === 'GET' ? pages[(request.url ?? '').split('?')[0] ?? ''] : undefined;
-    if (!page) return sendJson(response, 404, NOT_FOUND);
+export function rolePages({ metrics, checks, log, access = OPEN_ACCESS }: RolePages): RequestListener {
+  const refusals = createRefusalLog(log);
+  const readiness = shareOutcome(() => judgeChecks(checks));
+  const metricsText = shareOutcome(() => metrics.metrics());
+  const pages = new Map<string, Page>([
+    ['/healthz', async (exchange) => sendPage(exchange, 200, { status: 'alive' })],
+    [
+      '/readyz',
+      async (exchange, refusal) => {
+        const all = await readiness();
+        const { status } = all;
+        sendPage(exchange, status === 'ready' ? 200 : 503, refusal ? { status } : all);
+      },
+    ],
+    [
+      '/metrics',
+      async (exchange, refusal) => {
+        if (refusal) return refusePage(exchange, refusal, { refusals });
+        const text = await metricsText();
+        exchange.response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+      },
+    ],
+  ]);
+  return pageListener((exchange) => {
+    const { request, path, search } = exchange;
+    const page = pages.get(path);
+    if (!page) return refusePage(exchange, NO_SUCH_PAGE, { refusals });
+    const refused = operatorPageRefusal(request.method, search);
+    if (refused) return refusePage(exchange, refused, { refusals, headers: { allow: OPERATOR_METHODS } });
     const { authorization } = request.headers;
     const refusal = access.refusalOf({ authorization, localPort: request.socket.localPort });
-    page(response, refusal).catch(() => sendJson(response, 503, { status: 'unavailable' }));
-  };
-}
-
-const ALWAYS = { 'x-api-version': API_VERSION, ...ANSWER_GUARDS };
-const NOT_FOUND = {
-  error: { code: 'not_found', message: 'This process has /healthz, /readyz and /metrics.' },
-};
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { ...ALWAYS, ...JSON_TYPE }).end(JSON.stringify(body));
+    page(exchange, refusal).catch(() => sendPage(exchange, 503, { status: 'unavailable' }));
+  });
 }

@@ -121,6 +121,15 @@ function heads(createFront: CreateFront): void {
     });
   });
 
+  // Red when it is relayed: the caller would get no word of ours.
+  it('says itself that a header block is too large for the control plane', async () => {
+    const upstream = await startUpstream((_, res) => res.writeHead(431, { connection: 'close' }).end());
+    const { url } = await startDoor(createFront, { target: () => upstream });
+    const answer = await fetch(url, { headers: { 'x-request-id': 'mine' } });
+    expect(answer.status).toBe(431);
+    expect(await answer.json()).toMatchObject({ error: { code: 'headers_too_large', requestId: 'mine' } });
+  });
+
   it('follows the control plane to another port', async () => {
     const ports = await Promise.all(['one', 'two'].map((name) => startUpstream((_, res) => res.end(name))));
     let current = ports[0];

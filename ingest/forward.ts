@@ -1,12 +1,13 @@
-import { METHODS } from 'node:http';
 import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { RefusalLog } from '../infra/refusal-log.ts';
+import { SENT_METHOD } from '../infra/sent-method.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
 import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './gather-body.ts';
 import type { ForwardMetrics } from './metrics.ts';
+import { createReachableNote } from './reachable-note.ts';
 import type { SenderOf } from './sender-of.ts';
 
 export interface Forwarder {
@@ -60,9 +61,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   function forward(exchange: Exchange): void {
     const path = forwardableTarget(exchange);
-    const isKnown = METHODS.includes(exchange.method);
     if (places.areAllTaken()) refuse(exchange, BUSY);
-    else if (!isKnown) refuse(exchange, { code: 'method_not_allowed', message: NO_METHOD });
     else if (target() === undefined) refuse(exchange, AWAY);
     else if (path === undefined) refuse(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
@@ -93,8 +92,10 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         reachable(failure);
       },
     });
-    const parts = { method: exchange.method as Dispatcher.HttpMethod, path, body: gathered?.body ?? null };
-    upstream(url).dispatch({ ...parts, headers: requestHeaders(exchange), ...limits }, relay);
+    const method = sentMethod(exchange);
+    const headers = requestHeaders(exchange);
+    if (method !== exchange.method) headers.push(SENT_METHOD, exchange.method);
+    upstream(url).dispatch({ method, path, body: gathered?.body ?? null, headers, ...limits }, relay);
   }
 
   function refuse(exchange: Exchange, refusal: Refusal): void {
@@ -144,12 +145,16 @@ function createPlaces(max: number) {
 
 const OVERLOADED = 'Too many requests are under way. Try again in a second.';
 const UNAVAILABLE = 'The control plane cannot be reached at the moment. Try again in a second.';
-const NO_METHOD = 'No path takes this method.';
 const NOT_FORWARDABLE =
   'The method, the path or a header of this request holds characters that HTTP does not allow.';
 
 const BUSY: Refusal = { code: 'overloaded', message: OVERLOADED };
 const AWAY: Refusal = { code: 'unavailable', message: UNAVAILABLE };
+
+const HEADERS_TOO_LARGE: Refusal = {
+  code: 'headers_too_large',
+  message: 'The header block is larger than the control plane takes. Send fewer or shorter headers.',
+};
 
 /** How long a client whose body is not waited for has to read why. */
 const GOODBYE_MS = 1_000;
@@ -196,19 +201,25 @@ function createUpstream({ timeouts, connectionsMax, log }: UpstreamOptions) {
   });
 }
 
-/** One line in the log when the control plane goes away and one when it is back, not one per request. */
-function createReachableNote(log: Logger): (failure: Error | undefined) => void {
-  let away = false;
-  return (failure) => {
-    if (failure === undefined && away) log.info('the control plane answers again');
-    if (failure !== undefined && !away) log.warn({ err: failure }, 'the control plane does not answer');
-    away = failure !== undefined;
-  };
+const FORWARDED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** HTTP has it and no path takes it. */
+const TAKEN_NOWHERE = 'LINK';
+
+/**
+ * The control plane refuses a method that no path takes, as it knows which there are: version, path and
+ * `Allow`. It is sent another in its place, since the connection could not carry every one: CONNECT is no
+ * request to a server, and others are no HTTP.
+ */
+function sentMethod({ method }: Exchange): Dispatcher.HttpMethod {
+  return (FORWARDED.has(method) ? method : TAKEN_NOWHERE) as Dispatcher.HttpMethod;
 }
 
 function hasBody({ headers }: Exchange): boolean {
   return headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
 }
+
+/** Of the parser there, and of nothing else: it says no more than that. */
+const TOO_LARGE_STATUS = ERROR_STATUS.headers_too_large;
 
 interface RelayEnds {
   refuse(refusal: Refusal): void;
@@ -227,16 +238,17 @@ function createRelay(exchange: Exchange, { refuse, over }: RelayEnds): Dispatche
       if (exchange.aborted) given.abort(new Error('the client is gone'));
     },
     onResponseStart: (given, status, headers) => {
-      if (status < 200) return;
+      if (status < 200 || status === TOO_LARGE_STATUS) return;
       answering = true;
       exchange.begin(status, answerHeaders(headers));
       exchange.onDrain(() => given.resume());
     },
     onResponseData: (given, chunk) => {
-      if (!exchange.write(chunk)) given.pause();
+      if (answering && !exchange.write(chunk)) given.pause();
     },
     onResponseEnd: () => {
-      exchange.end();
+      if (answering) exchange.end();
+      else refuse(HEADERS_TOO_LARGE);
       over();
     },
     onResponseError: (_, error) => {

@@ -1,4 +1,5 @@
 import type { Exchange } from '../infra/ports/http-front.ts';
+import { SENT_METHOD } from '../infra/sent-method.ts';
 
 /**
  * A name that HTTP does not know is the caller's own, and none that the control plane reads. The older native
@@ -55,7 +56,7 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /** The request id is decided here; the length is that of what is sent on, which undici writes. */
-const NOT_PASSED_ON = new Set([...HOP_BY_HOP, 'x-request-id', 'content-length']);
+const NOT_PASSED_ON = new Set([...HOP_BY_HOP, 'x-request-id', 'content-length', SENT_METHOD]);
 
 /** The front puts these on every answer itself. */
 const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'x-content-type-options', 'date']);

@@ -12,10 +12,10 @@ import { createForwarder, type ForwarderOptions } from './forward.ts';
 /** A front that forwards everything. */
 export async function startDoor(
   createFront: CreateFront,
-  options: Omit<ForwarderOptions, 'log'>,
+  options: Omit<ForwarderOptions, 'log'> & Partial<Pick<ForwarderOptions, 'log'>>,
   limits: Parameters<typeof startFront>[2] = {},
 ): Promise<RunningFront> {
-  const forwarder = createForwarder({ ...options, log: SILENT });
+  const forwarder = createForwarder({ log: SILENT, ...options });
   onTestFinished(() => forwarder.close());
   return await startFront(createFront, forwarder.forward, limits);
 }

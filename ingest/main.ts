@@ -92,13 +92,13 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
   });
   closer.add('forwarder', { close: () => forwarder.close() });
   const access = createOperatorAccess(config);
-  const pages = {
-    ...{ metrics, controlUrl: whereabouts.controlUrl, isAlone: !isSupervised, access },
+  const operations = createOperations({
+    ...{ metrics, controlUrl: whereabouts.controlUrl, isAlone: !isSupervised, access, refusals },
     obstacles: () => obstacles(),
+    ownPort: config.metricsPort,
     controlToken: () => dataPlane.secrets().internalToken.toString('base64url'),
-  };
-  const operations = createOperations(pages);
-  await openOperatorFront(dataPlane, createOperations({ ...pages, localPort: config.metricsPort }));
+  });
+  await openOperatorFront(dataPlane, operations.onOwnPort);
   const front = await chooseFront(
     (exchange) => {
       const operation = usageOperation(exchange);
@@ -122,17 +122,11 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
 /** METRICS_PORT, where it is set. */
 async function openOperatorFront(
   { config, closer, log }: DataPlane,
-  answers: (exchange: Exchange) => boolean,
+  answer: (exchange: Exchange) => void,
 ): Promise<void> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return;
-  const front = createNodeFront(
-    (exchange) => {
-      if (!answers(exchange)) refuseElsewhere(exchange);
-    },
-    FRONT_LIMITS,
-    log,
-  );
+  const front = createNodeFront(answer, FRONT_LIMITS, log);
   await listen(front, { host, port, variables: 'METRICS_HOST and METRICS_PORT' });
   closer.add('operator port', { drain: () => front.close(DRAIN_MS) });
 }
@@ -157,12 +151,6 @@ async function listen(front: HttpFront, { host, port, variables }: Address): Pro
   const privileged = port > 0 && port < 1024 ? ' Ports below 1024 are for root on most machines.' : '';
   const message = `${host}:${port} is taken or not ours: set ${variables} to a free address.${privileged}`;
   throw new Fatal('listen_failed', message, { cause });
-}
-
-function refuseElsewhere(exchange: Exchange): void {
-  const refusal = { code: 'not_found', message: 'This port has /healthz, /readyz and /metrics.' } as const;
-  const body = Buffer.from(errorBody(refusal, exchange.requestId));
-  exchange.respond(ERROR_STATUS.not_found, { 'content-type': 'application/json' }, body);
 }
 
 function refuseWhileOpening(exchange: Exchange, refusals: RefusalLog): void {

@@ -16,6 +16,8 @@ const MEANS = {
   },
   mounting: { isThere: mayMount, named: 'mkfs.ext4, and the right to mount a small file system (root)' },
   tar: { isThere: hasTar, named: 'tar' },
+  nginx: { isThere: () => starts('nginx', '-v'), named: 'nginx (Debian: apt-get install nginx)' },
+  caddy: { isThere: () => starts('caddy', 'version'), named: 'Caddy (Debian: apt-get install caddy)' },
   broker: {
     isThere: () => isGiven('TEST_KAFKA_BROKERS') || canStartKafka(),
     named: 'a Kafka broker: TEST_KAFKA_BROKERS, or Docker, or Java and Maven',
@@ -55,7 +57,11 @@ function isGiven(variable: string): boolean {
 }
 
 export function hasTar(): boolean {
-  return spawnSync('tar', ['--version']).status === 0;
+  return starts('tar', '--version');
+}
+
+function starts(command: string, argument: string): boolean {
+  return spawnSync(command, [argument]).status === 0;
 }
 
 export interface NeedyTests {
@@ -82,6 +88,8 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
   { pattern: `${UPGRADE}/upgrade.sys.test.ts`, what: 'data of the release before', means: ['tar'] },
   { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
+  { pattern: 'ingest/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
+  { pattern: 'ingest/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
   {
     pattern: 'infra/testing-servers/servers.store.test.ts',
     what: 'servers for tests',

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { OperatorAccess, OperatorCaller } from '../../infra/operator-access.ts';
+import { shareOutcome } from '../../infra/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';
@@ -29,6 +30,7 @@ export interface ServiceDeps {
 
 export function createServicePages({ readiness, metrics, access }: ServiceDeps): PublicPages {
   const description = JSON.stringify(openApi());
+  const metricsText = shareOutcome(() => metrics.metrics());
   let docs: DocsPage | undefined;
   const docsPage = () => {
     docs ??= readDocsPage();
@@ -46,7 +48,7 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
     'service.metrics': async (_, caller) => {
       const refusal = access.refusalOf(caller);
       if (refusal) throw new Rejected(refusal.code, refusal.message);
-      return { mediaType: metrics.contentType, body: await metrics.metrics() };
+      return { mediaType: metrics.contentType, body: await metricsText() };
     },
     'service.openapi': () => json(200, description),
     'service.docs': () => ({

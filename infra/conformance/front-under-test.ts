@@ -18,6 +18,13 @@ export const TEST_LIMITS: FrontLimits = {
 
 export const SILENT = pino({ level: 'silent' });
 
+/** A log whose lines a test reads. */
+export function keptLog() {
+  const lines: Array<Record<string, unknown>> = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
+}
+
 export interface RunningFront {
   front: HttpFront;
   port: number;

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Exchange } from '../ports/http-front.ts';
-import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
+import {
+  answerJson,
+  type CreateFront,
+  describeRequest,
+  keptLog,
+  startFront,
+  TEST_LIMITS,
+} from './front-under-test.ts';
 import { quantities } from './http-front-quantities.ts';
 import { openConnection, type RawConnection, requestHead, until } from './raw-connection.ts';
 
@@ -25,6 +32,33 @@ function largeHeaders(createFront: CreateFront): void {
       code: 'headers_too_large',
       requestId: 'mine',
     });
+  });
+
+  // Red when characters are counted: these are of two, three and four bytes.
+  it.each(['ü', '☂', '🌂'])('counts bytes: of %s in a header', async (character) => {
+    const { port } = await startFront(createFront, describeRequest);
+    const bytesOf = (bytes: number) => character.repeat(Math.floor(bytes / Buffer.byteLength(character)));
+    for (const [bytes, status] of [
+      [16_000, 200],
+      [16_500, 431],
+    ] as const) {
+      const client = await openConnection(port);
+      client.send(Buffer.from(requestHead('GET / HTTP/1.1', [`X-Large: ${bytesOf(bytes)}`])));
+      expect((await client.answer()).status).toBe(status);
+    }
+  });
+
+  it('tells the log of a header block over the limit, at the rate of other refusals', async () => {
+    const { log, lines } = keptLog();
+    const front = createFront(describeRequest, TEST_LIMITS, log);
+    onTestFinished(() => front.close(0));
+    const url = `http://127.0.0.1:${await front.listen('127.0.0.1', 0)}/large`;
+    const headers = { 'x-large': 'x'.repeat(17_000), 'x-request-id': 'mine' };
+    for (let at = 0; at < 20; at += 1) await (await fetch(url, { headers })).arrayBuffer();
+    expect(lines[0]).toMatchObject({
+      ...{ requestId: 'mine', status: 431, code: 'headers_too_large', method: 'GET', path: '/large' },
+    });
+    expect(lines.length).toBeLessThan(20);
   });
 
   // Red without the binary's own bound set: the native parser refuses 4 KiB that come in two packets.

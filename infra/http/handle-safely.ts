@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Exchange, RequestHandler } from '../ports/http-front.ts';
+import type { RefusalLog } from '../refusal-log.ts';
 import { JSON_TYPE } from './answer-head.ts';
 import { headersTooLarge, internalError } from './request-head.ts';
 
@@ -14,6 +15,8 @@ export function handleSafely(handler: RequestHandler, exchange: Exchange, log: L
 }
 
 /** The 431. */
-export function refuseHeaders(exchange: Exchange, headerBytesMax: number): void {
-  exchange.respond(431, JSON_TYPE, headersTooLarge(headerBytesMax, exchange.requestId));
+export function refuseHeaders(exchange: Exchange, headerBytesMax: number, refusals: RefusalLog): void {
+  const { requestId, method, path } = exchange;
+  exchange.respond(431, JSON_TYPE, headersTooLarge(headerBytesMax, requestId));
+  refusals.refused(431, () => ({ requestId, method, path, code: 'headers_too_large' }));
 }

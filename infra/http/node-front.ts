@@ -9,19 +9,18 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
-import { errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
+import { createRefusalLog } from '../refusal-log.ts';
 import { createRequestIds, type RequestIds } from '../request-ids.ts';
-import { API_VERSION, statusLine } from './answer-head.ts';
 import type { FrontLimits } from './front-limits.ts';
 import { handleSafely, refuseHeaders } from './handle-safely.ts';
 import { NodeExchange } from './node-exchange.ts';
+import { parserRefusal } from './parser-refusal.ts';
 import {
   addHeader,
   HEADER_LINE_BYTES,
-  headersTooLarge,
+  isTooLarge,
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
@@ -30,6 +29,7 @@ import { createUnreadAnswers } from './unread-answers.ts';
 /** The twin of the native front, over node:http, for machines where the native binary does not load. */
 export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const requestIds = createRequestIds();
+  const refusals = createRefusalLog(log);
   /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
   const used = new WeakSet<Duplex>();
   const unread = createUnreadAnswers(limits.unreadBytesMax);
@@ -37,11 +37,12 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
 
   function answer(req: IncomingMessage, res: ServerResponse): void {
     used.add(req.socket);
-    const { head, headerBytes } = readHead(req, requestIds);
-    const { answerStallMs } = limits;
+    const read = readHead(req, requestIds);
+    const { head } = read;
+    const { answerStallMs, headerBytesMax } = limits;
     const isClosing = () => !server.listening;
     const exchange = new NodeExchange({ req, res, head, answerStallMs, unread, isClosing });
-    if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
+    if (isTooLarge(read, headerBytesMax)) refuseHeaders(exchange, headerBytesMax, refusals);
     else handleSafely(handler, exchange, log);
   }
 
@@ -49,7 +50,9 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
   server.on('checkExpectation', answer);
   server.maxConnections = limits.connectionsMax;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const refusal = used.has(socket) ? undefined : parserRefusal(error.code, limits, requestIds);
+    const { headerBytesMax } = limits;
+    const refused = { code: error.code, headerBytesMax, requestId: requestIds(undefined) };
+    const refusal = used.has(socket) ? undefined : parserRefusal(refused);
     if (refusal !== undefined && socket.writable) socket.end(refusal, () => socket.destroy());
     else socket.destroy();
   });
@@ -82,17 +85,18 @@ function readHead(req: IncomingMessage, requestIds: RequestIds): ReadHead {
   const target = asText(url);
   const mark = target.indexOf('?');
   const headers = new Map<string, string>();
-  let headerBytes = method.length + url.length + REQUEST_LINE_BYTES;
+  let headerChars = method.length + target.length + REQUEST_LINE_BYTES;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    headerBytes += name.length + value.length + HEADER_LINE_BYTES;
-    addHeader(headers, name.toLowerCase(), asText(value));
+    const [name = '', raw = ''] = rawHeaders.slice(at, at + 2);
+    const value = asText(raw);
+    headerChars += name.length + value.length + HEADER_LINE_BYTES;
+    addHeader(headers, name.toLowerCase(), value);
   }
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? '' : target.slice(mark + 1);
   return {
     head: { method, path, query, headers, requestId: requestIds(headers.get('x-request-id')) },
-    headerBytes,
+    headerChars,
   };
 }
 
@@ -102,34 +106,6 @@ function asText(latin1: string): string {
 }
 
 const BEYOND_ASCII = /[\x80-\xff]/;
-
-/** What is written where no HTTP could be read; nothing to a client who was merely too slow. */
-function parserRefusal(
-  code: string | undefined,
-  limits: FrontLimits,
-  requestIds: RequestIds,
-): string | undefined {
-  if (code === undefined || !code.startsWith('HPE_')) return undefined;
-  const requestId = requestIds(undefined);
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return bareAnswer(431, requestId, headersTooLarge(limits.headerBytesMax, requestId).toString());
-  }
-  const message = 'This is not an HTTP/1.1 request.';
-  return bareAnswer(400, requestId, errorBody({ code: 'invalid_request', message }, requestId));
-}
-
-function bareAnswer(status: number, requestId: string, body: string): string {
-  const head = [
-    `HTTP/1.1 ${statusLine(status)}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-API-Version: ${API_VERSION}`,
-    ...Object.entries(ANSWER_GUARDS).map(([name, value]) => `${name}: ${value}`),
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
-}
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -11,8 +11,8 @@ export interface RequestHead {
 
 export interface ReadHead {
   head: RequestHead;
-  /** Of request line and headers. A character counts as a byte. */
-  headerBytes: number;
+  /** Of request line and headers, as text. */
+  headerChars: number;
 }
 
 /** Adds a header; the values of a repeated one are joined. `name` in lower case. */
@@ -45,6 +45,27 @@ const LENGTH = /^\d{1,15}$/;
 export const HEADER_LINE_BYTES = 4;
 /** The same for the request line: two spaces, `HTTP/1.1` and the line's end. */
 export const REQUEST_LINE_BYTES = 12;
+
+/**
+ * True where request line and headers take more bytes than that. Bytes are those of the text in UTF-8, as
+ * the control plane is sent it: of a byte that is no UTF-8, those of what stands for it. They are counted
+ * only where characters do not decide, so not of an ordinary request.
+ */
+export function isTooLarge({ head, headerChars }: ReadHead, bytesMax: number): boolean {
+  if (headerChars > bytesMax) return true;
+  return headerChars * BYTES_PER_CHARACTER_MAX > bytesMax && headerChars + bytesBeyond(head) > bytesMax;
+}
+
+/** Of UTF-8, per UTF-16 unit. */
+const BYTES_PER_CHARACTER_MAX = 3;
+
+/** What the text takes beyond a byte for each character. */
+function bytesBeyond({ method, path, query, headers }: RequestHead): number {
+  let beyond = 0;
+  for (const text of [method, path, query, ...[...headers].flat()])
+    beyond += Buffer.byteLength(text) - text.length;
+  return beyond;
+}
 
 /** The body of a 431. */
 export function headersTooLarge(headerBytesMax: number, requestId: string): Buffer {

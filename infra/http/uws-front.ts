@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
+import { createRefusalLog } from '../refusal-log.ts';
 import { createRequestIds, type RequestIds } from '../request-ids.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -12,6 +13,7 @@ import {
   addHeader,
   framingOf,
   HEADER_LINE_BYTES,
+  isTooLarge,
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
@@ -35,6 +37,8 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
   const uws = loadUws();
   const app = uws.App() as TemplatedApp & ListenWithOptions;
   const requestIds = createRequestIds();
+  const refusals = createRefusalLog(log);
+  const { headerBytesMax } = limits;
   const connections = createConnectionCount(limits.connectionsMax, log);
   const underway = createUnderway(limits);
   let listening: us_listen_socket | undefined;
@@ -42,13 +46,13 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
 
   app.filter(boundConnections);
   app.any('/*', (res, req) => {
-    const { head, headerBytes } = readHead(req, requestIds);
-    const framing = framingOf(head.headers);
-    const exchange = new UwsExchange(res, head, underway, framing === 'chunked');
+    const read = readHead(req, requestIds);
+    const framing = framingOf(read.head.headers);
+    const exchange = new UwsExchange(res, read.head, underway, framing === 'chunked');
     underway.begins();
     // Closed without a word: the parser goes on with what follows a request that was answered.
     if (framing === 'ambiguous') exchange.breakOff();
-    else if (headerBytes > limits.headerBytesMax) refuseHeaders(exchange, limits.headerBytesMax);
+    else if (isTooLarge(read, headerBytesMax)) refuseHeaders(exchange, headerBytesMax, refusals);
     else handleSafely(handler, asked(exchange), log);
     exchange.awaitBody();
   });
@@ -117,13 +121,13 @@ function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {
   // Undefined when there is no question mark, whatever the declarations say.
   const query = req.getQuery() ?? '';
   const headers = new Map<string, string>();
-  let headerBytes = method.length + path.length + query.length + REQUEST_LINE_BYTES;
+  let headerChars = method.length + path.length + query.length + REQUEST_LINE_BYTES;
   req.forEach((name, value) => {
-    headerBytes += name.length + value.length + HEADER_LINE_BYTES;
+    headerChars += name.length + value.length + HEADER_LINE_BYTES;
     addHeader(headers, name, value);
   });
   const requestId = requestIds(headers.get('x-request-id'));
-  return { head: { method, path, query, headers, requestId }, headerBytes };
+  return { head: { method, path, query, headers, requestId }, headerChars };
 }
 
 /** The requests that are not answered yet, and what they may take. */

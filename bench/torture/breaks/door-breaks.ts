@@ -39,6 +39,24 @@ export const DOOR_BREAKS: readonly Break[] = [
     ],
   },
   {
+    name: 'readiness-asked-anew',
+    promises: [9],
+    why: 'whoever reaches /readyz has each request ask the stores, and takes the counters from everybody',
+    module: 'infra/shared-outcome',
+    find: 'if (shared === undefined || isStale) shared = begin();',
+    replace: 'shared = begin();',
+    provedBy: [
+      {
+        test: 'infra/role-door.test.ts',
+        title: 'asks its stores once for all who ask meanwhile, whatever they may see',
+      },
+      {
+        test: 'ingest/operations.test.ts',
+        title: 'asks both planes once for all who ask meanwhile, on whatever port',
+      },
+    ],
+  },
+  {
     name: 'metadata-rounded',
     promises: [7],
     why: 'a double rounds 123456789.000000000001, and 1e400 is acknowledged as null',

@@ -1,0 +1,47 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
+import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
+import type { RefusalLog } from './refusal-log.ts';
+import { createRequestIds } from './request-ids.ts';
+
+/** One request for a page of a process, and its answer: the headers that every answer carries are on it. */
+export interface PageExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  /** Without the query. */
+  path: string;
+  search: URLSearchParams;
+}
+
+/** A listener for pages that are answered without the API around them. */
+export function pageListener(answer: (exchange: PageExchange) => void): RequestListener {
+  const requestIds = createRequestIds();
+  return (request, response) => {
+    const { url = '' } = request;
+    const mark = url.indexOf('?');
+    const requestId = requestIds(request.headers['x-request-id'] as string | undefined);
+    const headers = { 'x-api-version': API_VERSION, 'x-request-id': requestId, ...ANSWER_GUARDS };
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const search = new URLSearchParams(mark < 0 ? '' : url.slice(mark));
+    answer({ request, response, requestId, path, search });
+  };
+}
+
+export function sendPage({ response }: PageExchange, status: number, body: unknown): void {
+  response.writeHead(status, JSON_TYPE).end(JSON.stringify(body));
+}
+
+/** Answers with the error body, and says so in the log. */
+export function refusePage(
+  { request, response, requestId, path }: PageExchange,
+  refusal: Refusal,
+  { refusals, headers = {} }: { refusals?: RefusalLog | undefined; headers?: Record<string, string> },
+): void {
+  const { code } = refusal;
+  const status = ERROR_STATUS[code];
+  response.writeHead(status, { ...JSON_TYPE, ...headers }).end(errorBody(refusal, requestId));
+  refusals?.refused(status, () => ({ requestId, method: String(request.method), path, code }));
+}

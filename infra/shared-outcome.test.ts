@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { deferred } from './deferred-under-test.ts';
+import { shareOutcome } from './shared-outcome.ts';
+
+/*
+ * Breaks that turn it red: each caller makes its own; nothing is kept; what is kept is kept for ever; a
+ * failure is made again for everyone.
+ */
+function startShared() {
+  const clock = { ms: 0 };
+  const made: Array<ReturnType<typeof deferred<string>>> = [];
+  const ask = shareOutcome(
+    () => {
+      const next = deferred<string>();
+      made.push(next);
+      return next.promise;
+    },
+    { keptMs: 1_000, nowMs: () => clock.ms },
+  );
+  return { clock, made, ask };
+}
+
+it('everybody who asks meanwhile shares one outcome, and it is kept for its time', async () => {
+  const { clock, made, ask } = startShared();
+  const asked = Array.from({ length: 1_500 }, ask);
+  clock.ms = 5_000;
+  asked.push(ask());
+  expect(made).toHaveLength(1);
+  made[0]?.resolve('one');
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']));
+  clock.ms = 5_999;
+  expect(await ask()).toBe('one');
+  clock.ms = 6_000;
+  const next = ask();
+  expect(made).toHaveLength(2);
+  made[1]?.resolve('two');
+  expect(await next).toBe('two');
+});
+
+it('a failure is shared and kept as well', async () => {
+  const { clock, made, ask } = startShared();
+  const asked = [ask(), ask()];
+  made[0]?.reject(new Error('away'));
+  for (const one of asked) await expect(one).rejects.toThrow('away');
+  await expect(ask()).rejects.toThrow('away');
+  expect(made).toHaveLength(1);
+  clock.ms = 1_000;
+  void ask();
+  expect(made).toHaveLength(2);
+});

@@ -1,0 +1,37 @@
+/** How long what was found is good for everybody. Twice as old at most, where one process asks another. */
+const KEPT_MS = 1_000;
+
+interface Keeping {
+  keptMs?: number;
+  nowMs?: () => number;
+}
+
+/**
+ * One `make` at a time, whoever asks: all who ask meanwhile share its outcome, and so does who asks within a
+ * second of its end. Of what anybody may ask for and costs more than a request may cost. A failure is an
+ * outcome as well.
+ */
+export function shareOutcome<Outcome>(
+  make: () => Promise<Outcome>,
+  { keptMs = KEPT_MS, nowMs = () => performance.now() }: Keeping = {},
+): () => Promise<Outcome> {
+  let shared: Promise<Outcome> | undefined;
+  /** Undefined while it is being made. */
+  let madeAtMs: number | undefined;
+
+  function begin(): Promise<Outcome> {
+    madeAtMs = undefined;
+    const over = () => {
+      madeAtMs = nowMs();
+    };
+    const made = make();
+    made.then(over, over);
+    return made;
+  }
+
+  return () => {
+    const isStale = madeAtMs !== undefined && nowMs() - madeAtMs >= keptMs;
+    if (shared === undefined || isStale) shared = begin();
+    return shared;
+  };
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { keptLog } from '../infra/conformance/front-under-test.ts';
+import { openConnection, requestHead } from '../infra/conformance/raw-connection.ts';
+import { createUwsFront } from '../infra/http/uws-front.ts';
+import { ROUTES } from '../schemas/routes.ts';
+import { startDoor, startUpstream } from './forwarder-under-test.ts';
+
+/*
+ * The native front only: node:http refuses a method it does not know itself, and closes on CONNECT.
+ *
+ * The control plane knows which paths there are and what they take, and that a version goes first. Red when
+ * a method that no path takes is judged here, or when it fails on its way: a 503, and lines in the log.
+ */
+it('has the control plane refuse a method that no path takes', async () => {
+  const { log, lines } = keptLog();
+  const taken = new Set(Object.values(ROUTES).map(({ method }) => String(method)));
+  const sent: unknown[] = [];
+  const upstream = await startUpstream((req, res) => {
+    sent.push(req.headers['x-sent-method']);
+    if (req.url?.startsWith('/api/v2')) res.writeHead(404, { 'content-length': 7 }).end('version');
+    else if (taken.has(String(req.method))) res.end('carried out');
+    else res.writeHead(405, { allow: 'GET, HEAD, POST', 'content-length': 6 }).end('method');
+  });
+  const { port } = await startDoor(createUwsFront, { target: () => upstream, log });
+  for (const method of METHODS) {
+    const client = await openConnection(port);
+    client.send(requestHead(`${method} /api/v2/plans HTTP/1.1`, ['X-Sent-Method: GET']));
+    expect(await client.answer(), method).toMatchObject({ status: 404, body: 'version' });
+    client.send(requestHead(`${method} /api/v1/plans HTTP/1.1`));
+    const answer = await client.answer();
+    expect(answer, method).toMatchObject({ status: 405, body: 'method' });
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+  }
+  // For the log there.
+  expect([...new Set(sent)]).toEqual(METHODS);
+  expect(lines).toEqual([]);
+});
+
+const METHODS = ['CONNECT', 'FOO', 'get', 'TRACE', 'PROPFIND'];

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { keptLog } from '../infra/conformance/front-under-test.ts';
+import { createReachableNote } from './reachable-note.ts';
+
+/* Breaks that turn it red: no rate; an outage is never told of because it began soon after another. */
+it('an outage is told of once in ten seconds, and one that lasts is told of', () => {
+  const { log, lines } = keptLog();
+  const clock = { ms: 0 };
+  const note = createReachableNote(log, () => clock.ms);
+  const messages = () => lines.splice(0).map(({ msg }) => msg);
+  for (let at = 0; at < 100; at += 1) {
+    note(new Error('away'));
+    note(undefined);
+  }
+  expect(messages()).toEqual(['the control plane does not answer', 'the control plane answers again']);
+  clock.ms = 9_999;
+  note(new Error('away'));
+  expect(messages()).toEqual([]);
+  clock.ms = 10_000;
+  note(new Error('away'));
+  note(new Error('away'));
+  expect(lines).toMatchObject([{ level: 40, leftOut: 100 }]);
+  messages();
+  note(undefined);
+  note(undefined);
+  expect(messages()).toEqual(['the control plane answers again']);
+});
