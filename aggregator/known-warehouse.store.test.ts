@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { openLoadStores } from '../infra/conformance/load-stores.ts';
@@ -6,9 +8,11 @@ import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { readKnownStamp } from '../infra/store/warehouse-stamps.ts';
 import { testFolder } from '../infra/test-folder.ts';
 import { stampsInFolder, stampsInTable, type WarehouseStamp } from '../infra/warehouse-stamps.ts';
+import { Transient } from '../schemas/failures.ts';
 import { events, exactly, settledUpTo, start, WAIT } from './aggregator-under-test.ts';
 import { createKnownWarehouse, keepStamping } from './known-warehouse.ts';
 import { rebuildWarehouse } from './rebuild-warehouse.ts';
+import { rangeEnds } from './store/ranges.ts';
 
 const log = pino({ level: 'silent' });
 const COUNTED = 40;
@@ -145,8 +149,70 @@ it('is stamped again and again while more is loaded, and not while nothing is', 
   expect(positions).toEqual(['a']);
   position = 'b';
   await vi.waitFor(() => expect(positions).toEqual(['a', 'b']), WAIT);
-  await kept.close();
+  await kept.drain();
 });
+
+// Red when it is taken for one: it ends the start with a stack and 1.
+it.each(['', '{"id":', 'null', '{"id":"a"}', '[]'])(
+  'a stamp that holds %j is refused with 4',
+  async (text) => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'metergate-stamp.json'), text);
+    const refusal = await refusalOf(async () => void (await stampsInFolder(folder).read()));
+    expect(refusal).toMatchObject({ code: 'warehouse_stamp_damaged', exit: 4 });
+    expect(refusal.message).toContain(`${folder}/metergate-stamp.json cannot be read: restore`);
+  },
+);
+
+// Red when an orderly stop sets none: a copy of the last minute would be taken, and what came since be lost.
+it('is stamped once more at an orderly stop, so that a copy taken while it ran is refused', async () => {
+  const { stores, refuse, stamp, write, noted } = await installation('a folder');
+  await stamp();
+  const copied = await noted();
+  const logId = Buffer.from(stores.reader.logId).toString('hex');
+  const kept = keepStamping({ stamp, position: () => rangeEnds(stores.pool, logId), log });
+  await kept.drain();
+  await kept.close();
+  await refuse();
+  await write(copied);
+  expect(await refusalOf(refuse)).toMatchObject({ code: 'warehouse_older', exit: 4 });
+});
+
+it('is stamped at an orderly stop only where more was loaded since, and after what is drained', async () => {
+  let position = 'a';
+  const positions: string[] = [];
+  const stamp = async () => void positions.push(position);
+  const kept = keepStamping({ stamp, position: async () => position, log }, 5);
+  await vi.waitFor(() => expect(positions).toEqual(['a']), WAIT);
+  await kept.drain();
+  position = 'b';
+  await kept.close();
+  expect(positions).toEqual(['a', 'b']);
+  const idle = keepStamping({ stamp, position: async () => position, log }, 5);
+  await vi.waitFor(() => expect(positions).toEqual(['a', 'b', 'b']), WAIT);
+  await idle.drain();
+  await idle.close();
+  expect(positions).toEqual(['a', 'b', 'b']);
+});
+
+// Red when the stop waits for a database that hangs: it has 7 s for everything.
+it.each(['at its position', 'at its stamp'])(
+  'a stop goes on where the last stamp hangs %s',
+  async (where) => {
+    const hangs = () => new Promise<never>(() => undefined);
+    const kept = keepStamping(
+      {
+        stamp: where === 'at its stamp' ? hangs : async () => undefined,
+        position: where === 'at its position' ? hangs : async () => 'a',
+        log,
+      },
+      60_000,
+      20,
+    );
+    await kept.drain();
+    await expect(kept.close()).rejects.toBeInstanceOf(Transient);
+  },
+);
 
 // Red when what was set aside comes back with it, and when one that was cut off counts twice.
 it('one that is made again of the log has each event once, also when it is made twice', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import { inTime } from '../infra/look-ups.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { throwTransient } from '../infra/postgres/unavailable.ts';
 import { REBUILD, refuseOtherWarehouse } from '../infra/refuse-other-warehouse.ts';
@@ -80,11 +81,18 @@ async function hasEvents({ warehouse }: KnownWarehouseDeps): Promise<boolean> {
 
 const STAMP_EVERY_MS = 60_000;
 
-/** Stamps it while more is loaded: one that is put back from an hour ago is older by that. */
+/** What a stop has for it: a database that hangs must not hold the stop up. */
+const LAST_STAMP_MS = 2_000;
+
+/**
+ * Stamps it while more is loaded, and at an orderly stop: a copy that was taken while it ran is older by
+ * that. Not seen is one that is put back after a kill, and was taken since the stamp before it.
+ */
 export function keepStamping(
   { stamp, position, log }: Pick<KnownWarehouse, 'stamp'> & { position: () => Promise<string>; log: Logger },
   everyMs = STAMP_EVERY_MS,
-): { close(): Promise<void> } {
+  lastStampMs = LAST_STAMP_MS,
+): { drain(): Promise<void>; close(): Promise<void> } {
   const wakeup = createWakeup();
   let isClosing = false;
   let stamped: string | undefined;
@@ -104,10 +112,12 @@ export function keepStamping(
 
   const kept = keep();
   return {
-    async close() {
+    async drain() {
       isClosing = true;
       wakeup.wake();
-      await kept;
+      await inTime(kept, lastStampMs);
     },
+    /** When nothing is loaded any more. Throws Transient where it takes too long. */
+    close: () => inTime(stampOnce(), lastStampMs),
   };
 }

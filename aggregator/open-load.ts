@@ -98,7 +98,7 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
   await whenThere('ClickHouse', known.stamp, log);
   const position = () => rangeEnds(pool, logId);
   const stamping = keepStamping({ stamp: known.stamp, position, log });
-  closer.add('stamps of the warehouse', { drain: () => stamping.close() });
+  closer.add('stamps of the warehouse', stamping);
 }
 
 /** The others are of two installations, or of two times, and what is put there would be mixed with that. */

@@ -70,7 +70,23 @@ describe('a body', () => {
   it('says of a misspelt field what was meant, where it is missing and where it is refused', async () => {
     const missing = await api.call('POST', SUBSCRIPTIONS, { body: { customer_id: 'a', planId: 'b' } });
     expectRefusal(missing, 'invalid_request', 'customerId');
-    expect(missing.body.error.message).toContain('`customer_id`');
+    expect(missing.body.error.message).toBe(
+      '`customerId` is required. The field `customer_id` is not known. Did you mean `customerId`?',
+    );
+    // Also for other reasons than the field that is missing.
+    expect(missing.headers['x-ignored-fields']).toBe('customer_id');
+    const named = await api.call('POST', CUSTOMERS, { body: { full_name: 'Ada', email: 'a@example.com' } });
+    expectRefusal(named, 'invalid_request', 'name');
+    expect(named.body.error.message).toBe(
+      '`name` is required. The field `full_name` is not known. Did you mean `name`?',
+    );
+    const other = await api.call('POST', CUSTOMERS, { body: { name: 'Ada', mail_adress: 'x', emial: 7 } });
+    expect(other.body.error.message).toMatch(/`email` is required\. .*Did you mean `email`\?$/);
+    expect(other.headers['x-ignored-fields']).toBe('mail_adress, emial');
+    const stated = await api.call('POST', SUBSCRIPTIONS, {
+      body: { customerId: 'nobody', planId: 'b', plan_vers: 1 },
+    });
+    expect([stated.status, stated.headers['x-ignored-fields']]).toEqual([404, 'plan_vers']);
     const body = { ...ROUTES['meters.create'].example, agregation: 'sum' };
     const strict = await api.call('POST', METERS, { body, headers: { prefer: 'handling=strict' } });
     expectRefusal(strict, 'invalid_request', 'agregation');

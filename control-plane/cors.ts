@@ -24,4 +24,6 @@ export function answerPreflight(ctx: Context, methods: string[]): void {
 const VISIBLE = /^[\x21-\x7e]{1,256}$/;
 
 const SENDABLE = 'Authorization, Content-Type, Idempotency-Key, Prefer, X-API-Key, X-Request-Id';
-const READABLE = 'Idempotent-Replayed, Retry-After, X-API-Version, X-Ignored-Fields, X-Request-Id';
+const READABLE =
+  'Idempotent-Replayed, Preference-Applied, Retry-After, X-API-Version, X-Ignored-Fields, X-Item-Errors, ' +
+  'X-Request-Id';

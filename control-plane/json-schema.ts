@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { TSchema } from 'typebox';
 import { Rejected } from '../schemas/failures.ts';
 import { timestampMs } from '../schemas/rules/timestamp.ts';
-import { refusalReason } from './refusal-reason.ts';
+import { refusalHint, refusalReason } from './refusal-reason.ts';
 
 /** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */
 export type Check = (value: unknown) => void;
@@ -70,7 +70,7 @@ function refused(error: ErrorObject | undefined): Rejected {
   const param = paramOf(error);
   const value = param === '' ? 'The body' : `\`${param}\``;
   const named = error.propertyName === undefined ? value : `The name of ${value}`;
-  const message = `${named} ${refusalReason(error)}.`;
+  const message = `${named} ${refusalReason(error)}.${refusalHint(error)}`;
   return new Rejected('invalid_request', message, param === '' ? {} : { param });
 }
 

@@ -1,4 +1,4 @@
-import { environmentOf, splitEnvironment } from '../schemas/environment.ts';
+import { otherModeOf, splitEnvironment } from '../schemas/environment.ts';
 import type { ErrorCode } from '../schemas/error-codes.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Caller, Database } from './request-context.ts';
@@ -36,9 +36,9 @@ export async function withOtherMode(
   const name = param === undefined ? undefined : textAt(input, param);
   const find = findOf(code, param, name);
   if (find === undefined || name === undefined) return error;
-  const { workspaceId, mode } = splitEnvironment(environment);
-  const other = mode === 'live' ? 'test' : 'live';
-  const found = await find(db, environmentOf(workspaceId, other), name).catch(() => undefined);
+  const { mode } = splitEnvironment(environment);
+  const { mode: other } = splitEnvironment(otherModeOf(environment));
+  const found = await find(db, otherModeOf(environment), name).catch(() => undefined);
   if (found === undefined) return error;
   const hint = `${message.replace(/\.$/, '')} in ${mode} mode; one with this id exists in ${other} mode.`;
   return new Rejected(code, hint, { ...(param ? { param } : {}), details: { ...details, existsIn: other } });

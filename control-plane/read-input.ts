@@ -1,13 +1,14 @@
 import type { Context } from 'koa';
 import { type TSchema, Type } from 'typebox';
+import type { Refusal } from '../schemas/error-codes.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { type Route, readsBody } from '../schemas/route.ts';
 import { exactJson, faultyText, parseExact } from '../schemas/rules/exact-json.ts';
 import { ignoredFieldsHeader } from '../schemas/rules/ignored-fields.ts';
 import { jsonFault } from '../schemas/rules/json-fault.ts';
 import { readPreferences } from '../schemas/rules/preferences.ts';
-import { unknownParameter } from '../schemas/rules/query-parameters.ts';
-import { didYouMean } from '../schemas/rules/similar-name.ts';
+import { repeatedParameter, unknownParameter } from '../schemas/rules/query-parameters.ts';
+import { didYouMean, notKnown } from '../schemas/rules/similar-name.ts';
 import { dropNulls } from './absent-members.ts';
 import { type Check, checkOf, textCheckOf } from './json-schema.ts';
 import { readBodyText } from './read-body.ts';
@@ -96,8 +97,7 @@ export function searchOf({ querystring }: Context): URLSearchParams | undefined 
 
 /** Throws Rejected for a parameter that the operation does not know. */
 export function refuseUnknown(search: URLSearchParams, { query }: Route): void {
-  const refusal = unknownParameter(search, Object.keys(query.properties));
-  if (refusal) throw new Rejected(refusal.code, refusal.message, { param: refusal.param ?? '' });
+  throwIf(unknownParameter(search, Object.keys(query.properties)));
 }
 
 /**
@@ -124,26 +124,26 @@ function checkTexts(texts: unknown): void {
   throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');
 }
 
-/** Parameters are no lists: of two values nobody can tell which one is meant. */
 function checkOnce({ query }: Route, search: URLSearchParams): void {
-  const param = Object.keys(query.properties).find((name) => search.getAll(name).length > 1);
-  if (param === undefined) return;
-  throw new Rejected('invalid_request', `\`${param}\` stands in the query more than once: send one.`, {
-    param,
-  });
+  throwIf(repeatedParameter(search, Object.keys(query.properties)));
+}
+
+function throwIf(refusal: Refusal | undefined): void {
+  if (refusal) throw new Rejected(refusal.code, refusal.message, { param: refusal.param ?? '' });
 }
 
 function takeBody(
   ctx: Context,
   { schema, check, body }: { schema: TSchema; check: Check; body: unknown },
 ): void {
-  check(body);
   const unknown = unknownFields(schema, body);
+  // Before the check: of a refusal, too, they are named.
+  if (unknown.length > 0) ctx.set('X-Ignored-Fields', ignoredFieldsHeader(unknown));
+  check(body);
   if (unknown.length === 0) return;
   if (readPreferences(ctx.get('prefer')).isStrict) {
     const param = unknown[0] ?? '';
     const hint = didYouMean(param.split('.').at(-1) ?? '', namesBeside(schema, param));
-    throw new Rejected('invalid_request', `The field \`${param}\` is not known.${hint}`, { param });
+    throw new Rejected('invalid_request', notKnown(param) + hint, { param });
   }
-  ctx.set('X-Ignored-Fields', ignoredFieldsHeader(unknown));
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { misspelling } from '../schemas/rules/similar-name.ts';
+import { misspelling, notKnown } from '../schemas/rules/similar-name.ts';
 import { timestampFault } from '../schemas/rules/timestamp-fault.ts';
 
 /** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
@@ -10,7 +10,7 @@ export function refusalReason(error: ErrorObject): string {
 type Reason = (error: ErrorObject) => string;
 
 const REASONS: Record<string, Reason> = {
-  required: isRequired,
+  required: () => 'is required',
   type: ({ params }) => mustBe([params.type].flat()),
   anyOf: ({ parentSchema }) => mustBe(typesOf(parentSchema?.anyOf)),
   enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
@@ -34,12 +34,13 @@ const FORMATS: Record<string, (text: string) => string> = {
   email: () => 'must be an email address, like ada@example.com',
 };
 
-/** And under which name it was probably sent. */
-function isRequired({ params, parentSchema, data }: ErrorObject): string {
+/** A sentence more, where a member is missing: under which name it was probably sent. */
+export function refusalHint({ keyword, params, parentSchema, data }: ErrorObject): string {
+  if (keyword !== 'required') return '';
   const known: object = parentSchema?.properties ?? {};
   const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(known, name));
   const sent = misspelling(String(params.missingProperty), unknown);
-  return sent === undefined ? 'is required' : `is required; the body has \`${sent}\`, which is not known`;
+  return sent === undefined ? '' : ` ${notKnown(sent)} Did you mean \`${params.missingProperty}\`?`;
 }
 
 const TYPES: Record<string, string> = {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 /**
- * Fields of a checked body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Looks into
+ * Fields of a body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Looks into
  * objects whose fields are listed, and into lists of them. Each value of the body is looked at once at most.
  */
 export function unknownFields(schema: TSchema, body: unknown): string[] {
@@ -10,6 +10,7 @@ export function unknownFields(schema: TSchema, body: unknown): string[] {
   // No union of ours has two objects: whichever branch lists fields is the one that took it.
   if (anyOf) return anyOf.flatMap((branch) => unknownFields(branch, body));
   if (!properties && !items) return [];
+  if (Array.isArray(body) !== (items !== undefined)) return [];
   return Object.entries(body).flatMap(([name, value]) => {
     const inner = items ?? (Object.hasOwn(properties ?? {}, name) ? properties?.[name] : undefined);
     return inner ? unknownFields(inner, value).map((below) => `${name}.${below}`) : [name];

@@ -5,7 +5,7 @@ import { Fatal, Transient } from '../schemas/failures.ts';
 import { type AdminCommand, adminUsage, readArguments, UsageFault } from './admin/read-arguments.ts';
 import { AdminRefusal, runCommand } from './admin/run-command.ts';
 import { readEnv, toConfig } from './config.ts';
-import { dataDirAt } from './data-dir.ts';
+import { dataDirAt, refuseWrongKinds } from './data-dir.ts';
 import { readEndpoints } from './endpoints-file.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { createPool } from './postgres/pool.ts';
@@ -25,6 +25,7 @@ async function adminCommand(args: string[]): Promise<number> {
     return EXIT.stopped;
   }
   const { databaseUrl, dataDir, serverSecret: given } = toConfig(readEnv());
+  refuseWrongKinds(dataDir);
   const url = databaseUrl ?? readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
   if (url === undefined) throw new AdminRefusal(`No Metergate runs on ${dataDir}: start it first.`);
   const secret = readServerSecret({ given, dataDir });

@@ -1,4 +1,5 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dataDirAt, prepareDataDir } from './data-dir.ts';
@@ -64,6 +65,73 @@ describe('a DATA_DIR', () => {
 
   it.runIf(process.platform === 'linux')('where no folder can be made is refused, too', () => {
     expectRefused('/proc/metergate/data', /takes no folders \(ENOENT\)\./);
+  });
+});
+
+/*
+ * Seen red with each of them left to who opens it: ENOTDIR of postmaster.pid, EISDIR of the secret and of the
+ * endpoints, exit 1 and a stack.
+ */
+describe('what stands in a DATA_DIR', () => {
+  const FOLDERS = [
+    ...['log', 'keys', 'postgres', 'warehouse', 'locks', 'run'],
+    ...['warehouse/data', 'warehouse/metadata', 'warehouse/store'],
+  ];
+  const FILES = [
+    ...['server-secret', 'demo-keys.json', 'demo-keys.json.uncommitted', 'demo-keys.json.uncommitted.new'],
+    ...['run/endpoints.json', 'run/endpoints.json.new', 'warehouse/metergate-stamp.json'],
+    ...['warehouse/metergate-stamp.json.new', 'locks/data-dir.lock', 'locks/ingest.lock'],
+    ...['locks/control.lock', 'log/log.json', 'log/log.json.new', 'log/durable-end'],
+    ...['log/00000000000000000000.seg', 'keys/records', 'keys/records.new', 'keys/checkpoint'],
+    ...['postgres.log', 'postgres-password', 'postgres-password.new', 'postgres/metergate-password'],
+    'postgres/postmaster.pid',
+  ];
+
+  function prepared(name: string): { root: string; path: string } {
+    const { root, postgres } = prepareDataDir(join(testFolder(), 'data'));
+    const path = join(root, name);
+    if (name.startsWith('postgres/')) mkdirSync(postgres);
+    rmSync(path, { recursive: true, force: true });
+    return { root, path };
+  }
+
+  it.each(FOLDERS)('may be a folder %s, or a link to one, and is refused as a file with exit 2', (name) => {
+    const { root, path } = prepared(name);
+    mkdirSync(path);
+    prepareDataDir(root);
+    rmSync(path, { recursive: true });
+    symlinkSync(testFolder(), path);
+    prepareDataDir(root);
+    rmSync(path);
+    file(path);
+    expectRefused(root, new RegExp(`${name} is not a folder \\(E[A-Z]+\\)\\. Mend that`));
+  });
+
+  it.each(FILES)(
+    'may be a file %s, or a link to one, and is refused as anything else with exit 2',
+    (name) => {
+      const { root, path } = prepared(name);
+      file(path);
+      prepareDataDir(root);
+      rmSync(path);
+      symlinkSync(file(join(testFolder(), 'elsewhere')), path);
+      prepareDataDir(root);
+      rmSync(path);
+      mkdirSync(path);
+      expectRefused(
+        root,
+        new RegExp(`${name} is a folder, and has to be a file \\(EISDIR\\)\\. Move it away`),
+      );
+      rmSync(path, { recursive: true });
+      symlinkSync('nowhere', path);
+      expectRefused(root, new RegExp(`${name} is a link to nothing`));
+    },
+  );
+
+  it('that is neither a file nor a folder is refused, too: to read it would wait for ever', () => {
+    const { root, path } = prepared('server-secret');
+    execFileSync('mkfifo', [path]);
+    expectRefused(root, /server-secret is neither a file nor a folder \(EINVAL\)\. Move it away/);
   });
 });
 

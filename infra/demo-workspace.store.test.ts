@@ -52,6 +52,17 @@ test('a crash between the rows and the file loses no key', async () => {
   expect(JSON.parse(readFileSync(deps.file, 'utf8'))).toEqual(keys);
 });
 
+/** Red when it ends the start: a disk that was full may leave an empty one. */
+test('a file of keys that holds none is passed over', async () => {
+  const deps = await installation();
+  await ensureDemoWorkspace(deps);
+  for (const text of ['', '{"workspaceId"', 'null']) {
+    writeFileSync(`${deps.file}.uncommitted`, text);
+    expect(await ensureDemoWorkspace(deps)).toBeUndefined();
+  }
+  expect(JSON.parse(readFileSync(deps.file, 'utf8'))).toMatchObject({ workspaceId: expect.any(String) });
+});
+
 /** Red when the file is replaced: it may be all that is left of keys whose database is to be restored. */
 test('the keys of an earlier workspace are kept beside those of the next', async () => {
   const deps = await installation();

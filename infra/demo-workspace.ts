@@ -63,8 +63,14 @@ export function demoGreeting(keys: WorkspaceKeys, baseUrl: string, file: string)
   ].join('\n');
 }
 
-function workspaceIn(file: string): string {
-  return (JSON.parse(readFileSync(file, 'utf8')) as WorkspaceKeys).workspaceId;
+/** Undefined where no keys stand: then they are not those of any workspace. */
+function workspaceIn(file: string): string | undefined {
+  try {
+    return (Object(JSON.parse(readFileSync(file, 'utf8'))) as WorkspaceKeys).workspaceId;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** Keys of an earlier workspace are kept: its database may be restored. */

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, renameSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEndpoints, writeEndpoints } from './endpoints-file.ts';
@@ -26,4 +26,11 @@ test('a folder that was renamed tells it still', () => {
   const { root, data } = written();
   renameSync(data, join(root, 'renamed'));
   expect(readEndpoints(join(root, 'renamed', 'run', 'endpoints.json'))).toEqual(endpoints);
+});
+
+/** Red when it ends the data plane with a stack: the control side writes it anew at each start. */
+test.each(['', '{"folder":', 'null', '7'])('a file that holds %j tells nothing', (text) => {
+  const { data } = written();
+  writeFileSync(join(data, 'run', 'endpoints.json'), text);
+  expect(readEndpoints(join(data, 'run', 'endpoints.json'))).toBeUndefined();
 });

@@ -20,15 +20,16 @@ export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoi
 }
 
 /**
- * What was written last, or undefined while nobody has: those who wait ask again. A copy of DATA_DIR brings
- * along a file by which an operator, or the data plane itself, would write to the original's database.
+ * What was written last, or undefined while nobody has or a disk lost it: those who wait ask again. A copy of
+ * DATA_DIR brings along a file by which an operator, or the data plane itself, would write to the original's
+ * database.
  */
 export function readEndpoints(file: string): Endpoints | undefined {
   try {
-    const { folder, ...endpoints } = JSON.parse(readFileSync(file, 'utf8')) as Told;
+    const { folder, ...endpoints } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Told;
     return folder === folderOf(file) ? endpoints : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -18,8 +18,9 @@ const DATA_REFUSED = new Set([
     'log_behind_keys',
     'log_missing',
   ],
-  ...['warehouse_missing', 'warehouse_older', 'warehouse_foreign', 'database_older'],
+  ...['warehouse_missing', 'warehouse_older', 'warehouse_foreign', 'warehouse_stamp_damaged'],
   ...[
+    'database_older',
     'keys_missing',
     'database_missing',
     'identity_key_mismatch',

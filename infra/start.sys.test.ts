@@ -1,6 +1,14 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -133,6 +141,7 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
   function runClosed(name: string, program: (root: string) => string[]) {
     const { root } = prepareDataDir(join(testFolder(), 'data'));
     const path = join(root, name);
+    if (name === 'postgres') mkdirSync(path);
     writeFileSync(join(root, 'server-secret'), Buffer.alloc(32).toString('base64'));
     chmodSync(path, 0);
     const [command = '', ...args] = [...plain, process.execPath, ...program(root)];
@@ -145,6 +154,15 @@ describe.skipIf(isRoot && !existsSync(SETPRIV))('what is of another account', ()
     const { path, status, stderr } = runClosed(name, () => [START]);
     expect(stderr).toMatch(/^DATA_DIR cannot be used: [^\n]+ is not ours to write \(EACCES\)[^\n]+\n$/);
     expect(stderr).toContain(path);
+    expect(status).toBe(2);
+  });
+
+  /** By who opens it: with DATABASE_URL it may be anybody's. */
+  test('the folder of its Postgres ends it with 2 and one sentence, too', () => {
+    const { path, status, stderr } = runClosed('postgres', () => [START]);
+    expect(stderr).toMatch(/^DATA_DIR cannot be used: [^\n]+ is not ours to write \(EACCES\)[^\n]+$/m);
+    expect(stderr).toContain(`${path}/`);
+    expect(stderr).not.toMatch(/^ +at /m);
     expect(status).toBe(2);
   });
 

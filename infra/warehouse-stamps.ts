@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Fatal } from '../schemas/failures.ts';
 import { writeDurably } from './durable-file.ts';
 import type { Warehouse } from './ports/warehouse.ts';
 
@@ -13,7 +14,10 @@ export interface WarehouseStamp {
 export interface WarehouseStamps {
   /** For messages: the folder, or the variable that names the server. */
   readonly place: string;
-  /** The newest of each id; none in one that was never stamped. Throws Transient. */
+  /**
+   * The newest of each id; none in one that was never stamped. Throws Transient, and Fatal
+   * `warehouse_stamp_damaged`.
+   */
   read(): Promise<WarehouseStamp[]>;
   /** Durable when it returns. After the migrations of this release. */
   write(stamp: WarehouseStamp): Promise<void>;
@@ -30,10 +34,28 @@ export function stampsInFolder(directory: string): WarehouseStamps {
   return {
     place: `The folder ${directory}`,
     async read() {
-      return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')) as WarehouseStamp] : [];
+      return existsSync(file) ? [readStamp(file)] : [];
     },
     write: async (stamp) => writeDurably(file, JSON.stringify(stamp)),
   };
+}
+
+/** It is written whole or not at all: no crash of ours leaves half of one. */
+function readStamp(file: string): WarehouseStamp {
+  const { id, stamp } = parsed(readFileSync(file, 'utf8'));
+  if (typeof id === 'string' && typeof stamp === 'number') return { id, stamp };
+  throw new Fatal(
+    'warehouse_stamp_damaged',
+    `${file} cannot be read: restore the folder of the warehouse from the backup of DATA_DIR.`,
+  );
+}
+
+function parsed(text: string): Partial<WarehouseStamp> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
 }
 
 const TIMEOUT_MS = 10_000;

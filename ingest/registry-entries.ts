@@ -40,5 +40,10 @@ export interface UsageRegistry {
    * As above; an unknown key becomes a `sum` meter unless the workspace is strict or has its fill of them.
    */
   fillMeters(environment: string, names: Set<string>): Promise<Map<string, Meter>>;
+  /**
+   * Which of these names, that this environment does not have, the other mode of its workspace has: for the
+   * words of a refusal. Memory keeps nothing of it. Throws Transient.
+   */
+  namesInOtherMode(environment: string, kind: 'customer' | 'meter', names: Set<string>): Promise<Set<string>>;
   pairOf(environment: string, customer: Customer, meter: Meter): Pair;
 }

@@ -98,6 +98,23 @@ test('nothing of one environment is seen in another', async () => {
   expect(meters.get('calls')).toMatchObject({ aggregation: 'sum', property: undefined });
 });
 
+test('of names that are not known the ones are told that the other mode of the workspace has', async () => {
+  const [live, stranger] = [await createEnvironment(), await createEnvironment()];
+  const test = live.replace(/live$/, 'test');
+  await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ($1, $2, 'test')", [
+    test,
+    live.split(':')[0],
+  ]);
+  const [id, foreign] = [await insertCustomer(test, 'acme'), await insertCustomer(stranger, 'theirs')];
+  const meter = await insertMeter(test, 'users', 'user');
+  const registry = registryOf();
+  const asked = names(id, 'acme', foreign, 'theirs', meter, 'users', 'nobody');
+  expect(await registry.namesInOtherMode(live, 'customer', asked)).toEqual(names(id, 'acme'));
+  expect(await registry.namesInOtherMode(live, 'meter', asked)).toEqual(names(meter, 'users'));
+  expect(await registry.namesInOtherMode(test, 'customer', asked)).toEqual(names());
+  expect(registry.findCustomer(live, 'acme')).toBeUndefined();
+});
+
 test('a meter is found by its key and by its id, with what it counts', async () => {
   const environment = await createEnvironment();
   const id = await insertMeter(environment, 'users', 'user');

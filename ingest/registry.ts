@@ -2,8 +2,10 @@ import type pg from 'pg';
 import { createLookUps } from '../infra/look-ups.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/channels.ts';
+import { otherModeOf } from '../schemas/environment.ts';
 import type { Customer, Meter, Pair, UsageRegistry } from './registry-entries.ts';
 import { findCustomers } from './store/find-customers.ts';
+import { findNames } from './store/find-names.ts';
 import { findOrMakeMeters } from './store/find-or-make-meters.ts';
 
 export interface RegistryOptions {
@@ -50,6 +52,9 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
 
     fillCustomers: (environment, names) => lookUp(() => fillCustomers(environment, names)),
     fillMeters: (environment, names) => lookUp(() => fillMeters(environment, names)),
+
+    namesInOtherMode: (environment, kind, names) =>
+      lookUp(() => findNames(pool, { environment: otherModeOf(environment), kind, names: [...names] })),
 
     pairOf(environment, customer, meter) {
       const known = customer.pairs.get(meter.key);

@@ -84,6 +84,22 @@ test('include takes the one value `events`, and counts for batches alone', () =>
   }
 });
 
+/** Red when the first one is taken: nobody can tell which one is meant. */
+test('a query parameter that comes twice is refused, as the control plane refuses it', () => {
+  for (const query of [
+    'include=events&include=events',
+    'include=events&include=',
+    'include&include=events',
+  ]) {
+    expect(headOf({ query }, 'batch')).toEqual({
+      code: 'invalid_request',
+      message: '`include` stands in the query more than once: send one.',
+      param: 'include',
+    });
+  }
+  expect(headOf({ query: 'utm_x=1&utm_x=2&include=events' }, 'batch')).toMatchObject({ includeEvents: true });
+});
+
 /** Red when a misspelt parameter is ignored: its client waits for events that no answer shows. */
 test('a query parameter that is not known is refused, and the message lists those that are', () => {
   const refusal = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);

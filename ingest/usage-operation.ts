@@ -2,7 +2,7 @@ import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { type Preferences, readPreferences } from '../schemas/rules/preferences.ts';
-import { unknownParameter } from '../schemas/rules/query-parameters.ts';
+import { repeatedParameter, unknownParameter } from '../schemas/rules/query-parameters.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import { tooLarge } from './read-body.ts';
 
@@ -60,8 +60,9 @@ const PARAMETERS = { single: [], batch: ['include'] };
 /** Null where it is left out. */
 function readInclude(query: string, operation: UsageOperation): 'events' | null | Refusal {
   const search = new URLSearchParams(query);
-  const unknown = unknownParameter(search, PARAMETERS[operation]);
-  if (unknown) return unknown;
+  const known = PARAMETERS[operation];
+  const refusal = unknownParameter(search, known) ?? repeatedParameter(search, known);
+  if (refusal) return refusal;
   const include = search.get('include');
   if (include === null || include === 'events') return include;
   return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };

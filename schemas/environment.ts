@@ -8,6 +8,12 @@ export function environmentOf(workspaceId: string, mode: Mode): Environment {
   return `${workspaceId}:${mode}`;
 }
 
+/** The one of the same workspace in its other mode. */
+export function otherModeOf(environment: Environment): Environment {
+  const { workspaceId, mode } = splitEnvironment(environment);
+  return environmentOf(workspaceId, mode === 'live' ? 'test' : 'live');
+}
+
 export function splitEnvironment(environment: Environment): { workspaceId: string; mode: Mode } {
   const colon = environment.lastIndexOf(':');
   return {

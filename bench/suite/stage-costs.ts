@@ -156,6 +156,7 @@ function registryOf(): UsageRegistry {
     findMeter: () => meter,
     fillCustomers: async () => known,
     fillMeters: async () => new Map([['bench', meter]]),
+    namesInOtherMode: async () => new Set(),
     pairOf: (env, customer, { key }) => {
       const found = customer.pairs.get(key);
       if (found) return found;

@@ -23,8 +23,8 @@ export const ANSWER_HEADERS = {
   },
   'X-Ignored-Fields': {
     description:
-      'Names of the fields that are not known here, with commas between them; of usage events the distinct ' +
-      'ones, at most ten.',
+      'Names of the fields of the body that are not known here, with commas between them, also beside a ' +
+      'refusal; of usage events the distinct ones, at most ten.',
     schema: { type: 'string' },
   },
   'X-Item-Errors': {

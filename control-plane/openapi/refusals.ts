@@ -12,6 +12,9 @@ export const REFUSAL_HEADERS = {
   },
 };
 
+/** They may be given once the body is read. */
+const SAID_OF_A_BODY = new Set([400, 404, 409, 422]);
+
 const KEY_CODES: ErrorCode[] = ['unauthenticated', 'key_revoked', 'key_expired'];
 const BODY_CODES: ErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'invalid_json'];
 const REPLAY_CODES: ErrorCode[] = [
@@ -57,6 +60,7 @@ function refusalOf(status: number, codes: ErrorCode[]): unknown {
   const code = { enum: codes };
   const names = ['X-API-Version', 'X-Request-Id'];
   if (status === 503 || status === 429) names.push('Retry-After');
+  if (SAID_OF_A_BODY.has(status)) names.push('X-Ignored-Fields');
   return {
     description: codes.map((one) => `\`${one}\``).join(', '),
     headers: referencesTo(names),

@@ -16,6 +16,10 @@ export interface EngineHarness {
   }): void;
   /** While away nothing can be looked up; what was looked up before is still known. */
   setAway(away: boolean): void;
+  /** Customers and meters of the workspace's other mode, by these names. */
+  putInOtherMode(...names: string[]): void;
+  /** What the other mode has can be looked up no more. */
+  setOtherModeAway(): void;
   /** Puts the part on the log and confirms its claim. */
   commit(part: CommitPart): Promise<void>;
   close(): Promise<void>;

@@ -86,10 +86,53 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     });
   });
 
+  /** Red when the head is that of the refusal alone: a batch names them. */
+  test('unknown members are named for whatever reason the event is refused', async () => {
+    const used = { ...SOUND, value: 77 };
+    await session().single(used, 'used');
+    const refused: Array<[change: object, key: string]> = [
+      [{ value: 'x' }, 'k'],
+      [{ customerId: 'nobody' }, 'k'],
+      [{ occurredAt: '1999-01-01T00:00:00Z' }, 'k'],
+      [{ value: 78 }, 'used'],
+      [{}, ''],
+    ];
+    for (const [change, key] of refused) {
+      for (const isStrict of [false, true]) {
+        for (const { json, ignored } of await inEachKind({ ...SOUND, more: 1, ...change }, key, isStrict)) {
+          expect(json.error ?? json.results[0].error).toBeDefined();
+          expect(ignored).toEqual(['more']);
+        }
+      }
+    }
+  });
+
+  test.each([false, true])(
+    'a key under a misspelt name is asked for by its name, strict: %s',
+    async (isStrict) => {
+      for (const name of ['idempotency_key', 'IdempotencyKey', 'idempotencykey', 'idempotncyKey']) {
+        const body = JSON.stringify({ ...SOUND, [name]: 'k' });
+        for (const sent of [
+          await session().send({ kind: 'single', body, isStrict }),
+          await session().send({ kind: 'batch', body: `{"events":[${body}]}`, isStrict }),
+          await session().send({ kind: 'ndjson', body, isStrict }),
+        ]) {
+          const error = sent.json.error ?? sent.json.results[0].error;
+          expect(error).toMatchObject({ code: 'idempotency_key_missing', param: 'idempotencyKey' });
+          expect(error.message).toContain(
+            ` The field \`${name}\` is not known. Did you mean \`idempotencyKey\`?`,
+          );
+        }
+      }
+    },
+  );
+
   test.each([
     ['customer_id', { customer_id: 'acme', meterId: 'api_calls', value: 1 }, 'customerId'],
     ['MeterID', { customerId: 'acme', MeterID: 'api_calls', value: 1 }, 'meterId'],
     ['vlaue', { customerId: 'acme', meterId: 'api_calls', vlaue: 1 }, 'value'],
+    ['customer_id', { customerId: null, customer_id: 'acme', meterId: 'api_calls', value: 1 }, 'customerId'],
+    ['usage_value', { customerId: 'acme', meterId: 'api_calls', usage_value: 1 }, 'value'],
   ])('a missing member that was sent as %s is asked for by its name', async (sent, event, param) => {
     for (const { json } of await inEachKind(event, 'k')) {
       const error = json.error ?? json.results[0].error;

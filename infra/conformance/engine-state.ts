@@ -61,6 +61,41 @@ export function engineStateTests(create: CreateEngineHarness): void {
     },
   );
 
+  /** Red when a name of the other mode is refused as one that there never was. */
+  test('a customer or meter id of the other mode is refused with the mode that has it', async () => {
+    const [customerId, meterId] = ['cus_oooooooooooooooooooooooooo', 'meter_oooooooooooooooooooooooooo'];
+    session().putInOtherMode(customerId, meterId);
+    const refusals = async (events: object[]) => {
+      const keyed = events.map((event, at) => ({ idempotencyKey: `k${at}`, ...event }));
+      return (await session().batch(keyed)).json.results.map(({ error }) => error);
+    };
+    const events = [
+      { ...SOUND, customerId },
+      { ...SOUND, meterId },
+      { ...SOUND, customerId, meterId },
+    ];
+    const [customer, meter, both] = await refusals(events);
+    expect(customer).toEqual({
+      code: 'customer_not_found',
+      message: 'No customer has this id or external id in live mode; one with it exists in test mode.',
+      param: 'customerId',
+    });
+    expect(meter).toEqual({
+      code: 'meter_not_found',
+      message: 'No meter has this key or id in live mode; one with it exists in test mode.',
+      param: 'meterId',
+    });
+    expect(both).toEqual(customer);
+    // Where that cannot be looked up it is what it was: not found.
+    session().setOtherModeAway();
+    for (const error of await refusals(events)) expect(error?.message).not.toContain('test mode;');
+    expect((await refusals(events)).map((error) => error?.code)).toEqual([
+      'customer_not_found',
+      'meter_not_found',
+      'customer_not_found',
+    ]);
+  });
+
   test('an event at either limit of age is taken', async () => {
     for (const ms of [NOW_MS - 400 * DAY_MS, NOW_MS + 5 * MINUTE_MS]) {
       const { status, json } = await session().single({ ...SOUND, occurredAt: at(ms) }, String(ms));

@@ -5,6 +5,7 @@ import { chownSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
+import { dataDirFault } from '../data-dir.ts';
 import { syncDirectory, writeDurably } from '../durable-file.ts';
 import { launchAs, type ServerAccount } from './server-account.ts';
 
@@ -57,9 +58,16 @@ function refuseUnusablePaths(directory: string, initdb: string): void {
   }
 }
 
-/** Its folder alone tells nothing: one that is empty is what a volume that is not mounted leaves. */
+/**
+ * Its folder alone tells nothing: one that is empty is what a volume that is not mounted leaves. Throws Fatal
+ * `data_dir_closed` where it is of another account.
+ */
 export function hasCluster(directory: string): boolean {
-  return statSync(join(directory, PASSWORD_FILE), { throwIfNoEntry: false }) !== undefined;
+  try {
+    return statSync(join(directory, PASSWORD_FILE), { throwIfNoEntry: false }) !== undefined;
+  } catch (cause) {
+    throw dataDirFault(cause, directory);
+  }
 }
 
 /** Of a folder that stands there all the same, and is nothing but empty. */

@@ -15,10 +15,11 @@ export function refusedAnswer(refusal: Refusal, requestId: string): Answer {
 /** 201 with the event, the first one for a replay. */
 export function singleAnswer(decided: Decided, request: UsageRequest): Answer {
   const item = decided.items[0] as Item; // a single request that was read has exactly one item
-  if (item.refusal) return refusedAnswer(item.refusal, request.requestId);
+  const { ignored } = decided;
+  if (item.refusal) return { ...refusedAnswer(item.refusal, request.requestId), ignored };
   const replayed = item.outcome === OUTCOME.duplicate;
   const event = eventJson(item, decided.times, request.numbersAsText === true);
-  return { ...answer(201, event), replayed, ignored: decided.ignored };
+  return { ...answer(201, event), replayed, ignored };
 }
 
 /** 200 with a result per item, in request order. */

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
 import { canonicalDecimal, roundedDecimal } from '../../schemas/rules/decimal.ts';
-import { didYouMean, misspelling } from '../../schemas/rules/similar-name.ts';
+import { didYouMean, misspelling, notKnown } from '../../schemas/rules/similar-name.ts';
 import { timestampMs } from '../../schemas/rules/timestamp.ts';
 import { TIMESTAMP_FORM, timestampFault } from '../../schemas/rules/timestamp-fault.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
@@ -38,7 +38,7 @@ export function checkItem(raw: unknown, context: ItemContext): CheckedItem | Ref
   if (!isObject(raw)) return invalid('Each event must be a JSON object.');
   const { customerId, meterId, value, occurredAt, properties } = raw;
   const { idempotencyKey, isStrict, unknown } = context;
-  const keyFault = checkIdempotencyKey(idempotencyKey);
+  const keyFault = checkIdempotencyKey(idempotencyKey, unknown);
   if (keyFault) return keyFault;
   if (isStrict && unknown.length > 0) return unknownMember(unknown[0] ?? '', knownMembers());
   const nameFault = checkName('customerId', customerId, unknown) ?? checkName('meterId', meterId, unknown);
@@ -68,15 +68,16 @@ export function checkItem(raw: unknown, context: ItemContext): CheckedItem | Ref
 const VALUE_LIMITS = '`value` has at most 15 integer digits.';
 const STRICT_LIMITS =
   '`value` has at most 15 integer and 12 fraction digits, and with handling=strict it is not rounded.';
+const KEY_MISSING = 'Each event needs an idempotency key: `idempotencyKey`, or the header of a single event.';
 const KEY_CHARS_MAX = USAGE_LIMITS.idempotencyKeyCharsMax;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused here
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
-function checkIdempotencyKey(key: unknown): Refusal | undefined {
+function checkIdempotencyKey(key: unknown, unknown: readonly string[]): Refusal | undefined {
   if (key === undefined || key === null || key === '') {
     return {
       code: 'idempotency_key_missing',
-      message: 'Each event needs an idempotency key: `idempotencyKey`, or the header of a single event.',
+      message: KEY_MISSING + hintFor('idempotencyKey', undefined, unknown),
       param: 'idempotencyKey',
     };
   }
@@ -112,16 +113,14 @@ function checkName(
 
 /** Where a required member is missing: what was probably sent in its place. */
 function hintFor(param: string, value: unknown, unknown: readonly string[]): string {
-  const sent = value === undefined ? misspelling(param, unknown) : undefined;
-  return sent === undefined ? '' : ` ${notKnown(sent)} Did you mean \`${param}\`?`;
+  if (unknown.length === 0 || (value !== undefined && value !== null)) return '';
+  const sent = misspelling(param, unknown);
+  return sent === undefined ? '' : ` ${notKnown(shownName(sent))} Did you mean \`${param}\`?`;
 }
 
 export function unknownMember(name: string, known: Iterable<string>): Refusal {
-  return invalid(notKnown(name) + didYouMean(name, known), shownName(name));
-}
-
-function notKnown(name: string): string {
-  return `The field \`${shownName(name)}\` is not known.`;
+  const shown = shownName(name);
+  return invalid(notKnown(shown) + didYouMean(name, known), shown);
 }
 
 const NAME_CHARS_SHOWN = 64;

@@ -1,5 +1,6 @@
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME, type Outcome } from '../../infra/ports/idempotency-store.ts';
+import type { Mode } from '../../schemas/environment.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
 import type { Customer, Pair } from '../registry-entries.ts';
 import type { CheckedItem } from './check-item.ts';
@@ -24,6 +25,8 @@ export interface Item {
   customer: Customer | undefined;
   /** Set when customer and meter are both known. */
   pair: Pair | undefined;
+  /** That of the API key, where the other mode has the name that is not found; '' where nothing is known. */
+  keyMode: Mode | '';
   /** Postgres is away and a name is not in memory: nothing can be said of this item. */
   unavailable: boolean;
   /** Why it is refused, as far as is known. */
@@ -55,6 +58,7 @@ export function newItem(idempotencyKey: string, checked: CheckedItem | Refusal):
     checked: wellFormed ? checked : undefined,
     customer: undefined,
     pair: undefined,
+    keyMode: '',
     unavailable: false,
     refusal: wellFormed ? undefined : checked,
     identity: '',

@@ -55,13 +55,15 @@ export async function createEngineHarness(
 
 const LIMITS = { ageMsMax: 400 * 86_400_000, aheadMsMax: 300_000 };
 
-type Tables = Pick<EngineHarness, 'putCustomer' | 'putMeter' | 'setAway'> & { registry: UsageRegistry };
+type Tables = Omit<EngineHarness, 'engine' | 'setNow' | 'commit' | 'close'> & { registry: UsageRegistry };
 
 /** Customers and meters as Postgres would have them, and what of them memory knows so far. */
 function createTables(): Tables {
   const stored = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
   const known = { customers: new Map<string, Customer>(), meters: new Map<string, Meter>() };
+  const inOtherMode = new Set<string>();
   let away = false;
+  let otherModeAway = false;
   const fill = <Entry>(from: Map<string, Entry>, to: Map<string, Entry>, names: Set<string>) => {
     if (away) throw new Transient('database_unavailable', 'Postgres is away.');
     const found = new Map<string, Entry>();
@@ -89,6 +91,12 @@ function createTables(): Tables {
     setAway: (value) => {
       away = value;
     },
+    putInOtherMode: (...names) => {
+      for (const name of names) inOtherMode.add(name);
+    },
+    setOtherModeAway: () => {
+      otherModeAway = true;
+    },
     registry: {
       findCustomer: (_, name) => known.customers.get(name),
       findMeter: (_, name) => known.meters.get(name),
@@ -97,6 +105,10 @@ function createTables(): Tables {
         for (const key of names)
           if (!away && !stored.meters.has(key) && !key.startsWith('meter_')) putMeter({ key });
         return fill(stored.meters, known.meters, names);
+      },
+      namesInOtherMode: async (_, __, names) => {
+        if (away || otherModeAway) throw new Transient('database_unavailable', 'Postgres is away.');
+        return new Set([...names].filter((name) => inOtherMode.has(name)));
       },
       pairOf: (environment, customer, meter) => {
         const known = customer.pairs.get(meter.key);

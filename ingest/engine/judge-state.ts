@@ -1,3 +1,4 @@
+import type { Mode } from '../../schemas/environment.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
 import type { Item } from './decided.ts';
 
@@ -24,14 +25,14 @@ export const REUSED: Refusal = {
 
 /** Why a new event of this state is refused. A replay is not asked: its event was accepted already. */
 export function judgeState(
-  { customer, pair }: Item,
+  { customer, pair, keyMode }: Item,
   occurredAtMs: number,
   nowMs: number,
   limits: EventLimits,
 ): Refusal | undefined {
-  if (!customer) return CUSTOMER_NOT_FOUND;
+  if (!customer) return keyMode === '' ? CUSTOMER_NOT_FOUND : CUSTOMER_ELSEWHERE[keyMode];
   if (customer.archived) return CUSTOMER_ARCHIVED;
-  if (!pair) return METER_NOT_FOUND;
+  if (!pair) return keyMode === '' ? METER_NOT_FOUND : METER_ELSEWHERE[keyMode];
   if (pair.meter.archived) return METER_ARCHIVED;
   if (occurredAtMs < nowMs - limits.ageMsMax) {
     const days = Math.round(limits.ageMsMax / DAY_MS);
@@ -60,8 +61,26 @@ const METER_NOT_FOUND = refusal(
     'already, or the key begins with meter_ or is a dot or two.',
   'meterId',
 );
+const CUSTOMER_ELSEWHERE = inEachMode((mode, other) =>
+  refusal(
+    'customer_not_found',
+    `No customer has this id or external id in ${mode} mode; one with it exists in ${other} mode.`,
+    'customerId',
+  ),
+);
+const METER_ELSEWHERE = inEachMode((mode, other) =>
+  refusal(
+    'meter_not_found',
+    `No meter has this key or id in ${mode} mode; one with it exists in ${other} mode.`,
+    'meterId',
+  ),
+);
 const METER_ARCHIVED = refusal('meter_archived', 'This meter is archived.', 'meterId');
 
 function refusal(code: Refusal['code'], message: string, param: string): Refusal {
   return { code, message, param };
+}
+
+function inEachMode(make: (mode: Mode, other: Mode) => Refusal): Record<Mode, Refusal> {
+  return { live: make('live', 'test'), test: make('test', 'live') };
 }

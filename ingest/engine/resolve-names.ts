@@ -1,3 +1,4 @@
+import { splitEnvironment } from '../../schemas/environment.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import type { CheckedItem } from './check-item.ts';
@@ -46,7 +47,31 @@ async function lookUp(registry: UsageRegistry, environment: string, items: Item[
     // Also for one before it with the same key: it would take the key, and what was sent first be refused.
     item.unavailable = keysThatWait.has(checked.idempotencyKey);
   }
+  await lookInOtherMode(registry, environment, wellFormed);
 }
+
+/** For the words of a refusal alone: where it cannot be looked up, nothing is said of the other mode. */
+async function lookInOtherMode(
+  registry: UsageRegistry,
+  environment: string,
+  wellFormed: Array<{ item: Item; checked: CheckedItem }>,
+): Promise<void> {
+  const refused = wellFormed.filter(({ item }) => !item.pair && !item.unavailable);
+  const { mode } = splitEnvironment(environment);
+  for (const kind of ['customer', 'meter'] as const) {
+    const strangers = refused.filter(({ item }) => (item.customer === undefined) === (kind === 'customer'));
+    if (strangers.length === 0) continue;
+    const names = await registry
+      .namesInOtherMode(environment, kind, namesOf(strangers, kind))
+      .catch((error: unknown) => {
+        if (error instanceof Transient) return NO_NAMES;
+        throw error;
+      });
+    for (const { item, checked } of strangers) if (names.has(checked[kind])) item.keyMode = mode;
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 function namesOf(items: Array<{ checked: CheckedItem }>, kind: 'customer' | 'meter'): Set<string> {
   return new Set(items.map(({ checked }) => checked[kind]));

@@ -11,7 +11,9 @@ function slowParts() {
   const answers: Array<() => void> = [];
   const fillCustomers = () =>
     new Promise<Map<string, Customer>>((resolve) => answers.push(() => resolve(new Map())));
-  const registry = { findCustomer: () => undefined, findMeter: () => undefined, fillCustomers };
+  const namesInOtherMode = async () => new Set<string>();
+  const nothing = () => undefined;
+  const registry = { findCustomer: nothing, findMeter: nothing, fillCustomers, namesInOtherMode };
   const { read } = createPlainParts({
     registry: registry as Partial<UsageRegistry> as UsageRegistry,
     createdAtMs: () => 0,

@@ -16,6 +16,14 @@ export function unknownParameter(search: URLSearchParams, known: readonly string
   return undefined;
 }
 
+/** Parameters are no lists: of two values nobody can tell which one is meant. */
+export function repeatedParameter(search: URLSearchParams, known: readonly string[]): Refusal | undefined {
+  const param = known.find((name) => search.getAll(name).length > 1);
+  if (param === undefined) return undefined;
+  const message = `\`${param}\` stands in the query more than once: send one.`;
+  return { code: 'invalid_request', message, param };
+}
+
 function refusalOf(name: string, known: readonly string[]): Refusal {
   const param = name.slice(0, NAME_CHARS_SHOWN).toWellFormed().replaceAll('\u0000', '\ufffd');
   const list = known.map((one) => `\`${one}\``).join(', ');

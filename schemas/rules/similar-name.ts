@@ -2,20 +2,22 @@
 const LOOKED_AT_MAX = 50;
 const CHARS_MIN = 4;
 
-/** The known name that this one was probably meant to be: `customer_id`, `occuredAt`. */
+/** The known name that this one was probably meant to be: `customer_id`, `occuredAt`, `full_name`. */
 export function meantName(name: string, known: Iterable<string>): string | undefined {
-  for (const one of known) if (isSimilar(name, one)) return one;
-  return undefined;
+  const all = [...known];
+  return all.find((one) => isSimilar(name, one)) ?? all.find((one) => endsWithWord(name, one));
 }
 
 /** Among unknown names the one that was probably meant to be this. */
 export function misspelling(known: string, names: Iterable<string>): string | undefined {
-  let left = LOOKED_AT_MAX;
-  for (const name of names) {
-    if (left-- === 0) return undefined;
-    if (isSimilar(name, known)) return name;
-  }
-  return undefined;
+  const some: string[] = [];
+  for (const name of names) if (some.push(name) === LOOKED_AT_MAX) break;
+  return some.find((name) => isSimilar(name, known)) ?? some.find((name) => endsWithWord(name, known));
+}
+
+/** The sentence on an unknown name. */
+export function notKnown(name: string): string {
+  return `The field \`${name}\` is not known.`;
 }
 
 /** The end of a sentence on a name that is not known. */
@@ -29,6 +31,22 @@ function isSimilar(name: string, known: string): boolean {
   if (a === b) return name !== known;
   if (Math.abs(a.length - b.length) > 2 || Math.min(a.length, b.length) < CHARS_MIN) return false;
   return distance(a, b) <= (b.length < 8 ? 1 : 2);
+}
+
+/** `full_name`, `fullName` and `FULL-NAME` for `name`. */
+function endsWithWord(name: string, known: string): boolean {
+  const [words, end] = [wordsOf(name), wordsOf(known)];
+  return (
+    words.length > end.length && known.length >= CHARS_MIN && words.slice(-end.length).join() === end.join()
+  );
+}
+
+function wordsOf(name: string): string[] {
+  if (name.length > 64) return [name];
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[-_ .]+/);
 }
 
 function plain(name: string): string {
