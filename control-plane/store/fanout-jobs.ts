@@ -4,7 +4,7 @@ import type { Database } from '../request-context.ts';
 export interface FanoutJob {
   environment: string;
   scope: FanoutScope;
-  /** Id of the plan or add-on; of a feature that is gone or was moved its key, a blank and its former meter. */
+  /** Id of the plan or add-on; of a feature that is gone or moved its key, a blank and its former meter. */
   target: string;
   /** All up to here were gone through. */
   position: string;
