@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestProject, type TestSpecification } from 'vitest/node';
-import { brokenModules, brokenProcesses } from './bench/torture/breaks/break-plugin.ts';
-import { testsNotRunHere } from './bench/torture/machine-means.ts';
-import { memoryTmpdir } from './infra/memory-tmpdir.ts';
+import { brokenModules, brokenProcesses } from './tests/mutants/break-plugin.ts';
+import { testsNotRunHere } from './tests/support/machine-requirements.ts';
+import { memoryTmpdir } from './tests/support/memory-tmpdir.ts';
 
 /** One more than cores: many tests wait for a clock. */
 const WORKERS = availableParallelism() + 1;
@@ -13,7 +13,7 @@ const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
  * Tests of whole processes that judge how long something takes: one at a time. Of the others three run at
  * once: they wait for starts, stops and locks a good part of their time.
  */
-const TIMED = ['bench/torture/limits.sys.test.ts', 'bench/torture/{away,hostile}/*.sys.test.ts'];
+const TIMED = ['tests/faults/crash/limits.sys.test.ts', 'tests/faults/crash/{away,hostile}/*.sys.test.ts'];
 
 /**
  * Whole processes, but not the attacks on counting: the main job with 200,000 events, building, starting,
@@ -25,24 +25,24 @@ const WHOLE = [
   'infra/build.test.ts',
   'infra/{start,start-left-alone,roles}.sys.test.ts',
   'bench/load-tester/*.sys.test.ts',
-  'bench/torture/{changes,settlement}/*.sys.test.ts',
+  'tests/faults/crash/{changes,settlement}/*.sys.test.ts',
   'control-plane/tenancy.sys.test.ts',
   'delivery/webhooks.sys.test.ts',
 ];
 /** Of these, what judges how long something takes. */
-const WHOLE_TIMED = ['bench/torture/{fanout,webhooks}/*.sys.test.ts', 'infra/admin/admin-time.sys.test.ts'];
+const WHOLE_TIMED = ['tests/faults/crash/{fanout,webhooks}/*.sys.test.ts', 'infra/admin/admin-time.sys.test.ts'];
 
 /** Tests on a broker and a key store, which take longer to start than most tests take. */
 const SHARED = [
-  'infra/testing-servers/servers.store.test.ts',
+  'tests/servers/servers.store.test.ts',
   'infra/kafka/**/*.store.test.ts',
   'infra/valkey/**/*.store.test.ts',
   '**/*distributed*.store.test.ts',
   '**/*distributed*.sys.test.ts',
 ];
 /** Servers for the tests of a run; but Postgres, each is started when the first test asks for it. */
-const POSTGRES = 'infra/postgres/test-server.ts';
-const SERVERS = [POSTGRES, 'infra/testing-servers/shared-servers.ts'];
+const POSTGRES = 'tests/support/test-server.ts';
+const SERVERS = [POSTGRES, 'tests/servers/shared-servers.ts'];
 
 function isOfStores(pattern: string): boolean {
   return pattern.endsWith('.store.test.ts');
@@ -71,7 +71,7 @@ function processes(name: string, { include, exclude, maxWorkers, groupOrder }: T
       pool: 'forks' as const,
       fileParallelism: maxWorkers > 1,
       maxWorkers,
-      globalSetup: 'bench/prepared-cluster.ts',
+      globalSetup: 'tests/support/prepared-cluster.ts',
       testTimeout: 600_000,
       hookTimeout: 180_000,
       sequence: { groupOrder },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
-import { frameOf, type LoggedEvent } from '../infra/conformance/load-frames.ts';
+import { TEST_NOW_MS } from '../tests/support/event-line.ts';
+import { frameOf, type LoggedEvent } from '../tests/support/load-frames.ts';
 import { addFrame, type Block, emptyBlock, linesWithout, splitLines } from './block.ts';
 import { piecesOf } from './block-pieces.ts';
 

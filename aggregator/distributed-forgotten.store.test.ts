@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
+import { TEST_NOW_MS } from '../tests/support/event-line.ts';
 import { events, start } from './aggregator-under-test.ts';
 import { counted, openSharedLoad, PATIENCE, type SharedLoadUnderTest } from './shared-load-under-test.ts';
 

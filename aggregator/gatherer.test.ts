@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { frameOf } from '../infra/conformance/load-frames.ts';
+import { frameOf } from '../tests/support/load-frames.ts';
 import type { EventLogReader, LogFrame } from '../infra/ports/event-log.ts';
 import { linesWithout, readBlock } from './block.ts';
 import { createGatherer } from './gatherer.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { testPool } from '../infra/postgres/test-pool.ts';
+import { testPool } from '../tests/support/test-pool.ts';
 import { throughInsertGate } from './insert-gate.ts';
 import { createTurns } from './turns.ts';
 

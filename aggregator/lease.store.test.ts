@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../infra/ports/clock.ts';
 import { createPool, inTransaction, type PoolOptions } from '../infra/postgres/pool.ts';
-import { createTestDatabase } from '../infra/postgres/test-database.ts';
+import { createTestDatabase } from '../tests/support/test-database.ts';
 import { holdSettlement } from '../infra/store/settlement-lock.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { shareSettlement } from './store/leases.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { eventLine, TEST_NOW_MS } from '../infra/conformance/event-line.ts';
-import { frameOf } from '../infra/conformance/load-frames.ts';
-import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { eventLine, TEST_NOW_MS } from '../tests/support/event-line.ts';
+import { frameOf } from '../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../infra/ports/warehouse.ts';

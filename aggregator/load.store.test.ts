@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import { CHANNELS } from '../schemas/channels.ts';
 import { Transient } from '../schemas/failures.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
-import { frameOf, type LoggedEvent } from '../infra/conformance/load-frames.ts';
-import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { TEST_NOW_MS } from '../tests/support/event-line.ts';
+import { frameOf, type LoggedEvent } from '../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { events, exactly, ranges, withInsert } from './aggregator-under-test.ts';

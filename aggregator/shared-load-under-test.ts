@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
-import { TEST_NOW_MS } from '../infra/conformance/event-line.ts';
-import { frameOf, type LoggedEvent, partitionOfEvent } from '../infra/conformance/load-frames.ts';
-import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { TEST_NOW_MS } from '../tests/support/event-line.ts';
+import { frameOf, type LoggedEvent, partitionOfEvent } from '../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
 import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
 import { type KafkaUnderTest, kafkaUnderTest } from '../infra/kafka/kafka-under-test.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type LoadStores, openLoadStores } from '../infra/conformance/load-stores.ts';
+import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import {

@@ -6,14 +6,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { Redis } from 'iovalkey';
-import { runLoad } from './load-run.ts';
-import { processCost } from './process-cost.ts';
-import { childrenOf } from './processes.ts';
+import { runLoad } from '../tests/support/load-run.ts';
+import { processCost } from '../tests/support/process-cost.ts';
+import { childrenOf } from '../tests/support/processes.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { median, paired, rounded } from './suite/paired.ts';
-import { type DistributedInstallation, startInstallation } from './torture/distributed/installation.ts';
-import { waitUntilCounted } from './wait-until-counted.ts';
+import { type DistributedInstallation, startInstallation } from '../tests/faults/distributed/installation.ts';
+import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 
 const OPTIONS = { seconds: { type: 'string' }, rounds: { type: 'string' } } as const;
 const CONNECTIONS = 16;

@@ -4,7 +4,7 @@
  * `-- --seconds N` of either in a round, in short turns.
  */
 
-import { startInstance } from './instance.ts';
+import { startInstance } from '../tests/support/instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { compareChecks } from './suite/check-ratio.ts';

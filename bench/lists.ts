@@ -7,9 +7,9 @@
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
-import { type Api, createApi } from './api.ts';
-import { percentile } from './freshness-probe.ts';
-import { type Instance, startInstance } from './instance.ts';
+import { type Api, createApi } from '../tests/support/api.ts';
+import { percentile } from '../tests/support/freshness-probe.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 

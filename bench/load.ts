@@ -6,17 +6,17 @@
  * backfill.
  */
 
-import { type Api, createApi, getPatiently } from './api.ts';
-import { numberText } from './exact.ts';
-import { percentile, startFreshnessProbe } from './freshness-probe.ts';
-import { type Instance, startInstance } from './instance.ts';
-import { type LoadRunResult, runLoad } from './load-run.ts';
-import { makeWorld } from './make-world.ts';
-import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { type Api, createApi, getPatiently } from '../tests/support/api.ts';
+import { numberText } from '../tests/support/exact.ts';
+import { percentile, startFreshnessProbe } from '../tests/support/freshness-probe.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { type LoadRunResult, runLoad } from '../tests/support/load-run.ts';
+import { makeWorld } from '../tests/support/make-world.ts';
+import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
-import { waitUntilCounted } from './wait-until-counted.ts';
-import type { World } from './world.ts';
+import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
+import type { World } from '../tests/support/world.ts';
 
 interface Bench {
   instance: Instance;

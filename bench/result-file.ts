@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commit, machineFacts } from './machine.ts';
+import { commit, machineFacts } from '../tests/support/machine.ts';
 
 /** One run, as it is kept: what, when, of which commit, on what machine. */
 export interface ResultFile {

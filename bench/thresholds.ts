@@ -9,14 +9,14 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
-import { type Api, createApi } from './api.ts';
-import { percentile } from './freshness-probe.ts';
-import { type Instance, startInstance } from './instance.ts';
-import { runLoad } from './load-run.ts';
-import { familyCost, processCost } from './process-cost.ts';
+import { type Api, createApi } from '../tests/support/api.ts';
+import { percentile } from '../tests/support/freshness-probe.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { runLoad } from '../tests/support/load-run.ts';
+import { familyCost, processCost } from '../tests/support/process-cost.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
-import type { World } from './world.ts';
+import type { World } from '../tests/support/world.ts';
 
 const OPTIONS = {
   rate: { type: 'string', default: '20000' },

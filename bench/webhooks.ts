@@ -8,12 +8,12 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
 import { dataDirAt } from '../infra/data-dir.ts';
 import { readEndpoints } from '../infra/endpoints-file.ts';
-import { createApi } from './api.ts';
-import { type Instance, startInstance } from './instance.ts';
-import { familyCost, type ProcessCost, processCost } from './process-cost.ts';
+import { createApi } from '../tests/support/api.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
-import { startWebhookReceiver } from './webhook-receiver.ts';
+import { startWebhookReceiver } from '../tests/support/webhook-receiver.ts';
 
 const OPTIONS = { deliveries: { type: 'string', default: '100000' } } as const;
 /** Each of them is sent as many. */

@@ -11,7 +11,7 @@ import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
-import { createTestDatabase } from '../infra/postgres/test-database.ts';
+import { createTestDatabase } from '../tests/support/test-database.ts';
 import { deriveSecrets, hashApiKey } from '../infra/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
 import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';

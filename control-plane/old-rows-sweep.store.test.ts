@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createPool } from '../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../infra/postgres/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
 import { startSweep } from './old-rows-sweep.ts';
 import { forgetOldAnswers } from './store/forget-old-answers.ts';
 import { forgetFunnelEvents } from './store/funnel-events.ts';

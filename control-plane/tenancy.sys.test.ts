@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
-import { ask, faults, type NewKey, newKey } from '../bench/tenancy/ask-as.ts';
-import { isHidden } from '../bench/tenancy/is-hidden.ts';
-import { markerOf } from '../bench/tenancy/make-objects.ts';
-import { codeOn, revocationTimes, type Tier } from '../bench/tenancy/revocation-times.ts';
-import { findSecrets, secretsOf } from '../bench/tenancy/secrets-shown.ts';
-import { spoiltRequests } from '../bench/tenancy/spoilt-requests.ts';
-import { openTenancyScene, type TenancyScene, type TenantName } from '../bench/tenancy/tenancy-scene.ts';
+import { ask, faults, type NewKey, newKey } from '../tests/tenancy/ask-as.ts';
+import { isHidden } from '../tests/tenancy/is-hidden.ts';
+import { markerOf } from '../tests/tenancy/make-objects.ts';
+import { codeOn, revocationTimes, type Tier } from '../tests/tenancy/revocation-times.ts';
+import { findSecrets, secretsOf } from '../tests/tenancy/secrets-shown.ts';
+import { spoiltRequests } from '../tests/tenancy/spoilt-requests.ts';
+import { openTenancyScene, type TenancyScene, type TenantName } from '../tests/tenancy/tenancy-scene.ts';
 import {
   type CrossingRequest,
   crossingRequests,
   type TenantRequest,
   tenantRequests,
-} from '../bench/tenancy/tenant-requests.ts';
-import { idsIn, readTenantRows } from '../bench/tenancy/tenant-rows.ts';
-import type { WatchedAnswer } from '../bench/tenancy/watched-client.ts';
+} from '../tests/tenancy/tenant-requests.ts';
+import { idsIn, readTenantRows } from '../tests/tenancy/tenant-rows.ts';
+import type { WatchedAnswer } from '../tests/tenancy/watched-client.ts';
 import type { OperationId } from '../schemas/routes.ts';
 import { newApiKey } from '../schemas/rules/api-key.ts';
 import { SCOPES } from '../schemas/scopes.ts';
@@ -45,7 +45,7 @@ const isSigned = ({ route }: TenantRequest) => route.access === 'signature';
 
 /*
  * Seen red with the breaks key-of-any-environment, customer-of-any-environment, products-of-all-environments,
- * scope-not-looked-at, revoked-key-taken (bench/torture/breaks/tenancy-breaks.ts).
+ * scope-not-looked-at, revoked-key-taken (tests/mutants/tenancy-breaks.ts).
  */
 describe('promise 16: no request crosses into another environment', () => {
   const refusals: Array<[what: string, code: string, keyOf: () => string | undefined | Promise<string>]> = [

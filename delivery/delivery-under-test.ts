@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished, vi } from 'vitest';
 import type { Clock } from '../infra/ports/clock.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
-import { createTestDatabase } from '../infra/postgres/test-database.ts';
+import { createTestDatabase } from '../tests/support/test-database.ts';
 import { sealWebhookSecret } from '../infra/webhook-secrets.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
 import { newId } from '../schemas/ids.ts';

@@ -10,7 +10,7 @@ import { signatureHeaders } from './sign.ts';
 
 /*
  * Promise 14, with what a receiver reads from the wire. Seen red with the breaks body-re-serialised-before-
- * signing and old-secret-left-out (bench/torture/breaks/sending-breaks.ts).
+ * signing and old-secret-left-out (tests/mutants/sending-breaks.ts).
  */
 const SEED = 20261121;
 const BODIES = 10_000;

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Instance, startInstance } from '../bench/instance.ts';
-import { startStopwatch } from '../infra/conformance/stopwatch.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { startStopwatch } from '../tests/support/stopwatch.ts';
 import type { WebhookDelivery } from '../schemas/resources/webhook-deliveries.ts';
 import type { WebhookEndpoint } from '../schemas/resources/webhooks.ts';
 import { type Receiver, startReceiver } from './receiver-under-test.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openConnection, requestHead } from './conformance/raw-connection.ts';
+import { openConnection, requestHead } from '../tests/support/raw-connection.ts';
 import { createControlServer } from './control-server.ts';
 
 async function startServer() {

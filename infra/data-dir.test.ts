@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dataDirAt, prepareDataDir } from './data-dir.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 /*
  * Seen red with each code left to Node: EEXIST, ENAMETOOLONG, ELOOP and ENOENT as they come, exit 1; and with

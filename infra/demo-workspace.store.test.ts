@@ -5,9 +5,9 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
 import { createPool } from './postgres/pool.ts';
-import { createTestDatabase } from './postgres/test-database.ts';
+import { createTestDatabase } from '../tests/support/test-database.ts';
 import { ensureIdentityKey, hashApiKey, readIdentityKey } from './secrets.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 const pepper = Buffer.alloc(32, 3);
 

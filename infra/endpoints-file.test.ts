@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEndpoints, writeEndpoints } from './endpoints-file.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 const endpoints = { postgresUrl: 'postgres://one', controlUrl: 'http://one' };
 

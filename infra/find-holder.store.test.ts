@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskedGrants, findHolder, findHolders, heldNow } from './find-holder.ts';
 import { createPool } from './postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from './postgres/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
 
 /*
  * What customers hold, of one and of many at once, from a real Postgres.

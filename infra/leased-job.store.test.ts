@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { inJobTransaction, type JobTurn, startLeasedJob } from './leased-job.ts';
 import { createPool } from './postgres/pool.ts';
-import { createTestDatabase } from './postgres/test-database.ts';
+import { createTestDatabase } from '../tests/support/test-database.ts';
 import { holdJob, readJobRuns } from './store/job-leases.ts';
 
 /*

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
-import { type Api, createApi } from '../bench/api.ts';
+import { type Api, createApi } from '../tests/support/api.ts';
 import {
   compareBreakdowns,
   compareCounters,
   compareEvents,
   compareFolded,
   type Judged,
-} from '../bench/compare.ts';
-import { planRequests } from '../bench/generator.ts';
-import { type Instance, startInstance } from '../bench/instance.ts';
-import { createLedger } from '../bench/ledger.ts';
-import { makeWorld } from '../bench/make-world.ts';
-import { type SendSummary, sendAll } from '../bench/send.ts';
-import { auditOf } from '../bench/torture/audit-of.ts';
+} from '../tests/support/compare.ts';
+import { planRequests } from '../tests/support/generator.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { createLedger } from '../tests/support/ledger.ts';
+import { makeWorld } from '../tests/support/make-world.ts';
+import { type SendSummary, sendAll } from '../tests/support/send.ts';
+import { auditOf } from '../tests/support/audit-of.ts';
 
 /*
  * The main job through the HTTP door of the real processes: every answer is judged, and every counter,
  * breakdown and stored event is compared with sums of the acknowledged answers that share no code with the
  * product. One instance lives through the whole file. The same under kill -9 of every process:
- * bench/torture/kills.sys.test.ts.
+ * tests/faults/crash/kills.sys.test.ts.
  *
  * Seen red with: the end of a window counted with it.
  */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { identityOf, isLiving } from './process-identity.ts';
 import { acquireLock } from './process-lock.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 const IN_USE = { name: 'Fatal', code: 'data_dir_in_use' };
 

@@ -9,7 +9,7 @@ import type { Check } from './judge-checks.ts';
 import { createMetrics } from './metrics.ts';
 import { createOperatorAccess, OPEN_ACCESS } from './operator-access.ts';
 import { openOperatorPort } from './operator-port.ts';
-import { quietPort } from './quiet-port.ts';
+import { quietPort } from '../tests/support/quiet-port.ts';
 import { rolePages } from './role-door.ts';
 
 async function openDoor(

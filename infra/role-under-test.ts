@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
-import { quietPort } from './quiet-port.ts';
+import { quietPort } from '../tests/support/quiet-port.ts';
 
 /** What `npm start` runs. */
 export const ALL_IN_ONE = 'everything';

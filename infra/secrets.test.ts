@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deriveSecrets, hashApiKey, readServerSecret, seal, unseal } from './secrets.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 const { keyPepper, sealingKey, internalToken } = deriveSecrets(Buffer.alloc(32, 1));
 const BROKEN = expect.objectContaining({ name: 'Poison', code: 'seal_broken' });

@@ -7,9 +7,9 @@ import { pino } from 'pino';
 import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
 import { startChdbHttpServer } from './clickhouse/chdb-http-server.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
-import { quietPort } from './quiet-port.ts';
-import { startNativeKafka } from './testing-servers/native-kafka.ts';
-import { startNativeRedis } from './testing-servers/native-redis.ts';
+import { quietPort } from '../tests/support/quiet-port.ts';
+import { startNativeKafka } from '../tests/servers/native-kafka.ts';
+import { startNativeRedis } from '../tests/servers/native-redis.ts';
 
 /** The four servers, each of which takes who has the password, over TLS. */
 export interface SecureStores {

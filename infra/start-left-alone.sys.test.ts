@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { isAlive } from './process-identity.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 const WITHIN = { timeout: 30_000, interval: 20 };
 /** As npm runs a script; the start says by a file who it is. */

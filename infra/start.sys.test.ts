@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { dataDirAt, prepareDataDir } from './data-dir.ts';
 import { isAlive, signal } from './process-identity.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 const START = fileURLToPath(new URL('./start.mjs', import.meta.url));
 const SETPRIV = '/usr/bin/setpriv';

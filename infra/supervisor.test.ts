@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { isAlive, signal } from './process-identity.ts';
 import type { ChildSpec } from './supervised-child.ts';
 import { startSupervisor } from './supervisor.ts';
-import { testFolder } from './test-folder.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 
 /** Said last: a stop may follow at once. */
 const READY = `process.send({ type: 'ready', port: 7 });`;

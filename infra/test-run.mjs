@@ -18,7 +18,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const REPORTS = join(ROOT, '.cache', 'test-reports');
 const SUMMARY = join(ROOT, '.cache', 'test-summary.json');
 /** What the tests need of the machine; made by the build. */
-const MEANS = join(ROOT, 'dist', 'bench', 'torture', 'machine-means.js');
+const MEANS = join(ROOT, 'dist', 'tests', 'support', 'machine-requirements.js');
 const NODE_MAJOR_MIN = 20;
 
 const BUILD = ['build', process.execPath, ['infra/build.mjs']];

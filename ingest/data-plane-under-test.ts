@@ -10,7 +10,7 @@ import { type Closer, createCloser } from '../infra/closer.ts';
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts';
 import { migratePostgres } from '../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
-import { quietPort } from '../infra/quiet-port.ts';
+import { quietPort } from '../tests/support/quiet-port.ts';
 import { deriveSecrets, ensureIdentityKey } from '../infra/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
 import { newId } from '../schemas/ids.ts';

@@ -6,7 +6,7 @@ import {
   type RawConnection,
   requestHead,
   until,
-} from '../infra/conformance/raw-connection.ts';
+} from '../tests/support/raw-connection.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import type { KeyCache } from '../infra/key-cache.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { keptLog } from '../infra/conformance/front-under-test.ts';
-import { openConnection, requestHead } from '../infra/conformance/raw-connection.ts';
+import { openConnection, requestHead } from '../tests/support/raw-connection.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import { ROUTES } from '../schemas/routes.ts';
 import { startDoor, startUpstream } from './forwarder-under-test.ts';

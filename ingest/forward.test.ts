@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { CreateFront } from '../infra/conformance/front-under-test.ts';
-import { openConnection, requestHead, until } from '../infra/conformance/raw-connection.ts';
+import { openConnection, requestHead, until } from '../tests/support/raw-connection.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import { startDoor, startUpstream, stop } from './forwarder-under-test.ts';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { keptLog, startFront } from '../infra/conformance/front-under-test.ts';
-import { until } from '../infra/conformance/raw-connection.ts';
+import { until } from '../tests/support/raw-connection.ts';
 import { deferred } from '../infra/deferred-under-test.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createOperatorAccess } from '../infra/operator-access.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createPool } from '../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../infra/postgres/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
 import { Transient } from '../schemas/failures.ts';
 import { newId } from '../schemas/ids.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';

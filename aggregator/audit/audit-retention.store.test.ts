@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
-import { eventId } from '../../infra/conformance/load-frames.ts';
-import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { eventId } from '../../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
 import { AUDIT_EXIT, askAudit } from './ask-audit.ts';

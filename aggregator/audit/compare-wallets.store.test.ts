@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
-import { openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { start } from '../aggregator-under-test.ts';
 import { CUSTOMER, createTenant, ENVIRONMENT, METER } from '../settle/settlement-under-test.ts';
 import { AUDIT_EXIT, askAudit } from './ask-audit.ts';

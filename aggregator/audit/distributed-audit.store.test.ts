@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
-import { eventId, type LoggedEvent } from '../../infra/conformance/load-frames.ts';
+import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { alarms, events, exactly } from '../aggregator-under-test.ts';
 import {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { openLoadStores } from '../../tests/support/load-stores.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { keepMending } from './mend-damage.ts';
 

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { eventLines, TEST_NOW_MS } from '../../infra/conformance/event-line.ts';
-import { type LoadStores, openLoadStores } from '../../infra/conformance/load-stores.ts';
+import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../../infra/conformance/load-frames.ts';
-import type { LoadStores } from '../../infra/conformance/load-stores.ts';
+import type { LoggedEvent } from '../../tests/support/load-frames.ts';
+import type { LoadStores } from '../../tests/support/load-stores.ts';
 import { readTermsOfCustomers, replaceMeteredTerms } from '../../infra/store/metered-terms.ts';
 import { markMeters } from '../../infra/store/settlement-marks.ts';
 import {

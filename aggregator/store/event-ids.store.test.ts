@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { onCluster } from '../../infra/clickhouse/on-cluster.ts';
-import { eventLines } from '../../infra/conformance/event-line.ts';
-import { testFolder } from '../../infra/test-folder.ts';
+import { eventLines } from '../../tests/support/event-line.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { ensureEventIds } from './event-ids.ts';
 
 const TIMEOUT_MS = 10_000;

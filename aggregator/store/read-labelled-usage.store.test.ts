@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { eventLines } from '../../infra/conformance/event-line.ts';
+import { eventLines } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
 import { labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';

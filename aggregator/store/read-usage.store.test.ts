@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { eventLines, type TestEvent } from '../../infra/conformance/event-line.ts';
+import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { calendarSpan, HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { inTime } from '../in-time.ts';
+import { inTime } from '../../tests/support/in-time.ts';
 
 export interface Baseline {
   url: string;

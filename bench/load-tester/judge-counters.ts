@@ -1,5 +1,5 @@
-import { type Api, getPatiently } from '../api.ts';
-import { numberText, plainText, units } from '../exact.ts';
+import { type Api, getPatiently } from '../../tests/support/api.ts';
+import { numberText, plainText, units } from '../../tests/support/exact.ts';
 import type { AnswerLedger } from './answer-ledger.ts';
 
 export interface CounterQuestion {

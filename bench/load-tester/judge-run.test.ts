@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Api, ApiAnswer } from '../api.ts';
-import { parseExact } from '../exact.ts';
+import type { Api, ApiAnswer } from '../../tests/support/api.ts';
+import { parseExact } from '../../tests/support/exact.ts';
 import { createAnswerLedger } from './answer-ledger.ts';
 import { judgeRun } from './judge-run.ts';
 

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inTime } from '../in-time.ts';
-import { type Instance, startInstance } from '../instance.ts';
+import { inTime } from '../../tests/support/in-time.ts';
+import { type Instance, startInstance } from '../../tests/support/instance.ts';
 
 const END_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'metergate-load-'));

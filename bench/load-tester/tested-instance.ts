@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Api, type ApiAnswer, createApi } from '../api.ts';
+import { type Api, type ApiAnswer, createApi } from '../../tests/support/api.ts';
 import { Unusable } from '../read-options.ts';
 
 /** A running instance, looked at before anything is measured, with customers of the run's own. */

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { createRandom, type Random } from '../random.ts';
+import { createRandom, type Random } from '../../tests/support/random.ts';
 
 export interface TesterBodyOptions {
   host: string;

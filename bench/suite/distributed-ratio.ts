@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { lacking } from '../torture/machine-means.ts';
+import { lacking } from '../../tests/support/machine-requirements.ts';
 import type { Measured } from './goals.ts';
 import type { Paired } from './paired.ts';
 import { lastWords } from './short-failure.ts';

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataDirAt } from '../../infra/data-dir.ts';
 import { readEndpoints } from '../../infra/endpoints-file.ts';
-import { type Api, createApi, getPatiently } from '../api.ts';
-import { type Instance, startInstance } from '../instance.ts';
+import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
+import { type Instance, startInstance } from '../../tests/support/instance.ts';
 import type { Driven } from './drive.ts';
 
 /** An instance with customers and a meter, for as long as a suite runs. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { findHolder, heldNow } from '../../infra/find-holder.ts';
 import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
 import { exactJson, parseExact } from '../../schemas/rules/exact-json.ts';

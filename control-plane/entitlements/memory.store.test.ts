@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from './holders-under-test.ts';
 import { type PlaneBeside, startPlaneBeside } from './plane-beside.ts';

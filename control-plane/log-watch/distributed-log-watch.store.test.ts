@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { eventId, frameOf } from '../../infra/conformance/load-frames.ts';
+import { eventId, frameOf } from '../../tests/support/load-frames.ts';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
-import { testPool } from '../../infra/postgres/test-pool.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
 import { listPartitionAlarms } from '../store/readiness.ts';
 import { startLogWatch } from './log-watch.ts';
 

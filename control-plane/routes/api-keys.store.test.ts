@@ -8,7 +8,7 @@ import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts
  * Keys over HTTP: made, rotated, revoked, never with more than their maker holds.
  *
  * Seen red with the breaks key-of-any-environment, grant-not-checked, replayed-to-any-key and whole-key-kept
- * (bench/torture/breaks/tenancy-breaks.ts), and with the end of the old key left out of a rotation.
+ * (tests/mutants/tenancy-breaks.ts), and with the end of the old key left out of a rotation.
  */
 let api: ApiUnderTest;
 

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
 import { newId } from '../../schemas/ids.ts';
 import { createClockMetrics } from '../metrics.ts';

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../infra/ports/clock.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { createTellerMetrics } from '../metrics.ts';
 import { startEntitlementTeller } from './entitlement-teller.ts';
 

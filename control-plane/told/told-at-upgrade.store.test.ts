@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { migratePostgres, readMigrations } from '../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../infra/postgres/test-database.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
 import { toldUnderTest } from './told-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startStopwatch } from '../../infra/conformance/stopwatch.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRefusal, startApi } from '../api-under-test.ts';
 

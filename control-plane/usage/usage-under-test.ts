@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { eventLine, type TestEvent } from '../../infra/conformance/event-line.ts';
+import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/channels.ts';

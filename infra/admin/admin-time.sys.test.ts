@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { startInstance } from '../../bench/instance.ts';
+import { startInstance } from '../../tests/support/instance.ts';
 
 const run = promisify(execFile);
 

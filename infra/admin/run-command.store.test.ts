@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import { parseApiKey } from '../../schemas/rules/api-key.ts';
 import { createPool } from '../postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { hashApiKey } from '../secrets.ts';
 import type { WorkspaceKeys } from '../workspace.ts';
 import { readArguments } from './read-arguments.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventLine } from '../conformance/event-line.ts';
-import { testFolder } from '../test-folder.ts';
+import { eventLine } from '../../tests/support/event-line.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
 const log = pino({ level: 'silent' });

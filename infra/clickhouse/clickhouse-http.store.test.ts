@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { warehouseConformance } from '../conformance/warehouse.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { startChdbHttpServer } from './chdb-http-server.ts';
 import { createClickHouseWarehouse } from './clickhouse-warehouse.ts';
 

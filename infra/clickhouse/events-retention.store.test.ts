@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { EVENTS_RETENTION_DAYS_MAX, keptMonthsFromMs } from '../../schemas/rules/events-retention.ts';
-import { eventLines } from '../conformance/event-line.ts';
+import { eventLines } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 import { setEventsRetention } from './events-retention.ts';
 

@@ -8,7 +8,7 @@ import {
   startFront,
   TEST_LIMITS,
 } from './front-under-test.ts';
-import { openConnection, requestHead, until } from './raw-connection.ts';
+import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 
 /** Several requests on a connection, and the front's own beginning and end. */
 export function connections(createFront: CreateFront): void {

@@ -10,7 +10,7 @@ import {
   TEST_LIMITS,
 } from './front-under-test.ts';
 import { quantities } from './http-front-quantities.ts';
-import { openConnection, type RawConnection, requestHead, until } from './raw-connection.ts';
+import { openConnection, type RawConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 
 /** Clients who send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
 export function hostileClients(createFront: CreateFront): void {

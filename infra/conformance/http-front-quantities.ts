@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { poll } from '../poll.ts';
 import type { Exchange } from '../ports/http-front.ts';
 import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
-import { openConnection, type RawConnection, requestHead, until } from './raw-connection.ts';
+import { openConnection, type RawConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 
 /** Clients who are many, or take nothing of what they asked for. */
 export function quantities(createFront: CreateFront): void {

@@ -7,7 +7,7 @@ import { connections } from './http-front-connections.ts';
 import { headers } from './http-front-headers.ts';
 import { hostileClients } from './http-front-hostile.ts';
 import { streamedAnswers } from './http-front-streams.ts';
-import { openConnection, requestHead, until } from './raw-connection.ts';
+import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 
 /** What every HttpFront does. An adapter's test is one call of this. */
 export function httpFrontConformance(name: string, createFront: CreateFront): void {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Poison } from '../../schemas/failures.ts';
 import { ORDER_OF_ARRIVAL } from '../../schemas/usage-hourly.ts';
 import type { EventBlock, Warehouse } from '../ports/warehouse.ts';
-import { eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 
 const TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import { NUMBER_TAG } from '../../schemas/event-row.ts';
 import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
 import type { Statement, Warehouse } from '../ports/warehouse.ts';
-import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from './event-line.ts';
+import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 import { latestTests } from './warehouse-latest.ts';
 import { sentAgainTests } from './warehouse-sent-again.ts';
 

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { newId } from '../../schemas/ids.ts';
 import { creditUnits } from '../../schemas/rules/credit-units.ts';
 import { createPool, inTransaction } from '../postgres/pool.ts';
-import { createTestDatabase } from '../postgres/test-database.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import type { WalletPlace } from '../store/credit-wallets.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../workspace.ts';
 import { burnCredits, expireCredits, grantCredits } from './move-credits.ts';

@@ -1,5 +1,5 @@
 import { eventLogConformance } from '../conformance/event-log.ts';
-import { testPool } from '../postgres/test-pool.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
 eventLogConformance('Kafka', async () => {

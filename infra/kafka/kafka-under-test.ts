@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
-import { sharedKafka } from '../testing-servers/shared-url.ts';
+import { sharedKafka } from '../../tests/servers/shared-url.ts';
 import { whenThere } from '../when-there.ts';
 import { createKafkaClient, type FetchedRecord, type KafkaClient } from './kafka-client.ts';
 import { type KafkaLog, openKafkaLog } from './kafka-log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testPool } from '../postgres/test-pool.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
 import { type KafkaUnderTest, kafkaUnderTest } from './kafka-under-test.ts';
 
 /** Beyond what the topic takes. */

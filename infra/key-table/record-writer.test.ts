@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';
 import { RECORD_WORDS, RecentRecords } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';

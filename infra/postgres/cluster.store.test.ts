@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { exitCodeOf } from '../exit-code.ts';
 import { parentOf, programOf, signal } from '../process-identity.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { prepareCluster } from './cluster.ts';
 import { chooseServerAccount } from './server-account.ts';

@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { startStopwatch } from '../conformance/stopwatch.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { isAlive, parentOf, signal, workingDirectoryOf } from '../process-identity.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 
 const log = pino({ level: 'silent' });

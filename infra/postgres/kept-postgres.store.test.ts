@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { isAlive, signal } from '../process-identity.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { keepPostgres } from './kept-postgres.ts';
 import { createPool } from './pool.ts';
 import { findPostmaster } from './postmaster.ts';

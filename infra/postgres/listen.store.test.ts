@@ -3,10 +3,10 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { signal } from '../process-identity.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { createListener, type Listener } from './listen.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 
 const log = pino({ level: 'silent' });
 

@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createPool, inTransaction, type PoolOptions } from './pool.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { asTransient, isUnavailable } from './unavailable.ts';
 
 async function openPool(options: Partial<PoolOptions> = {}): Promise<Pool> {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Fatal } from '../../schemas/failures.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { launchAs } from './server-account.ts';
 
 /** Of nobody: what it may enter is decided by the bits for others. */

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createCloser } from '../closer.ts';
 import { isAlive, signal } from '../process-identity.ts';
 import { openRelational } from '../relational.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 import { findPostmaster } from './postmaster.ts';
 

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeFrame } from '../../schemas/frame.ts';
 import type { LogFrame } from '../ports/event-log.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter } from './writer.ts';
 

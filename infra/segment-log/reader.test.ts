@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFrame } from '../conformance/event-log.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
-import { testFolder } from '../test-folder.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { segmentName } from './segment-file.ts';
 import { type TestLog, testLog } from './test-log.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
 import { createPool } from '../postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { findApiKey } from './find-api-key.ts';
 
 const log = pino({ level: 'silent' });

@@ -2,8 +2,8 @@ import { Redis } from 'iovalkey';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Transient } from '../../schemas/failures.ts';
 import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
-import { startFaultyWay } from '../testing-servers/faulty-way.ts';
-import { startRedis } from '../testing-servers/start-redis.ts';
+import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
+import { startRedis } from '../../tests/servers/start-redis.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 100 };

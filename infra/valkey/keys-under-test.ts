@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { SharedIdempotencyStore } from '../ports/idempotency-store.ts';
-import { testPool } from '../postgres/test-pool.ts';
-import { sharedRedis } from '../testing-servers/shared-url.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
+import { sharedRedis } from '../../tests/servers/shared-url.ts';
 import { openValkeyKeys, type ValkeyKeysOptions } from './valkey-keys.ts';
 
 /** Keys of one installation, under a prefix of its own: any number of processes open them. */

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
-import { startFaultyWay } from '../testing-servers/faulty-way.ts';
-import { sharedRedis } from '../testing-servers/shared-url.ts';
+import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
+import { sharedRedis } from '../../tests/servers/shared-url.ts';
 import { createValkeyClient } from './valkey-client.ts';
 
 const PATIENCE = { timeout: 10_000, interval: 50 };

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../../infra/postgres/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { raiseKeptFrom } from './raise-kept-from.ts';
 

@@ -1,0 +1,50 @@
+import type { ApiAnswer } from '../../support/api.ts';
+import type { Judged } from '../../support/compare.ts';
+import { units } from '../../support/exact.ts';
+import type { PlannedRequest } from '../../support/generator.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
+import { type Outcome, sendOnce } from '../../support/send.ts';
+
+/**
+ * Requests that have to be written. One that was refused is sent again until it is acknowledged: whether it
+ * was written then, at the edge of a full disk, nobody knows before. The ledger is told of each answer.
+ */
+export interface DiskProbes {
+  send(): Promise<Outcome & { answer: ApiAnswer }>;
+  /** Those that were acknowledged, newest last. */
+  acknowledged(): PlannedRequest[];
+}
+
+export function createDiskProbes(judged: Judged, run: string): DiskProbes {
+  const acknowledged: PlannedRequest[] = [];
+  let next = probeOf(judged, `${run}-probe-0`);
+  return {
+    async send() {
+      const { answer, isAnswered } = await sendOnce(next, judged);
+      if (answer instanceof Error) throw answer;
+      if (isAnswered) {
+        acknowledged.push(next);
+        next = probeOf(judged, `${run}-probe-${acknowledged.length}`);
+      }
+      return { answer, isAnswered };
+    },
+    acknowledged: () => [...acknowledged],
+  };
+}
+
+/** Too many to fit into the rest of a block. */
+const PROBE_EVENTS = 200;
+
+function probeOf({ world }: Judged, run: string): PlannedRequest {
+  const [customer, meter] = [world.customers[0], world.meters[0]];
+  const occurredAtMs = Date.now();
+  const items = Array.from({ length: PROBE_EVENTS }, (_, at) => {
+    const key = `${run}-${at}`;
+    const event: MeantEvent = { key, customer: 0, meter: 0, value: units('1'), occurredAtMs, properties: [] };
+    const named = { customerId: customer?.id, meterId: meter?.key, idempotencyKey: key };
+    const json = JSON.stringify({ ...named, occurredAt: new Date(occurredAtMs).toISOString(), value: 1 });
+    return { json, echoedKey: key, event };
+  });
+  const body = `{"events":[${items.map(({ json }) => json).join(',')}]}`;
+  return { kind: 'batch', gzip: false, includeEvents: false, items, body };
+}

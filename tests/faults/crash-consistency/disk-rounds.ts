@@ -1,0 +1,250 @@
+import { cpSync, lstatSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { Client, type DatabaseError } from 'pg';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { readEndpoints } from '../../../infra/endpoints-file.ts';
+import { poll } from '../../../infra/poll.ts';
+import { compareCounters, type Judged } from '../../support/compare.ts';
+import type { PlannedRequest } from '../../support/generator.ts';
+import type { Instance } from '../../support/instance.ts';
+import { createRandom } from '../../support/random.ts';
+import { sendAll } from '../../support/send.ts';
+import { auditOf } from '../../support/audit-of.ts';
+import { during } from '../../support/during.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { lacking } from '../../support/machine-requirements.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { replaysOf } from '../replays.ts';
+import { compareLog, compareRows } from '../../support/stored-events.ts';
+import { sendOptions, startStorm } from '../workload.ts';
+import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+
+interface DiskPlan {
+  title: string;
+  environment: Record<string, string>;
+  /** What the ballast leaves free. */
+  bytesLeft: number;
+  /** Whether the guard has to keep everything but usage going. */
+  guarded: boolean;
+}
+
+const GIB = 1024 ** 3;
+
+/** Rounds of a disk that fills up under the load and is given room again. */
+function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
+  return {
+    promises: [10],
+    title,
+    rounds: { short: 1, long: 10 },
+    lacks: () => lacking('mounting'),
+    async open({ seed, form }) {
+      const disk = mountSmallDisk(3 * GIB);
+      const settings = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '20', ...environment };
+      try {
+        // What they have to say has no room either.
+        const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
+        const opened = await startJudged(settings, { connections: 12, ...on });
+        const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
+        return {
+          round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
+          judge: () => judgeScene(scene),
+          close: (options) => closeDisk(scene, options),
+        };
+      } catch (error) {
+        await disk.remove();
+        throw error;
+      }
+    },
+  };
+}
+
+export const diskGuarded = diskRounds({
+  title: 'the disk is nearly full: the guard refuses usage',
+  environment: {},
+  bytesLeft: GIB / 2,
+  guarded: true,
+});
+
+export const diskFull = diskRounds({
+  title: 'the disk is full to the last byte, for Postgres and ClickHouse too',
+  environment: { DISK_FREE_BYTES_MIN: '0' },
+  bytesLeft: 0,
+  guarded: false,
+});
+
+interface DiskScene extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'guarded'> {
+  disk: SmallDisk;
+  fullMs: number;
+}
+
+interface DiskRound {
+  seed: number;
+  run: string;
+}
+
+const FULL_MS = { short: 2_000, long: 10_000 };
+const REFUSED = { timeoutMs: 10_000, everyMs: 20 };
+const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
+const RECOVERED_MS_MAX = 5_000;
+/** The newest are those at the edge of the full disk, and one after it. */
+const PROBES_REPLAYED = 5;
+const MENDED = { timeoutMs: 60_000, everyMs: 500 };
+
+async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<RoundReport> {
+  const { instance, disk, judged, guarded } = scene;
+  const roles = guarded
+    ? (['supervisor', 'data plane', 'control side', 'postgres'] as const)
+    : (['supervisor', 'data plane'] as const);
+  const pids = () => roles.map((role) => `${role} ${instance.pid(role)}`);
+  const before = pids();
+  const postgres = instance.pid('postgres');
+  const probes = createDiskProbes(judged, run);
+  const storm = startStorm(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
+  const { done, summary } = await during(storm, async () => {
+    await acknowledges(probes);
+    const full = await whileFull(scene, probes).finally(() => disk.clear());
+    const edge = storm.recent();
+    return { ...full, edge, recoveredMs: await acknowledges(probes) };
+  });
+  const { problems, recoveredMs, walRefused, edge } = done;
+  if (recoveredMs > RECOVERED_MS_MAX)
+    problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
+  if (!guarded) problems.push(...(await mended(instance)));
+  const after = pids();
+  if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
+  const answered = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...storm.recent()];
+  const replaysOfAcknowledged = await replayAfterKill(scene, answered, seed);
+  problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
+  const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
+  // It ends when its log cannot be written, or refuses while it begins anew: either shows a full disk.
+  if (!guarded && endsOfPostgres + walRefused === 0) {
+    problems.push('the full disk neither ended Postgres nor had it refuse a write');
+  }
+  const counts = { fullDisks: 1, endsOfPostgres, walRefused, replaysOfAcknowledged, ...summary };
+  return { counts, peaks: { recoveredMs }, problems };
+}
+
+/** What was acknowledged around the full disk is known to a process that begins with what is on it. */
+async function replayAfterKill(
+  { instance, judged }: DiskScene,
+  answered: PlannedRequest[],
+  seed: number,
+): Promise<number> {
+  await instance.kill('data plane');
+  const replays = replaysOf(answered, { world: judged.world, random: createRandom(seed) });
+  const { items } = await sendAll(replays, sendOptions(judged));
+  return items;
+}
+
+/** A part that the full disk damaged is set aside by a new control side, and what it held is put back. */
+async function mended({ dataDir }: Instance): Promise<string[]> {
+  let faults: string[] = [];
+  await poll(async () => {
+    faults = await auditOf(dataDir);
+    return faults.length === 0 || undefined;
+  }, MENDED);
+  return faults;
+}
+
+/** Fills the disk and looks at what is answered until it has been full for a while. */
+async function whileFull(
+  scene: DiskScene,
+  probes: DiskProbes,
+): Promise<{ problems: string[]; walRefused: number }> {
+  const { disk, judged, bytesLeft, guarded, fullMs } = scene;
+  const problems: string[] = [];
+  let walRefused = 0;
+  disk.fill(bytesLeft);
+  const refused = await poll(async () => ((await isRefused(probes)) ? true : undefined), REFUSED);
+  if (!refused) problems.push(`nothing was refused ${REFUSED.timeoutMs} ms after the disk was full`);
+  for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
+    disk.fill(bytesLeft);
+    if (!guarded && (await wantWal(scene.instance)) === 'refused') walRefused++;
+    if (guarded) problems.push(...(await guardFaults(judged, probes)));
+  }
+  return { problems: [...new Set(problems)], walRefused };
+}
+
+async function isRefused(probes: DiskProbes): Promise<boolean> {
+  return !(await probes.send()).isAnswered;
+}
+
+/** With the guard every answer is certain. */
+async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]> {
+  const { status, body, headers } = (await probes.send()).answer;
+  const code = ((body ?? {}) as { error?: { code: string } }).error?.code;
+  const retryAfter = headers['retry-after'];
+  const isRight = status === 503 && code === 'unavailable' && Number(retryAfter) > 0;
+  const path = `/usage/${judged.world.customers[0]?.id}/api_calls?consistency=eventual`;
+  const counter = await judged.api.call('GET', path);
+  return [
+    ...(isRight ? [] : [`usage was answered with ${status} ${code}, Retry-After ${retryAfter}`]),
+    ...(counter.status === 200 ? [] : [`a counter was answered with ${counter.status}`]),
+  ];
+}
+
+/** The SQLSTATE of a server whose sessions all ended with one that could not write (`cannot_connect_now`). */
+const RECOVERS = '57P03';
+
+/** What Postgres writes for this it has no room for, which ends the server: it has to come back by itself. */
+async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | 'away'> {
+  const connectionString = readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
+  const client = new Client({ connectionString, connectionTimeoutMillis: 500, query_timeout: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    return (error as DatabaseError).code === RECOVERS ? 'refused' : 'away';
+  }
+  const asked = client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))");
+  const outcome = await asked.then(
+    () => 'written' as const,
+    () => 'refused' as const,
+  );
+  client.end().catch(() => undefined);
+  return outcome;
+}
+
+/** Milliseconds until new events are acknowledged. */
+async function acknowledges(probes: DiskProbes): Promise<number> {
+  const startedAt = performance.now();
+  const isTaken = async () => ((await probes.send()).isAnswered ? true : undefined);
+  if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still refused though there is room');
+  return Math.round(performance.now() - startedAt);
+}
+
+/** In the end what is acknowledged stands on the log, and is stored, once. */
+async function judgeScene({ instance, judged }: DiskScene): Promise<RoundReport> {
+  const { dataDir } = instance;
+  const problems = await auditOf(dataDir);
+  const exitCode = await instance.stop();
+  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
+  problems.push(
+    ...(await compareLog(dataDir, judged.ledger)),
+    ...(await compareRows(dataDir, judged.ledger)),
+  );
+  return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
+}
+
+async function closeDisk(
+  { instance, disk, close }: DiskScene,
+  { keep }: { keep: boolean },
+): Promise<string | undefined> {
+  // Nobody can stop in order on a full disk, and nobody wants the ballast.
+  disk.clear();
+  const left = keep ? mkdtempSync(join(tmpdir(), 'metergate-left-')) : undefined;
+  try {
+    await instance.stop().catch(() => undefined); // dead perhaps: `close` ends what is left
+    if (left === undefined) return undefined;
+    // Sockets cannot be copied, and one that is left says nothing.
+    cpSync(disk.path, left, { recursive: true, filter: (from) => !lstatSync(from).isSocket() });
+    cpSync(await instance.leave(), left, { recursive: true });
+    return left;
+  } finally {
+    await close({ keep: false });
+    await disk.remove();
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * A process for the power cuts: keeps a log of many small segments and its keys as a data plane does, prints
+ * the ids of each frame once it is durable, and gives up the oldest segments that its keys do not need. Ends
+ * by SIGKILL, once in a while within the making of a segment, or in order where `how` is `orderly`.
+ * Arguments: data folder, life, frames, how.
+ */
+import { writeSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { pino } from 'pino';
+import { prepareDataDir } from '../../../infra/data-dir.ts';
+import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { systemClock } from '../../../infra/ports/clock.ts';
+import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
+import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
+import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { trimLog } from '../../../ingest/trim-log.ts';
+import { encodeFrame, RECORD_BYTES } from '../../../schemas/frame.ts';
+import { createRandom } from '../../support/random.ts';
+
+const SEGMENT_BYTES_MAX = 20_000;
+const EVENTS_MAX = 30;
+const NO_ROOM_SHARE = 0.4;
+const KILL_SHARE = 0.5;
+const TRIM_SHARE = 0.3;
+const TRIM_BYTES_MAX = 4 * SEGMENT_BYTES_MAX;
+const HOUR_MS = 3_600_000;
+const ID_SIGNS = 'abcdefghijklmnopqrstuvwxyz234567';
+
+const [root = '', life = '0', frames = '0', how = ''] = process.argv.slice(2);
+const paths = prepareDataDir(root);
+const random = createRandom(Number(life) + 1);
+const log = pino({ level: 'silent' });
+const identityCheck = Buffer.alloc(16, 1);
+let isOpen = false;
+let framesLeft = Number(frames);
+
+/**
+ * Now and then there is no room for a new segment, and its file is taken back; in the second half of its life
+ * it may end with the header of a new one, whose name is not durable yet.
+ */
+const openFile: OpenFile = async (path, flags, mode) => {
+  const file = await open(path, flags, mode);
+  if (!isOpen) return file;
+  const isLate = framesLeft < Number(frames) / 2;
+  if (how !== 'orderly' && isLate && random.chance(KILL_SHARE))
+    return Object.assign(file, killingWrite(file));
+  if (!random.chance(NO_ROOM_SHARE)) return file;
+  const writev = () => Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }));
+  return Object.assign(file, { writev });
+};
+
+function killingWrite(file: FileHandle): Pick<FileHandle, 'writev'> {
+  const write = file.writev.bind(file);
+  return {
+    writev: async (pieces, at) => {
+      await write(pieces, at);
+      process.kill(process.pid, 'SIGKILL');
+      return await new Promise(() => undefined);
+    },
+  };
+}
+
+const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log, openFile };
+const writer = await openSegmentLogWriter(opening);
+isOpen = true;
+const logReader = await openSegmentLogReader({ directory: paths.log });
+const earlierRecords = async function* () {};
+const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, earlierRecords, log });
+
+for (; framesLeft > 0; framesLeft--) {
+  await writeFrame(1 + random.below(EVENTS_MAX));
+  if (random.chance(TRIM_SHARE)) await giveUpSome();
+}
+if (how !== 'orderly') process.kill(process.pid, 'SIGKILL');
+await keys.close();
+await logReader.close();
+await writer.close();
+
+async function writeFrame(count: number): Promise<void> {
+  const records = new Uint32Array((count * RECORD_BYTES) / 4).map(() => random.below(2 ** 32));
+  const outcomes = new Uint8Array(count).fill(OUTCOME.absent);
+  const claim = keys.claim({ count, records, readOnly: new Uint8Array(count), outcomes });
+  const ids = Array.from({ length: count }, newId);
+  const lines = ids.map((id) => `${JSON.stringify(['env', 'customer', 'meter', id, 'x'.repeat(99)])}\n`);
+  const outcome = await writer.append(
+    encodeFrame({
+      logId: writer.logId,
+      committedAtMs: 1,
+      eventCount: count,
+      touched: [],
+      records: [new Uint8Array(records.buffer)],
+      recheck: [],
+      lines: [Buffer.from(lines.join(''))],
+    }),
+  );
+  if (outcome.status === 'no_space') return keys.release([claim]);
+  await keys.confirm([claim], outcome.end);
+  writeSync(1, `${ids.join(' ')}\n`);
+}
+
+/** All that is not being written is old. A few segments at a time, so that it goes on all the while. */
+async function giveUpSome(): Promise<void> {
+  const keptFrom = writer.extent().start + random.below(TRIM_BYTES_MAX);
+  const clock = { ...systemClock, nowMs: () => Date.now() + HOUR_MS };
+  await trimLog({ retention: writer, keys, raiseKeptFrom: async () => keptFrom, clock, log }, 0);
+}
+
+function newId(): string {
+  return `use_${Array.from({ length: 26 }, () => random.pick([...ID_SIGNS])).join('')}`;
+}

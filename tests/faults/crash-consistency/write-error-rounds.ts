@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { compareCounters } from '../../support/compare.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
+import { createRandom } from '../../support/random.ts';
+import { during } from '../../support/during.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { lacking } from '../../support/machine-requirements.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { compareLog } from '../../support/stored-events.ts';
+import { startStorm } from '../workload.ts';
+
+/** Rounds of a disk that fails: a write of the log, a write of the keys, or a read of them, ends with EIO. */
+export const writeErrors: TorturePromise = {
+  promises: [6, 10],
+  title: 'the disk fails under the log and the keys',
+  rounds: { short: 3, long: 60 },
+  lacks: () => lacking('attaching'),
+  async open({ seed }) {
+    const scene = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
+    const { instance, judged, close } = scene;
+    const past: MeantEvent[] = [];
+    return {
+      round: (number) => failOnce({ ...scene, past }, number, seed),
+      judge: async () => ({
+        counts: { eventsAcknowledged: judged.ledger.size() },
+        problems: await compareLog(instance.dataDir, judged.ledger),
+      }),
+      close,
+    };
+  },
+};
+
+interface Failure {
+  /** Within the data folder. */
+  file: (dataDir: string) => string;
+  calls: string;
+  /**
+   * The nth of these calls fails, and every later one. The tracer counts those of each thread apart, and four
+   * take turns writing: the eighth of one thread is the 29th of all at the latest. Keys are written 4,096 at
+   * a time, which a busy machine takes seconds to acknowledge.
+   */
+  afterMax: number;
+}
+
+const WRITES = 'write,pwrite64,writev,pwritev';
+const FAILURES: readonly Failure[] = [
+  { file: newestSegment, calls: WRITES, afterMax: 8 },
+  { file: recordsOf, calls: WRITES, afterMax: 1 },
+  // After a start old keys are in the file alone; replays of the rounds before ask for them.
+  { file: recordsOf, calls: 'pread64,preadv', afterMax: 4 },
+  { file: newestSegment, calls: WRITES, afterMax: 1 },
+];
+/** What a round needs of those before it. */
+interface Scene extends JudgedInstance {
+  /** Of all rounds, a bounded window, to be replayed. */
+  past: MeantEvent[];
+}
+
+/** A process that dies sooner after its start is made to wait by its supervisor. */
+const WELL_AFTER_MS = 1_100;
+/** For the write that is to fail, and from there for the end of the process. */
+const FAILED = { timeoutMs: 30_000 };
+const ENDED = { timeoutMs: 30_000 };
+
+async function failOnce(scene: Scene, number: number, seed: number): Promise<RoundReport> {
+  const { instance, judged } = scene;
+  const random = createRandom(roundSeed(seed, number));
+  const failure = FAILURES[number % FAILURES.length];
+  if (!failure) throw new Error('no failure for this round');
+  const run = `r${seed}-${number}`;
+  const storm = startStorm(judged, { seed: roundSeed(seed, number), run, past: scene.past, ...STORM });
+  const { done: before, summary } = await during(storm, async () => {
+    await pass(WELL_AFTER_MS);
+    const pid = instance.pid('data plane');
+    await failUntilItEnds(scene, pid, failure, 1 + random.below(failure.afterMax));
+    return pid;
+  });
+  const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
+  if (instance.pid('data plane') === before) problems.push('the data plane went on after its disk failed');
+  return { counts: { writeErrors: 1, ...summary }, problems };
+}
+
+const STORM = { lanes: 6, batchItems: 200 };
+
+/** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
+async function failUntilItEnds(
+  { instance }: JudgedInstance,
+  pid: number,
+  { file, calls }: Failure,
+  nth: number,
+): Promise<void> {
+  const inject = `inject=${calls}:error=EIO:when=${nth}+`;
+  const newest = () => file(instance.dataDir);
+  // The log may go on to the next segment just now: the one that is traced is written no more then.
+  while (!(await failCalls(pid, newest, ['-e', `trace=${calls}`, '-e', inject])));
+}
+
+/** False where nothing failed and there is a newer file. */
+async function failCalls(pid: number, newest: () => string, what: string[]): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-tracer-'));
+  const output = join(folder, 'calls');
+  const path = newest();
+  const args = ['-q', '-o', output, '-f', '-p', String(pid), '-P', path, ...what];
+  const tracer = spawn('strace', args, { stdio: 'ignore' });
+  const hasEnded = () => tracer.exitCode !== null || tracer.signalCode !== null || undefined;
+  const hasFailed = () => hasEnded() ?? (readText(output).includes('(INJECTED)') || undefined);
+  const hasFailedOrIsOld = () => hasFailed() ?? (newest() === path ? undefined : false);
+  try {
+    if (!(await seenInTime(hasFailedOrIsOld, FAILED, `a write of ${path} that can be made to fail`))) {
+      return false;
+    }
+    return await seenInTime(hasEnded, ENDED, 'the end of a data plane whose disk has failed');
+  } finally {
+    tracer.kill('SIGKILL');
+    // Two at once on one process there cannot be.
+    await seenInTime(hasEnded, ENDED, 'the end of the tracer');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** '' before there is such a file. */
+function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function recordsOf(dataDir: string): string {
+  return join(dataDir, 'keys', 'records');
+}
+
+function newestSegment(dataDir: string): string {
+  const folder = join(dataDir, 'log');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.seg'));
+  return join(folder, names.sort().at(-1) ?? '');
+}

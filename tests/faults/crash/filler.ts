@@ -1,0 +1,35 @@
+import { type LoadSocket, openLoadSocket } from '../../support/load-socket.ts';
+import type { Beside } from '../../support/during.ts';
+
+/**
+ * Keeps the server at work with one request, sent again and again over several connections until they break:
+ * a request of replays stores nothing and costs the sender next to nothing. While the server works on one,
+ * the events of another wait to be written, and that is when a kill tells an early answer from a true one.
+ */
+export async function startBallast(port: number, request: Buffer): Promise<Beside<void>> {
+  const opening = Array.from({ length: CONNECTIONS }, () => openLoadSocket('127.0.0.1', port));
+  const opened = await Promise.allSettled(opening);
+  const sockets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const sending = Promise.all(sockets.map((socket) => repeat(socket, request)));
+  const stop = async (): Promise<void> => {
+    for (const socket of sockets) socket.close();
+    await sending;
+  };
+  const refused = opened.find((one) => one.status === 'rejected');
+  if (!refused) return { stop };
+  await stop();
+  throw refused.reason;
+}
+
+const CONNECTIONS = 6;
+
+/** Until it is refused: the server was killed, and that is what this is for. */
+async function repeat(socket: LoadSocket, request: Buffer): Promise<void> {
+  for (;;) {
+    const sent = await socket.send(request).then(
+      () => true,
+      () => false,
+    );
+    if (!sent) return;
+  }
+}

@@ -1,0 +1,129 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pass } from 'node:timers/promises';
+import { compareCounters } from '../../support/compare.ts';
+import type { Role } from '../../support/instance.ts';
+import { createRandom } from '../../support/random.ts';
+import { during } from '../../support/during.ts';
+import { idleKills } from './idle-kills.ts';
+import { killBehind } from './kill-behind.ts';
+import { killDataPlane } from './kill-data-plane.ts';
+import { judgeScene, KILLS, openScene, type Scene } from './kill-scenario.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { type StormOptions, startStorm } from '../workload.ts';
+
+export interface KillPlan {
+  promises: readonly number[];
+  title: string;
+  rounds: { short: number; long: number };
+  /** Who is killed in which round; begun anew when it is through. */
+  victims: readonly Role[];
+}
+
+/**
+ * Rounds of a load, a kill -9 within it, and replays of what was acknowledged just before. One installation
+ * lives through all of them. Every counter is compared with the ledger now and then; in the end the log and
+ * the warehouse are as well.
+ */
+function killRounds(plan: KillPlan): TorturePromise {
+  const { promises, title, rounds, victims } = plan;
+  return {
+    ...{ promises, title, rounds },
+    async open({ seed, form }) {
+      const scene = await openScene();
+      const victimOf = (number: number) => victims[number % victims.length] ?? 'data plane';
+      const seen: Record<string, number> = {};
+      return {
+        async round(number) {
+          const victim = victimOf(number);
+          const before = Array.from({ length: number }, (_, earlier) => victimOf(earlier));
+          const nth = before.filter((one) => one === victim).length;
+          const report = await killRound(scene, { seed, number, victim, nth });
+          for (const [name, count] of Object.entries(report.counts)) seen[name] = (seen[name] ?? 0) + count;
+          return report;
+        },
+        async judge() {
+          const report = await judgeScene(scene, form);
+          return { ...report, problems: [...report.problems, ...idleKills(seen)] };
+        },
+        close: scene.close,
+      };
+    },
+  };
+}
+
+/**
+ * The supervisor lets a child that dies again within a second of being ready wait longer each time. The
+ * rounds are about what is found afterwards, not about that.
+ */
+const WELL_AFTER_MS = 1_100;
+
+/** One of the supervisor to ten of what stands behind the answer. */
+const BEHIND: readonly Role[] = ['supervisor', ...Array<Role[]>(5).fill(['control side', 'postgres']).flat()];
+
+export const dataPlaneKilled = killRounds({
+  promises: [1, 2, 3],
+  title: 'the data plane is killed while it answers',
+  rounds: { short: 8, long: 200 },
+  victims: ['data plane'],
+});
+
+export const othersKilled = killRounds({
+  promises: [4],
+  title: 'the control side, Postgres and the supervisor are killed while they load',
+  rounds: { short: 12, long: 220 },
+  victims: BEHIND,
+});
+
+/**
+ * Both on one installation, by turns: for `npm test`. While the control side comes back the data plane has
+ * been well for long enough to be killed again.
+ */
+export const everybodyKilled = killRounds({
+  promises: [1, 2, 3, 4],
+  title: 'every process is killed',
+  rounds: { short: 19, long: 399 },
+  victims: BEHIND.flatMap((victim, at): Role[] => {
+    return at < 8 ? ['data plane', victim] : [victim];
+  }),
+});
+
+/**
+ * So that a fault is known to be of some ten rounds, and that no later one can make up for it. After each of
+ * them it would be a tenth of a long run: half a second with 100,000 events.
+ */
+const COMPARED_EVERY = 10;
+
+interface RoundOf {
+  seed: number;
+  number: number;
+  victim: Role;
+  nth: number;
+}
+
+async function killRound(scene: Scene, { seed, number, victim, nth }: RoundOf): Promise<RoundReport> {
+  const own = roundSeed(seed, number);
+  await pass(Math.max(0, scene.restartedAt + WELL_AFTER_MS - performance.now()));
+  const run = `r${seed}-${number}`;
+  const storm = startStorm(scene.judged, { seed: own, run, past: scene.past, ...STORMS[victim] });
+  const kill = { scene, storm, nth, random: createRandom(own) };
+  const { done: seen, summary } = await during(storm, () => {
+    return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
+  });
+  const killsUnderWay = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
+  const counts = { ...seen.counts, ...summary, killsUnderWay, [KILLS[victim]]: 1 };
+  const isCompared = (number + 1) % COMPARED_EVERY === 0;
+  const wrong = isCompared ? await compareCounters(scene.judged) : [];
+  return { counts, peaks: seen.peaks, problems: [...scene.judged.ledger.problems(), ...wrong] };
+}
+
+/**
+ * Against the data plane many small requests, so that a kill cuts off many at every step from the first byte
+ * to the answer. Against the others just enough that a range is always on its way: it takes some 30 ms.
+ */
+const BEHIND_THE_ANSWER = { lanes: 2, batchItems: 50, pauseMs: 10 };
+const STORMS: Record<Role, Pick<StormOptions, 'lanes' | 'batchItems' | 'pauseMs'>> = {
+  'data plane': { lanes: 12, batchItems: 8 },
+  'control side': BEHIND_THE_ANSWER,
+  postgres: BEHIND_THE_ANSWER,
+  supervisor: { ...BEHIND_THE_ANSWER, lanes: 4 },
+};

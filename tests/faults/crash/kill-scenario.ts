@@ -1,0 +1,101 @@
+import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
+import type { Instance, Role } from '../../support/instance.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
+import type { Random } from '../../support/random.ts';
+import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
+import { auditOf } from '../../support/audit-of.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { type Killer, startKiller } from './killer.ts';
+import type { RoundReport, TortureOptions } from '../promise.ts';
+import { compareLog, compareRows } from '../../support/stored-events.ts';
+import type { Storm } from '../workload.ts';
+
+/** One installation, the ledger of all it was told, and what is killed with. */
+export interface Scene extends JudgedInstance {
+  /** Of the environment that `judged` is about. */
+  key: string;
+  watch: AnswerWatch;
+  killer: Killer;
+  /** Events of all rounds, a bounded window, to be replayed. */
+  past: MeantEvent[];
+  /** When the data plane was started again last. */
+  restartedAt: number;
+}
+
+const CONNECTIONS = 32;
+/**
+ * Many ranges are to pass under the load: a kill should find each of their steps. At level info the log says
+ * which were cut off (cut-off-loads.ts).
+ */
+const ENVIRONMENT = { LOG_LEVEL: 'info', LOAD_LINGER_MS: '5' };
+
+export async function openScene(): Promise<Scene> {
+  const watch = createAnswerWatch();
+  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onAnswer: watch.seen });
+  const killer = startKiller();
+  return {
+    ...opened,
+    key: opened.instance.keys().live.secret,
+    ...{ watch, killer, past: [], restartedAt: Number.NEGATIVE_INFINITY },
+    close(options) {
+      killer.close();
+      return opened.close(options);
+    },
+  };
+}
+
+/** What the kills of each are counted as. */
+export const KILLS: Record<Role, string> = {
+  'data plane': 'killsOfDataPlane',
+  'control side': 'killsOfControlSide',
+  postgres: 'killsOfPostgres',
+  supervisor: 'killsOfSupervisor',
+};
+
+/** A kill within a round: the load is on. */
+export interface Kill {
+  scene: Scene;
+  storm: Storm;
+  random: Random;
+  /** How many rounds before had the same victim. */
+  nth: number;
+}
+
+export interface SeenOfKill {
+  counts: Record<string, number>;
+  peaks: Record<string, number>;
+}
+
+/** Throws when the process that was killed is still the one that runs: the kill has shown nothing. */
+export function mustBeAnother(instance: Instance, role: Role, killed: number): void {
+  const pid = instance.pid(role);
+  if (pid === killed) throw new Error(`the ${role} was to be killed, and still is process ${pid}`);
+}
+
+/**
+ * Windows are cut when they are read, which no kill touches: what it could spoil shows in the hours of all
+ * that is stored and, for `custom`, in the events. Each window has its turn in infra/main-job.sys.test.ts.
+ */
+const SHORT_WINDOWS = ['all', 'custom'];
+
+/** From every side: answers, counters, breakdowns, the list of events, audit, log, stored rows. */
+export async function judgeScene(
+  { instance, judged }: Scene,
+  form: TortureOptions['form'],
+): Promise<RoundReport> {
+  const { ledger } = judged;
+  const problems = [
+    ...ledger.problems(),
+    ...(await compareCounters(judged)),
+    ...(await compareBreakdowns(judged, form === 'short' ? SHORT_WINDOWS : undefined)),
+    ...(await compareEvents(judged)),
+    ...(await auditOf(instance.dataDir)),
+  ];
+  const exitCode = await instance.stop();
+  if (exitCode !== 0) problems.push(`an ordinary stop ended with ${exitCode}`);
+  problems.push(
+    ...(await compareLog(instance.dataDir, ledger)),
+    ...(await compareRows(instance.dataDir, ledger)),
+  );
+  return { counts: { eventsAcknowledged: ledger.size() }, problems };
+}

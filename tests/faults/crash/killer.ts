@@ -1,0 +1,30 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Arrived, KillOrder } from './kill-on-answer.ts';
+
+/** The process of kill-on-answer.ts. Needs the build. */
+export interface Killer {
+  /**
+   * Resolves when the server was killed and the connection is over, with what had arrived of the answer.
+   * Rejects when no answer came, or the server had ended before: then nothing was killed.
+   */
+  fire(order: Omit<KillOrder, 'request'> & { request: Buffer }): Promise<Buffer>;
+  close(): void;
+}
+
+const FIRE_TIMEOUT_MS = 10_000;
+
+export function startKiller(): Killer {
+  const child: ChildProcess = fork(join('dist', 'tests', 'faults', 'crash', 'kill-on-answer.js'));
+  return {
+    async fire({ request, ...order }) {
+      const arrived = once(child, 'message', { signal: AbortSignal.timeout(FIRE_TIMEOUT_MS) });
+      child.send({ ...order, request: request.toString('base64') } satisfies KillOrder);
+      const [{ killed, answer }] = (await arrived) as [Arrived];
+      if (!killed) throw new Error(`process ${order.pid} was not killed: no answer came from it`);
+      return Buffer.from(answer, 'base64');
+    },
+    close: () => void child.kill('SIGKILL'),
+  };
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { expectKept } from '../expect-kept.ts';
+import { boundedMemory } from './memory-rounds.ts';
+import { quickRestart } from './restart-rounds.ts';
+import { runPromise } from '../run-promise.ts';
+
+/*
+ * The short forms of promises 9 and 11. Breaks they catch: a queue without a bound, or bounded by count; keys
+ * made anew from the log at each start, or not brought up to it.
+ */
+it('the data plane stays within its memory, whatever is offered', async () => {
+  const result = await runPromise(boundedMemory, { seed: 9, rounds: 1, form: 'short' });
+  expectKept(result);
+}, 240_000);
+
+it('the data plane acknowledges again two seconds after a kill, with all its keys', async () => {
+  const result = await runPromise(quickRestart, { seed: 11, rounds: 2, form: 'short' });
+  expectKept(result);
+  expect(result.peaks.keys).toBeGreaterThanOrEqual(1_000_000);
+  expect(result.counts.replaysOfAcknowledged).toBeGreaterThan(1_000);
+}, 420_000);

@@ -1,0 +1,191 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { waitedForCoreMs } from '../../support/stopwatch.ts';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { signal } from '../../../infra/process-identity.ts';
+import { type PlannedRequest, planRequests } from '../../support/generator.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import { runLoad } from '../../support/load-run.ts';
+import { lockOwner } from '../../support/processes.ts';
+import { createRandom } from '../../support/random.ts';
+import { sendAll } from '../../support/send.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { mustBeAnother } from './kill-scenario.ts';
+import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { replaysOf } from '../replays.ts';
+import { sendOptions } from '../workload.ts';
+import { whileStopped } from '../while-stopped.ts';
+
+const FIRST_ANSWER_MS_MAX = 2_000;
+/** Real events over HTTP. Of fewer the log is not clearly larger than what a start may read. */
+const KEYS = { short: 1_000_000, long: 10_000_000 };
+
+/**
+ * Kills the data plane of an installation with many keys, and times how long nothing is acknowledged. Then
+ * events from every part of its life are sent again: who starts quickly and knows no key has won nothing.
+ */
+export const quickRestart: TorturePromise = {
+  promises: [11],
+  title: 'the data plane is killed with many keys behind it',
+  rounds: { short: 2, long: 10 },
+  async open(options) {
+    const opened = await startJudged({ LOG_LEVEL: 'warn' }, { connections: CONNECTIONS });
+    try {
+      const known: PlannedRequest[] = [];
+      const keys = await whileStopped(opened.instance.pid('control side'), () => {
+        return fill(opened, known, options);
+      });
+      await endInOrder(opened);
+      const full: FullInstance = { ...opened, known, keys };
+      return {
+        round: (number) => restartRound(full, { ...options, number }),
+        close: opened.close,
+      };
+    } catch (error) {
+      await opened.close({ keep: false });
+      throw error;
+    }
+  },
+};
+
+const FILL_MS = 2_000;
+const CONNECTIONS = 6;
+/** Sent and judged before each piece of the load, and after the last. */
+const KNOWN_ITEMS = 200;
+
+/** As fast as it is acknowledged. Gives the number of keys. */
+async function fill(
+  opened: JudgedInstance,
+  known: PlannedRequest[],
+  { seed, form, say }: TortureOptions,
+): Promise<number> {
+  const { judged } = opened;
+  let keys = 0;
+  for (let told = 1; keys < KEYS[form]; ) {
+    await getToKnow({ judged, known }, seed);
+    keys += await takeAll(opened, FILL_MS);
+    if (keys < (told * KEYS[form]) / 10) continue;
+    say(`${keys} keys`);
+    told = Math.floor((keys * 10) / KEYS[form]) + 1;
+  }
+  await getToKnow({ judged, known }, seed);
+  return keys;
+}
+
+/** Gives how many new keys were acknowledged. */
+async function takeAll({ instance, judged: { world } }: JudgedInstance, durationMs: number): Promise<number> {
+  const { host, port } = new URL(instance.origin);
+  const to = { host, port: Number(port), key: instance.keys().live.secret, connections: CONNECTIONS };
+  const run = await runLoad({ ...to, world, nowMs: Date.now(), spreadMs: 600_000, durationMs });
+  return run.acknowledged;
+}
+
+/** Requests that will be repeated. */
+async function getToKnow(
+  { judged, known }: Pick<FullInstance, 'judged' | 'known'>,
+  seed: number,
+): Promise<void> {
+  const plan = { seed: roundSeed(seed, known.length), run: `known-${known.length}`, items: KNOWN_ITEMS };
+  const requests = [...planRequests({ ...plan, nowMs: Date.now(), world: judged.world })];
+  await sendAll(requests, sendOptions(judged));
+  known.push(...requests);
+}
+
+const AGAIN = { timeoutMs: 60_000 };
+
+/** Which brings the record file up to the log, whatever is the distance of its checkpoints. */
+async function endInOrder({ instance }: JudgedInstance): Promise<void> {
+  const pid = instance.pid('data plane');
+  signal(pid, 'SIGTERM');
+  const isAnother = async () => {
+    const current = lockOwner(instance.dataDir, 'ingest')?.pid;
+    if (current === undefined || current === pid) return undefined;
+    const answer = await fetch(`${instance.origin}/healthz`).catch(() => undefined);
+    return answer?.ok || undefined;
+  };
+  await seenInTime(isAnother, AGAIN, 'a data plane after one that was ended in order');
+}
+
+interface FullInstance extends JudgedInstance {
+  known: PlannedRequest[];
+  keys: number;
+}
+
+/** Of a load before a kill: somewhere between two checkpoints, which are a second or two apart then. */
+const BUSY_MS = { least: 500, more: 2_000 };
+/** One that was ready for less is started again after a wait (supervised-child.ts), longer each time. */
+const WELL_AFTER_MS = 1_500;
+
+interface RoundOf extends Pick<TortureOptions, 'seed' | 'form'> {
+  number: number;
+}
+
+async function restartRound(full: FullInstance, { seed, form, number }: RoundOf): Promise<RoundReport> {
+  const { instance, judged, known } = full;
+  const pid = instance.pid('data plane');
+  await pass(WELL_AFTER_MS);
+  // These stand on the log alone when it is killed.
+  await getToKnow(full, roundSeed(seed, number));
+  const random = createRandom(roundSeed(seed, number));
+  // The load of all that was filled in would be timed with it.
+  const firstAnswerMs = await whileStopped(instance.pid('control side'), async () => {
+    // Every other kill finds as much on the log alone as a load in full leaves between two checkpoints.
+    if (number % 2 === 1) full.keys += await takeAll(full, BUSY_MS.least + random.below(BUSY_MS.more));
+    return await killAndTime(full, number);
+  });
+  mustBeAnother(instance, 'data plane', pid);
+  const othersMs = Math.round(waitedForCoreMs(instance.pid('data plane')));
+  // The short form has others beside it, which are no fault of a start; the long one has the machine.
+  const late = firstAnswerMs - (form === 'short' ? othersMs : 0) > FIRST_ANSWER_MS_MAX;
+  const told = `${firstAnswerMs} ms, ${othersMs} ms of it others had the cores`;
+  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${told}`] : [];
+  const mibRead = mebibytes(bytesReadBy(instance.pid('data plane')));
+  const mibOfLog = mebibytes(logBytes(instance.dataDir));
+  if (mibRead >= mibOfLog) problems.push(`the start read ${mibRead} MiB, and the log has ${mibOfLog}`);
+  const replays = replaysOf(known, { world: judged.world, random });
+  const { items } = await sendAll(replays, sendOptions(judged));
+  problems.push(...judged.ledger.problems());
+  const peaks = { keys: full.keys, firstAnswerMs, othersMs, mibRead, mibOfLog };
+  return { counts: { restarts: 1, replaysOfAcknowledged: items }, peaks, problems };
+}
+
+const ASK_EVERY_MS = 5;
+const GIVEN_UP_MS = 120_000;
+
+async function killAndTime({ instance, judged }: FullInstance, number: number): Promise<number> {
+  const { api, world } = judged;
+  const body = JSON.stringify({ customerId: world.customers[0]?.id, meterId: 'api_calls', value: 1 });
+  const headers = { 'idempotency-key': `restart-${number}` };
+  const killedAt = performance.now();
+  await instance.kill('data plane');
+  for (;;) {
+    const answer = await api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
+    const passedMs = Math.round(performance.now() - killedAt);
+    if (isAcknowledged(answer?.status) || passedMs > GIVEN_UP_MS) return passedMs;
+    await pass(ASK_EVERY_MS);
+  }
+}
+
+/** 200 when an earlier try was stored and its answer lost. */
+function isAcknowledged(status: number | undefined): boolean {
+  return status === 201 || status === 200;
+}
+
+/**
+ * From its files, since it began. A start reads the record file, the last segment and what its checkpoint
+ * does not cover: 61 MiB of 386. One that makes the keys anew reads the whole log, and with some 1,400,000
+ * keys it was still in time.
+ */
+function bytesReadBy(pid: number): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
+
+function logBytes(dataDir: string): number {
+  const folder = dataDirAt(dataDir).log;
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 ** 2);
+}

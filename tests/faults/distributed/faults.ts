@@ -1,0 +1,151 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import type { Role } from '../../../infra/role-needs.ts';
+import { waitUntilCounted } from '../../support/wait-until-counted.ts';
+import type { DistributedInstallation } from './installation.ts';
+import { sharedBy } from './partition-owners.ts';
+import type { RunningRole } from './running-role.ts';
+
+/** What is done to one part of an installation while it is under load, and then mended. */
+export interface Fault {
+  /** In words, with the name of its count: `killsOfKafka`. */
+  counted: string;
+  /** Resolves when the part is there again. `meanwhile` is called while it is not. */
+  inflict(installation: DistributedInstallation, how: HowLong): Promise<void>;
+  /** Without it nothing can be acknowledged. */
+  stopsUsage?: boolean;
+}
+
+export interface HowLong {
+  /** Which of several processes. */
+  nth: number;
+  hangMs: number;
+  meanwhile(): Promise<void>;
+}
+
+/** For the others to notice that it is gone. */
+const GONE_MS = 300;
+
+function killOfRole(role: Role, counted: string): Fault {
+  return {
+    counted,
+    async inflict({ roles }, { nth }) {
+      const victim = roles[role][nth % roles[role].length];
+      await victim?.kill();
+      await pass(GONE_MS);
+      await victim?.start();
+    },
+  };
+}
+
+/** What a server can be told, whoever started it. */
+interface Server {
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  freeze(): unknown;
+  thaw(): unknown;
+}
+
+type StoreName = 'kafka' | 'redis' | 'postgres' | 'warehouse';
+
+function serverOf(installation: DistributedInstallation, name: StoreName): Server {
+  if (name === 'postgres' || name === 'warehouse') return installation[name];
+  const { kill, restart, pause, resume } = installation[name];
+  return { kill, start: () => restart(), freeze: pause, thaw: resume };
+}
+
+const NEEDED: Record<StoreName, boolean> = { kafka: true, redis: true, postgres: false, warehouse: false };
+
+function killOfStore(name: StoreName, counted: string): Fault {
+  return {
+    counted,
+    async inflict(installation) {
+      const server = serverOf(installation, name);
+      await server.kill();
+      await pass(GONE_MS);
+      await server.start();
+    },
+  };
+}
+
+function hangOfStore(name: StoreName, counted: string): Fault {
+  return {
+    counted,
+    stopsUsage: NEEDED[name],
+    async inflict(installation, { hangMs, meanwhile }) {
+      const server = serverOf(installation, name);
+      await server.freeze();
+      try {
+        const until = performance.now() + hangMs;
+        await meanwhile();
+        await pass(Math.max(0, until - performance.now()));
+      } finally {
+        await server.thaw();
+      }
+    },
+  };
+}
+
+/** For what stands on the log to be counted by those who are left. */
+const COUNTED_MS = 60_000;
+
+/**
+ * It stands still until the other holds all partitions and has counted what is on the log, and then goes on
+ * in the middle of whatever it was about.
+ */
+const hangOfAggregator: Fault = {
+  counted: 'hangsOfAggregator',
+  async inflict(installation, { nth }) {
+    const { aggregator } = installation.roles;
+    await sharedBy(installation, aggregator.length);
+    const victim = aggregator[nth % aggregator.length];
+    victim?.freeze();
+    try {
+      await sharedBy(installation, aggregator.length - 1);
+      await waitUntilCounted(installation.judged, COUNTED_MS);
+    } finally {
+      victim?.thaw();
+    }
+    await sharedBy(installation, aggregator.length);
+  },
+};
+
+/** A third one comes, one of the first two goes and comes back, and the third one goes. */
+const rebalance: Fault = {
+  counted: 'rebalances',
+  async inflict(installation, { nth }) {
+    const { aggregator } = installation.roles;
+    await sharedBy(installation, aggregator.length);
+    const joined = await installation.add('aggregator');
+    await sharedBy(installation, aggregator.length + 1);
+    const leaving = aggregator[nth % aggregator.length];
+    if (leaving) await stopInOrder(leaving);
+    await sharedBy(installation, aggregator.length);
+    await leaving?.start();
+    await sharedBy(installation, aggregator.length + 1);
+    await stopInOrder(joined);
+    await sharedBy(installation, aggregator.length);
+  },
+};
+
+async function stopInOrder(one: RunningRole): Promise<void> {
+  const exitCode = await one.stop();
+  if (exitCode !== 0) throw new Error(`a stop of ${one.role} ended with ${exitCode}: ${one.log()}`);
+}
+
+/** In this order: those that a short form has come first. */
+export const FAULTS: readonly Fault[] = [
+  killOfRole('ingest', 'killsOfIngest'),
+  killOfStore('kafka', 'killsOfKafka'),
+  killOfRole('aggregator', 'killsOfAggregator'),
+  hangOfStore('redis', 'hangsOfRedis'),
+  killOfStore('redis', 'killsOfRedis'),
+  hangOfStore('kafka', 'hangsOfKafka'),
+  killOfRole('control-plane', 'killsOfControlPlane'),
+  killOfStore('postgres', 'killsOfPostgres'),
+  hangOfStore('postgres', 'hangsOfPostgres'),
+  killOfRole('delivery', 'killsOfDelivery'),
+  killOfStore('warehouse', 'killsOfWarehouse'),
+  hangOfStore('warehouse', 'hangsOfWarehouse'),
+  hangOfAggregator,
+  rebalance,
+];

@@ -1,0 +1,27 @@
+import { Client } from 'pg';
+import { seenInTime } from '../../support/in-time.ts';
+import type { DistributedInstallation } from './installation.ts';
+import { PARTITIONS } from './installation.ts';
+
+/** Longer than a lease, and what its owner may hold up when it stands still. */
+const CHANGE = { timeoutMs: 90_000, everyMs: 200 };
+
+/** Resolves when all partitions are held, by so many aggregators. */
+export async function sharedBy({ environment }: DistributedInstallation, owners: number): Promise<void> {
+  const client = new Client({ connectionString: environment.DATABASE_URL });
+  client.on('error', () => undefined); // the question that fails tells
+  await client.connect();
+  try {
+    const isShared = async () => {
+      const { rows } = await client.query<{ held: string; owners: string }>(
+        `SELECT count(*) AS held, count(DISTINCT owner) AS owners
+         FROM partition_leases WHERE expires_at > now()`,
+      );
+      const [seen] = rows;
+      return (Number(seen?.held) === PARTITIONS && Number(seen?.owners) === owners) || undefined;
+    };
+    await seenInTime(isShared, CHANGE, `${PARTITIONS} partitions to be shared by ${owners}`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Role } from '../../../infra/role-needs.ts';
+import { inTime, seenInTime } from '../../support/in-time.ts';
+import type { Address } from '../../support/proxy/tcp-proxy.ts';
+
+/** One process of a role, as an operator starts it. Needs the build. */
+export interface RunningRole {
+  readonly role: Role;
+  readonly address: Address;
+  pid(): number;
+  /** SIGKILL. Resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Again on the same port. Resolves when it says that it is ready. */
+  start(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+  /** An ordinary stop: its exit code. */
+  stop(): Promise<number | null>;
+  /** The last of what it wrote. */
+  log(): string;
+}
+
+export interface RoleOptions {
+  port: number;
+  environment: Record<string, string>;
+  /** For what it writes. */
+  folder: string;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+const END_TIMEOUT_MS = 20_000;
+const LOG_CHARS = 4_000;
+
+export async function runRoleProcess(role: Role, options: RoleOptions): Promise<RunningRole> {
+  const { port, folder } = options;
+  const logFile = join(folder, `${role}-${port}.log`);
+  let child = await launch(role, options, logFile);
+  const end = (signal: NodeJS.Signals) => endWith(child, signal);
+  return {
+    role,
+    address: { host: '127.0.0.1', port },
+    pid: () => child.pid ?? 0,
+    kill: async () => void (await end('SIGKILL')),
+    async start() {
+      child = await launch(role, options, logFile);
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    stop: () => end('SIGTERM'),
+    log: () => lastOf(logFile),
+  };
+}
+
+async function launch(
+  role: Role,
+  { port, environment }: RoleOptions,
+  logFile: string,
+): Promise<ChildProcess> {
+  const log = openSync(logFile, 'a');
+  const child = spawn(process.execPath, [join('dist', role, 'main.js')], {
+    env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), ...environment },
+    stdio: ['ignore', 'pipe', log],
+  });
+  let output = '';
+  child.stdout?.on('data', (bytes: Buffer) => {
+    output += bytes.toString();
+  });
+  const isReady = () => output.includes(`Metergate ${role} ready on `) || hasEnded(child) || undefined;
+  try {
+    await seenInTime(isReady, { timeoutMs: READY_TIMEOUT_MS }, `${role} to be ready`);
+    if (!hasEnded(child)) return child;
+    throw new Error(`${role} ended with ${child.exitCode}: ${lastOf(logFile)}`);
+  } catch (error) {
+    await endWith(child, 'SIGKILL');
+    throw error;
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function endWith(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (hasEnded(child)) return child.exitCode;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await inTime(ended, END_TIMEOUT_MS, `the end by ${signal}`);
+  return child.exitCode;
+}
+
+function lastOf(logFile: string): string {
+  return readFileSync(logFile, 'utf8').slice(-LOG_CHARS);
+}

@@ -1,0 +1,160 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Api, createApi } from '../../support/api.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import { createRandom } from '../../support/random.ts';
+import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { openSubscribers, type Subscribers } from './subscribers.ts';
+
+/**
+ * A plan with many subscribers changes, and whoever tells them is killed while it does. Every one of them is
+ * told once of each feature that changed, and in time; the change itself is answered at once.
+ */
+export const fanoutKilled: TorturePromise = {
+  promises: [22],
+  title: 'a plan with many subscribers changes, and who tells them is killed',
+  rounds: { short: 1, long: 12 },
+  async open(options) {
+    const instance = await startInstance({ LOG_LEVEL: 'warn' });
+    const key = instance.keys().live.secret;
+    const api = createApi({ origin: instance.origin, key, connections: 2 });
+    const subscribers = openSubscribers(instance);
+    const close = async ({ keep }: { keep: boolean }) => {
+      await api.close();
+      if (keep) return await instance.leave();
+      await instance.remove();
+      return undefined;
+    };
+    try {
+      const planId = await makePlan(api);
+      await subscribers.insert(planId, SIZES[options.form].subscribers);
+      const scene = { instance, api, subscribers, planId, options };
+      return { round: (number) => fanoutRound(scene, number), close };
+    } catch (error) {
+      await close({ keep: false });
+      throw error;
+    }
+  },
+};
+
+/**
+ * The long form is the promise: 50,000, 200 ms and 60 s. The short one runs beside other tests, whatever the
+ * machine has to do meanwhile.
+ */
+const SIZES = {
+  short: { subscribers: 5_000, answerMs: 2_000 },
+  long: { subscribers: 50_000, answerMs: 200 },
+};
+const ALL_TOLD_MS = 60_000;
+/** By turns; the first of the long form is an undisturbed one. */
+const VICTIMS: Record<TortureOptions['form'], ReadonlyArray<Role | undefined>> = {
+  short: ['control side'],
+  long: [undefined, 'control side', 'control side', 'postgres'],
+};
+const FEATURES = ['fanout-flag', 'fanout-limit'];
+
+interface Scene {
+  instance: Instance;
+  api: Api;
+  subscribers: Subscribers;
+  planId: string;
+  options: TortureOptions;
+}
+
+async function fanoutRound(scene: Scene, number: number): Promise<RoundReport> {
+  const { instance, subscribers, options } = scene;
+  const random = createRandom(roundSeed(options.seed, number));
+  const { subscribers: many, answerMs: answerMsMax } = SIZES[options.form];
+  const victims = VICTIMS[options.form];
+  const victim = victims[number % victims.length];
+  const since = await subscribers.lastEvent();
+  const startedAt = performance.now();
+  const worth = { 'fanout-flag': number % 2 === 0, 'fanout-limit': number + 1 };
+  await changePlan(scene, worth);
+  const answerMs = Math.round(performance.now() - startedAt);
+  if (victim) {
+    const killAfter = 1 + random.below(many);
+    const isThere = async () => (await subscribers.told(since)).events >= killAfter || undefined;
+    await seenInTime(isThere, { timeoutMs: ALL_TOLD_MS, everyMs: 20 }, `${killAfter} events`);
+    await instance.kill(victim);
+  }
+  const told = await seenInTime(
+    async () => {
+      const seen = await subscribers.told(since).catch(() => undefined);
+      // The change was answered: its job is there until all are told.
+      return seen?.waiting === 0 ? seen : undefined;
+    },
+    { timeoutMs: 2 * ALL_TOLD_MS, everyMs: 100 },
+    'the end of the job',
+  );
+  const allToldMs = Math.round(performance.now() - startedAt);
+  const problems = [
+    ...told.features.flatMap((one) => {
+      const ought = { featureKey: one.featureKey, events: many, customers: many };
+      return isDeepStrictEqual(one, ought) ? [] : [`${JSON.stringify(one)} and ought to be ${many} each`];
+    }),
+    ...(told.features.length === FEATURES.length ? [] : [`${told.features.length} features were told of`]),
+    ...(answerMs > answerMsMax ? [`the change was answered after ${answerMs} ms`] : []),
+    ...(allToldMs > ALL_TOLD_MS ? [`all were told after ${allToldMs} ms`] : []),
+    ...(await differences(scene, random)),
+  ];
+  return {
+    counts: { changes: 1, eventsTold: told.events, ...(victim ? { [`kills of ${victim}`]: 1 } : {}) },
+    peaks: { answerMs, [victim ? 'allToldMsWithAKill' : 'allToldMs']: allToldMs },
+    problems,
+  };
+}
+
+async function changePlan({ api, planId }: Scene, worth: Record<string, unknown>): Promise<void> {
+  const entitlements = Object.entries(worth).map(([featureKey, value]) => ({ featureKey, value }));
+  const body = JSON.stringify({ entitlements });
+  const { status } = await api.call('PUT', `/plans/${planId}/entitlements`, { body });
+  if (status !== 200) throw new Error(`the change of the plan was answered ${status}`);
+}
+
+const SAMPLES = 20;
+
+/** What some of them were told last, beside what they are answered when they ask. */
+async function differences(
+  { api, subscribers }: Scene,
+  random: { below(bound: number): number },
+): Promise<string[]> {
+  const sample = await subscribers.toldValues(SAMPLES, random.below(1_000));
+  const found: string[] = [];
+  for (const { customerId, told } of sample) {
+    const path = `/entitlements/${customerId}`;
+    const answer = await seenInTime(
+      async () => {
+        const { status, body } = await api.call('GET', path).catch(() => ({ status: 503, body: [] }));
+        return status === 200 ? (body as Array<{ featureKey: string; effectiveValue: unknown }>) : undefined;
+      },
+      { timeoutMs: ALL_TOLD_MS },
+      path,
+    );
+    const held = answer.filter(({ effectiveValue }) => effectiveValue !== false);
+    const is = Object.fromEntries(held.map((one) => [one.featureKey, plain(one.effectiveValue)]));
+    if (JSON.stringify(is) !== JSON.stringify(told)) {
+      found.push(`${customerId} was told ${JSON.stringify(told)} and is answered ${JSON.stringify(is)}`);
+    }
+  }
+  return found;
+}
+
+/** Numbers come as text behind a mark. */
+function plain(value: unknown): unknown {
+  return typeof value === 'string' ? Number(value.slice(1)) : value;
+}
+
+async function makePlan(api: Api): Promise<string> {
+  const made = async (path: string, body: object) => {
+    const answer = await api.call('POST', path, { body: JSON.stringify(body) });
+    if (answer.status !== 201) throw new Error(`${path} was answered ${answer.status}`);
+    return answer.body as { id: string };
+  };
+  for (const key of FEATURES) {
+    await made('/features', { key, name: key, type: key.endsWith('flag') ? 'boolean' : 'limit' });
+  }
+  const { id } = await made('/plans', { name: 'Of many', productId: 'fanout' });
+  await api.call('POST', `/plans/${id}/publish`);
+  return id;
+}

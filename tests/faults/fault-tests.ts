@@ -1,0 +1,126 @@
+/**
+ * `npm run torture`: the long form of every promise, against real processes. `-- --only 1,4` picks promises,
+ * `-- --only distributed` one that has a name, `-- --only breaks` shows that each is found broken when it is,
+ * `-- --only ids-random` shows it of one break, `-- --short` or `-- --rounds N` runs fewer rounds,
+ * `-- --seed S` repeats a run, `-- --resume` goes on with the newest one that was cut off. Exit 1 when a
+ * promise is broken, 3 when this machine lacks what one needs, 130 when interrupted.
+ */
+import { parseArgs } from 'node:util';
+import { lacking } from '../support/machine-requirements.ts';
+import type { TorturePromise, TortureResult } from './promise.ts';
+import { ON_WISH, PROMISES } from './promises.ts';
+import { newTortureFile, type OpenedFile, unfinishedTortureFile, writeTortureFile } from './run-file.ts';
+import { runPromise, unbegun } from './run-promise.ts';
+
+const RESULTS = 'bench/results';
+const EXIT = { kept: 0, broken: 1, wrongUsage: 2, notRun: 3, interrupted: 130 } as const;
+const OPTIONS = {
+  only: { type: 'string' },
+  rounds: { type: 'string' },
+  short: { type: 'boolean' },
+  seed: { type: 'string' },
+  resume: { type: 'boolean' },
+} as const;
+
+const RUNNABLE = [...PROMISES, ...ON_WISH];
+
+type Wishes = ReturnType<typeof readWishes>;
+
+const exitCode = await torture().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  return EXIT.wrongUsage;
+});
+// At once: with a socket that does not end Node 20 spins in its own clean-up for ever, after all was said.
+process.exit(exitCode);
+
+async function torture(): Promise<number> {
+  const wishes = readWishes();
+  const lacks = lacking('linux');
+  if (lacks !== undefined) throw new Error(`Not on this machine: ${lacks}.`);
+  const opened = wishes.resume ? unfinishedTortureFile(RESULTS) : planned(wishes);
+  if (!opened) throw new Error('There is no unfinished run to resume.');
+  const { file, path } = opened;
+  let interrupted = false;
+  process.once('SIGINT', () => {
+    // The processes under test may have got it too: what this round says is worth nothing. A second one ends.
+    interrupted = true;
+    say('interrupted: go on with --resume');
+  });
+  for (const [at, before] of file.results.entries()) {
+    if (before.outcome !== 'unfinished' || interrupted) continue;
+    const { seed, rounds, title } = before;
+    const promise = RUNNABLE.find((one) => one.title === title);
+    if (!promise) throw new Error(`${path} is of another release: it has "${title}".`);
+    const onRound = (result: TortureResult): void => {
+      file.results[at] = result;
+      writeTortureFile(RESULTS, opened);
+      say(progress(result));
+    };
+    say(`${numbered(promise)}: ${title}, ${rounds} rounds, seed ${seed}`);
+    const run = { seed, rounds, form: file.form, resumed: before, isInterrupted: () => interrupted };
+    onRound(await runPromise(promise, { ...run, onRound, say: (line) => say(`  ${line}`) }));
+    say(verdict(file.results[at] ?? before, promise));
+  }
+  say(`${path}`);
+  if (interrupted) return EXIT.interrupted;
+  if (file.results.every(({ outcome }) => outcome === 'kept')) return EXIT.kept;
+  return file.results.some(({ outcome }) => outcome === 'broken') ? EXIT.broken : EXIT.notRun;
+}
+
+function readWishes() {
+  const { values } = parseArgs({ options: OPTIONS });
+  const only = values.only?.split(',');
+  const unknown = only?.filter((one) => !RUNNABLE.some((promise) => isMeant(promise, one)));
+  if (unknown?.length) throw new Error(`No promise is numbered or named ${unknown.join(', ')}.`);
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds N, N > 0');
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (!Number.isInteger(seed)) throw new Error('--seed S, a whole number');
+  const form: 'short' | 'long' = values.short ? 'short' : 'long';
+  return { only, rounds, seed, form, resume: values.resume === true };
+}
+
+function isMeant({ name, promises }: TorturePromise, wish: string): boolean {
+  return wish === name || promises.some((one) => String(one) === wish);
+}
+
+function planned({ only, rounds, seed, form }: Wishes): OpenedFile {
+  const chosen = only ? RUNNABLE.filter((promise) => only.some((one) => isMeant(promise, one))) : PROMISES;
+  const results = chosen.map((promise) => {
+    return unbegun(promise, { seed, rounds: rounds ?? promise.rounds[form], form });
+  });
+  const opened = newTortureFile(RESULTS, form, results);
+  writeTortureFile(RESULTS, opened);
+  return opened;
+}
+
+function progress(result: TortureResult): string {
+  const { rounds, roundsDone, seconds } = result;
+  const left = roundsDone === 0 ? 0 : (seconds / roundsDone) * (rounds - roundsDone);
+  const time = `${Math.round(seconds)} s, about ${Math.round(left)} s left`;
+  return `${result.promises.join(',')} round ${roundsDone}/${rounds}, ${time}: ${figures(result)}`;
+}
+
+function figures({ counts, peaks }: TortureResult): string {
+  return [...Object.entries(counts), ...Object.entries(peaks)]
+    .map(([what, number]) => `${what} ${number}`)
+    .join(', ');
+}
+
+function verdict(result: TortureResult, { name }: TorturePromise): string {
+  if (result.lacks !== undefined) return `${result.promises.join(',')} NOT RUN: ${result.lacks}`;
+  if (result.outcome !== 'broken') return `${result.promises.join(',')} ${result.outcome}`;
+  const again = `npm run torture -- --only ${name ?? result.promises[0]} --seed ${result.seed}`;
+  const left = result.leftAt === undefined ? [] : [`data and log are left at ${result.leftAt}`];
+  const lines = [...result.problems, ...left, `to repeat it: ${again}`];
+  const head = `${result.promises.join(',')} BROKEN after round ${result.roundsDone} of ${result.rounds}`;
+  return [head, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+function numbered({ promises }: TorturePromise): string {
+  return `promise ${promises.join(', ')}`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

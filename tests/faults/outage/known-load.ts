@@ -1,0 +1,82 @@
+import type { Judged } from '../../support/compare.ts';
+import { type PlannedRequest, planRequests } from '../../support/generator.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
+import { sendAll } from '../../support/send.ts';
+import { COPY_SHARE, type Storm, sendOptions, startStorm } from '../workload.ts';
+
+/** A storm of keys, customers and meters that the data plane knows: it goes on whatever store is away. */
+export interface KnownLoad extends Pick<Storm, 'stop'> {
+  /** Requests answered so far. */
+  answered(): number;
+  /** The longest time that no answer came, in milliseconds. */
+  longestSilenceMs(): number;
+}
+
+export interface KnownLoadOptions {
+  seed: number;
+  /** Distinguishes the keys of several loads against one store. */
+  run: string;
+  /** As of a storm. */
+  past: MeantEvent[];
+  /** Of a lane between two requests: see {@link pauseFor}. */
+  pauseMs: number;
+}
+
+/** A key is checked anew each second while Postgres is away, and waits 300 ms for that. */
+export const SILENCE_MS_MAX = 2_000;
+const LANES = 4;
+const BATCH_ITEMS = 50;
+/** Enough that every name of every customer and meter comes. */
+const WARM_UP_ITEMS = 1_500;
+
+/** Begins when every name was seen once: what comes then is known. */
+export async function startKnownLoad(judged: Judged, options: KnownLoadOptions): Promise<KnownLoad> {
+  const { seed, run, past, pauseMs } = options;
+  const plan = { seed, nowMs: Date.now(), world: judged.world, batchItems: BATCH_ITEMS };
+  await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sendOptions(judged));
+  let answered = 0;
+  let longestMs = 0;
+  let lastAt = performance.now();
+  const silenceMs = () => performance.now() - lastAt;
+  const { stop } = startStorm(judged, {
+    ...{ seed, run, past, pauseMs, lanes: LANES, batchItems: BATCH_ITEMS },
+    sentOf: knownPart,
+    onAnswered() {
+      answered++;
+      longestMs = Math.max(longestMs, silenceMs());
+      lastAt = performance.now();
+    },
+  });
+  return {
+    stop,
+    answered: () => answered,
+    longestSilenceMs: () => Math.round(Math.max(longestMs, silenceMs())),
+  };
+}
+
+/** Some 100,000 events of an outage, 80 MB of them in the ledger, however long it is. */
+const REQUESTS_MAX = 3_000;
+/** The machine is to judge as well. */
+const PAUSE_MS_MIN = 20;
+
+/** The pause with which an outage of so many milliseconds sees no more requests than the ledger can hold. */
+export function pauseFor(outageMs: number): number {
+  return Math.max(PAUSE_MS_MIN, Math.ceil((outageMs * LANES * (1 + COPY_SHARE)) / REQUESTS_MAX));
+}
+
+/** A tenth of what its lanes can have answered in an outage of so many milliseconds. */
+export function answersMin(outageMs: number): number {
+  return Math.ceil((outageMs * LANES) / pauseFor(outageMs) / 10);
+}
+
+/** Without the items that name a stranger: while Postgres is away nobody can say what is wrong with them. */
+function knownPart(request: PlannedRequest): PlannedRequest {
+  const items = request.items.filter(({ refusal }) => refusal !== 'customer_not_found');
+  if (items.length === request.items.length) return request;
+  const lines = items.map(({ json }) => json);
+  return { ...request, items, body: request.kind === 'ndjson' ? lines.join('\n') : batchOf(lines) };
+}
+
+function batchOf(lines: string[]): string {
+  return `{"events":[${lines.join(',')}]}`;
+}

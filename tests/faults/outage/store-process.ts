@@ -1,0 +1,24 @@
+import { identityOf, type ProcessIdentity, signal } from '../../../infra/process-identity.ts';
+import { childrenOf } from '../../support/processes.ts';
+import type { Address } from '../../support/proxy/tcp-proxy.ts';
+
+/** A store as processes of its own, on a folder that stays. */
+export interface StoreProcess {
+  /** Of the running one; of the last one while none runs. */
+  address(): Address;
+  /** SIGKILL for every process of it. Resolves when they are gone. */
+  kill(): Promise<void>;
+  /** On the same folder, after a kill. Resolves when it takes connections. */
+  start(): Promise<void>;
+  /** SIGSTOP for every process of it: connections stay and are taken, and nothing answers. */
+  freeze(): void;
+  thaw(): void;
+}
+
+/** Signals a process and its children, and gives them. The parent is stopped first: it makes no more. */
+export function signalFamily(pid: number, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): ProcessIdentity[] {
+  if (name !== 'SIGCONT') signal(pid, 'SIGSTOP');
+  const family = [pid, ...childrenOf(pid)].map(identityOf);
+  for (const member of family) signal(member.pid, name);
+  return family;
+}

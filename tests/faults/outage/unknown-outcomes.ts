@@ -1,0 +1,145 @@
+import { compareBreakdowns, compareCounters, type Judged } from '../../support/compare.ts';
+import type { Ledger } from '../../support/ledger.ts';
+import { createRandom, type Random } from '../../support/random.ts';
+import { waitUntilCounted } from '../../support/wait-until-counted.ts';
+import { type Beside, during } from '../../support/during.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import type { ArmedProxy } from '../../support/proxy/armed-proxy.ts';
+import { createLosses, SWALLOWED } from '../../support/proxy/losses.ts';
+import type { Fault } from '../../support/proxy/tcp-proxy.ts';
+import { compareServedRows } from '../../support/stored-events.ts';
+import { startStorm } from '../workload.ts';
+import { type AwayScene, openAwayScene, warehouseUrl } from './away-scene.ts';
+
+/** Rounds take turns between the hops: 20 lost answers on each in the short form, 500 in the long one. */
+const ANSWERS_LOST_PER_ROUND = { short: 20, long: 25 };
+const ROUND_PATIENCE_MS = 300_000;
+
+/** Promise 5: a request whose answer is lost on the way was done once, and its retry says so. */
+export const unknownOutcomes: TorturePromise = {
+  promises: [5],
+  title: 'answers are lost between client and data plane, and between aggregator and ClickHouse',
+  rounds: { short: 2, long: 40 },
+  async open({ seed, form }) {
+    const scene = await openAwayScene();
+    return {
+      round(number) {
+        const random = createRandom(roundSeed(seed, number));
+        const round = { seed: roundSeed(seed, number), run: `u${seed}-${number}`, random, form };
+        return number % 2 === 0 ? loseClientsAnswers(scene, round) : loseInsertsAnswers(scene, round);
+      },
+      judge: () => judge(scene),
+      close: scene.close,
+    };
+  },
+};
+
+interface Round {
+  seed: number;
+  run: string;
+  random: Random;
+  form: 'short' | 'long';
+}
+
+/** Long enough that copies of the request, on other connections, overtake its answer. */
+const LATE: Fault = { kind: 'delay', ms: 300 };
+/** What a hanging connection costs: the client's patience, or an insert's. */
+const RARE: Fault[] = [{ kind: 'hang' }];
+
+function kindsOf(form: Round['form']): Fault[] {
+  const often: Fault[] = [...SWALLOWED, { kind: 'lose' }, LATE];
+  return form === 'short' ? often : [...often, ...often, ...often, ...RARE];
+}
+
+function planOf({ form, random }: Round, name: string, hop: ArmedProxy) {
+  return { hop, name, random, kinds: kindsOf(form), count: ANSWERS_LOST_PER_ROUND[form] };
+}
+
+async function loseClientsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
+  const { ledger } = scene.judged;
+  const before = learntFromRetries(ledger);
+  const losses = createLosses({
+    ...planOf(round, 'Client', scene.hops.client),
+    share: 0.3,
+    among: (request) => request.includes('POST /api/v1/usage/events'),
+  });
+  const load = { seed: round.seed, run: round.run, past: scene.past, lanes: 6, batchItems: 50 };
+  const { summary } = await during(startStorm(scene.throughProxy, load), losses.enough);
+  const learnt = learntFromRetries(ledger) - before;
+  const problems = [...ledger.problems(), ...(await compareCounters(scene.judged))];
+  if (learnt === 0) problems.push('no retry was answered as a duplicate');
+  return { counts: { ...losses.counts(), ...summary, eventsLearntFromRetries: learnt }, problems };
+}
+
+/** Events whose `created` was lost on the way: every answer that arrived said `duplicate`. */
+function learntFromRetries(ledger: Ledger): number {
+  return [...ledger.events()].filter(({ created }) => created === 0).length;
+}
+
+const INSERT = /insert_deduplication_token=([^& ]+)/;
+
+async function loseInsertsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
+  const { judged, hops } = scene;
+  const tokens = createTokens();
+  const losses = createLosses({
+    ...planOf(round, 'Warehouse', hops.warehouse),
+    share: 0.4,
+    among: (request) => INSERT.test(request.toString('latin1')),
+    onRequest: tokens.seen,
+  });
+  const lanes = { lanes: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
+  const storm = startStorm(judged, { seed: round.seed, run: round.run, past: scene.past, ...lanes });
+  const { summary } = await during(storm, () => {
+    return during(keepReading(judged), losses.enough);
+  });
+  const problems = [
+    ...judged.ledger.problems(),
+    ...(await compareCounters(judged)),
+    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
+    ...tokens.problems(),
+  ];
+  return { counts: { ...losses.counts(), ...summary }, problems };
+}
+
+/** Just enough that an insert is always due. */
+const INSERTS_PAUSE_MS = 20;
+
+/** Strong reads, one after the other: who waits cuts the pause short that the load makes after a failure. */
+function keepReading(judged: Judged): Beside<void> {
+  let stopping = false;
+  const reading = (async () => {
+    while (!stopping) await waitUntilCounted(judged, ROUND_PATIENCE_MS);
+  })();
+  reading.catch(() => undefined); // told by `stop`
+  return {
+    stop: () => {
+      stopping = true;
+      return reading;
+    },
+  };
+}
+
+/** An insert whose answer was lost has to come again under its own token. */
+function createTokens() {
+  const unanswered = new Set<string>();
+  return {
+    seen(request: Buffer, fault: Fault | undefined): void {
+      const [, token] = INSERT.exec(request.toString('latin1')) ?? [];
+      if (token === undefined) return;
+      if (fault && fault.kind !== 'delay') unanswered.add(token);
+      else unanswered.delete(token);
+    },
+    problems: () => [...unanswered].map((token) => `the insert ${token} was not sent again`),
+  };
+}
+
+async function judge(scene: AwayScene): Promise<RoundReport> {
+  const { judged } = scene;
+  const problems = [
+    ...judged.ledger.problems(),
+    ...(await compareCounters(judged)),
+    ...(await compareBreakdowns(judged, ['all'], ['user', '$day'])),
+    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
+  ];
+  return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
+}

@@ -1,0 +1,136 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type Api, getPatiently } from '../../support/api.ts';
+import { numberText } from '../../support/exact.ts';
+import { expectedJobs, type LimitedCustomer } from './expected-jobs.ts';
+import { creditUnits, expectedSettlement } from './expected-settlement.ts';
+import { JOBS, type LimitedWorld } from './limited-world.ts';
+import type { RatedCustomer, RatedWorld } from './rated-world.ts';
+import type { UsedEvent } from './usage-storm.ts';
+
+/** Whether everything that was acknowledged has been burned and told, by the public API alone. */
+export interface SettlementJudge {
+  /** Waits until all is settled. A sentence for each thing that is not, or is too much. */
+  settled(used: readonly UsedEvent[]): Promise<string[]>;
+  /** Of all customers. */
+  depletions(): number;
+}
+
+const SETTLED_PATIENCE_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+const READ_PATIENCE_MS = 30_000;
+
+export function createSettlementJudge(
+  api: Api,
+  { world, limited }: { world: RatedWorld; limited: LimitedWorld },
+): SettlementJudge {
+  /** What the usage of each had cost by the last quiet moment. */
+  const cost = new Map<string, bigint>();
+  const depleted = new Map<string, number>();
+
+  function expected(customer: RatedCustomer, used: readonly UsedEvent[]) {
+    const { burned, crossed } = expectedSettlement(customer, world, used);
+    return { rest: granted(customer) - burned, crossed };
+  }
+
+  async function look(used: readonly UsedEvent[]): Promise<string[]> {
+    const problems: string[] = [];
+    const told = await toldOf(api);
+    for (const customer of world.customers) {
+      const { rest, crossed } = expected(customer, used);
+      problems.push(...(await walletProblems(api, customer.id, rest)));
+      const due = new Map([...crossed].map(([name, periods]) => [`${customer.id} ${name}`, periods]));
+      due.set(
+        `${customer.id} depleted`,
+        (depleted.get(customer.id) ?? 0) + (isDepleted(customer, rest) ? 1 : 0),
+      );
+      const own = [...told.keys()].filter((name) => name.startsWith(`${customer.id} `));
+      for (const name of new Set([...due.keys(), ...own])) {
+        const [is, ought] = [told.get(name) ?? 0, due.get(name) ?? 0];
+        if (is !== ought) problems.push(`${name} was told ${is} times, and is to be ${ought} times`);
+      }
+    }
+    for (const customer of limited.customers) {
+      const rest = granted(customer) - jobsPaid(customer, used) * creditUnits('1');
+      problems.push(...(await walletProblems(api, customer.id, rest)));
+    }
+    return problems;
+  }
+
+  /** Grants come at quiet moments only: in between a balance can only fall. */
+  function isDepleted(customer: RatedCustomer, rest: bigint): boolean {
+    const before = granted(customer) - (cost.get(customer.id) ?? 0n);
+    return before > 0n && rest <= 0n;
+  }
+
+  return {
+    depletions: () => [...depleted.values()].reduce((sum, count) => sum + count, 0),
+    async settled(used) {
+      const until = Date.now() + SETTLED_PATIENCE_MS;
+      let problems = await look(used);
+      for (; problems.length > 0 && Date.now() < until; problems = await look(used))
+        await pass(LOOK_EVERY_MS);
+      for (const customer of world.customers) {
+        const { rest } = expected(customer, used);
+        if (isDepleted(customer, rest)) depleted.set(customer.id, (depleted.get(customer.id) ?? 0) + 1);
+        cost.set(customer.id, granted(customer) - rest);
+      }
+      return problems;
+    },
+  };
+}
+
+function granted({ grants }: { grants: readonly string[] }): bigint {
+  return grants.reduce((sum, amount) => sum + creditUnits(amount), 0n);
+}
+
+function jobsPaid(customer: LimitedCustomer, used: readonly UsedEvent[]): bigint {
+  const own = used.filter(({ customerId, meterKey }) => customerId === customer.id && meterKey === JOBS);
+  return BigInt(
+    expectedJobs(
+      customer,
+      own.map((event) => ({ ...event, value: Number(event.value) })),
+    ),
+  );
+}
+
+async function walletProblems(api: Api, customerId: string, rest: bigint): Promise<string[]> {
+  const { balance, unpaid } = await walletOf(api, customerId);
+  if (balance - unpaid === rest && (balance === 0n || unpaid === 0n)) return [];
+  return [`${customerId} has ${balance} and owes ${unpaid}, and it is to be ${rest} (10^-24)`];
+}
+
+async function walletOf(api: Api, customerId: string): Promise<{ balance: bigint; unpaid: bigint }> {
+  const { body } = await getPatiently(api, `/customers/${customerId}/credits`, READ_PATIENCE_MS);
+  const { balance, unpaid } = body as { balance: unknown; unpaid: unknown };
+  return { balance: creditUnits(numberText(balance) ?? ''), unpaid: creditUnits(numberText(unpaid) ?? '') };
+}
+
+interface Told {
+  data: { customerId: string; meterId?: string; thresholdValue?: unknown };
+}
+
+/** How often each crossing and depletion was told. */
+async function toldOf(api: Api): Promise<Map<string, number>> {
+  const told = new Map<string, number>();
+  for (const { data } of [
+    ...(await eventsOf(api, 'usage.threshold')),
+    ...(await eventsOf(api, 'credit.depleted')),
+  ]) {
+    const { customerId, meterId, thresholdValue } = data;
+    const what = meterId === undefined ? 'depleted' : `${meterId} ${numberText(thresholdValue)}`;
+    const name = `${customerId} ${what}`;
+    told.set(name, (told.get(name) ?? 0) + 1);
+  }
+  return told;
+}
+
+async function eventsOf(api: Api, type: string): Promise<Told[]> {
+  const events: Told[] = [];
+  for (let page = 1; ; page++) {
+    const path = `/webhooks/events?type=${type}&pageSize=100&page=${page}`;
+    const { body } = await getPatiently(api, path, READ_PATIENCE_MS);
+    const { data, hasNext } = body as { data: Told[]; hasNext: boolean };
+    events.push(...data);
+    if (!hasNext) return events;
+  }
+}

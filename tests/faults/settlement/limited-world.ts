@@ -1,0 +1,209 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type Api, getPatiently, type Method } from '../../support/api.ts';
+import { numberText } from '../../support/exact.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import type { Random } from '../../support/random.ts';
+import type { LimitedCustomer, PlanValue } from './expected-jobs.ts';
+
+/**
+ * Customers of a meter with credit rate 1 whose limits change, made through the public API. What is recorded
+ * here of a change is the time that its answer names: usage before it falls under what held before.
+ */
+export interface LimitedWorld {
+  customers: LimitedCustomer[];
+  /** Nothing is used before it. */
+  startMs: number;
+  planIds: Map<PlanValue, string>;
+  /** Some customers are on this one, which is edited for all of them. */
+  sharedPlanId: string;
+}
+
+export const JOBS = 'jobs';
+/** The limits of plans; null is unlimited. */
+const PLAN_VALUES: readonly PlanValue[] = [5, 40, 300, null];
+const SHARED_VALUES: readonly number[] = [3, 30, 120, 700];
+const [SHARING, ALONE] = [2, 4];
+const PATIENCE_MS = 60_000;
+
+export async function makeLimitedWorld(api: Api): Promise<LimitedWorld> {
+  await done(api, 'POST', '/meters', { key: JOBS, name: JOBS, aggregation: 'sum', creditRate: 1 });
+  await done(api, 'POST', '/features', { key: JOBS, name: JOBS, type: 'metered', meterKey: JOBS });
+  const planIds = new Map<PlanValue, string>();
+  for (const value of PLAN_VALUES) planIds.set(value, await makePlan(api, `jobs-${value}`, value));
+  const sharedValue = 30;
+  const sharedPlanId = await makePlan(api, 'jobs-shared', sharedValue);
+  const customers: LimitedCustomer[] = [];
+  for (let number = 0; number < SHARING + ALONE; number += 1) {
+    const name = `Limited ${number}`;
+    const { id } = await done(api, 'POST', '/customers', { name, email: 'limited@example.com' });
+    const customer: LimitedCustomer = { id: String(id), plans: [], periods: [], overrides: [], grants: [] };
+    const isSharing = number < SHARING;
+    const planId = isSharing ? sharedPlanId : (planIds.get(40) ?? '');
+    await subscribe(api, customer, { planId, value: isSharing ? sharedValue : 40 });
+    customers.push(customer);
+  }
+  const startMs = Math.max(...customers.flatMap(({ periods }) => periods.map(({ sinceMs }) => sinceMs)));
+  return { customers, startMs, planIds, sharedPlanId };
+}
+
+/** One change of each customer, while usage goes on and processes are killed. */
+export async function changeLimits(api: Api, world: LimitedWorld, random: Random): Promise<void> {
+  const [sharing, alone] = [world.customers.slice(0, SHARING), world.customers.slice(SHARING)];
+  await pass(random.below(400));
+  await editSharedPlan(api, world, { sharing, value: random.pick(SHARED_VALUES) });
+  for (const customer of alone) {
+    await pass(random.below(150));
+    const value = random.pick(PLAN_VALUES);
+    const act = random.pick([changePlan, changePlan, overrideUntil, cancelNow, cancelSoon]);
+    if (customer.subscriptionId) await act(api, customer, { planId: world.planIds.get(value) ?? '', value });
+    else await subscribe(api, customer, { planId: world.planIds.get(value) ?? '', value });
+  }
+}
+
+/** What time and the fan-out have still to do is done before the next change. */
+export async function limitsAtRest(api: Api, { customers }: LimitedWorld): Promise<void> {
+  for (const [at, customer] of customers.entries()) {
+    const { id, endsAs } = customer;
+    if (endsAs) {
+      const isEnded = async () => {
+        const { body } = await getPatiently(api, `/subscriptions/${endsAs}`, PATIENCE_MS);
+        return (body as Made).status === 'canceled' || undefined;
+      };
+      await seenInTime(isEnded, { timeoutMs: PATIENCE_MS, everyMs: 100 }, `the end of ${endsAs}`);
+      delete customer.endsAs;
+    }
+    if (at >= SHARING) continue;
+    const limit = String(customer.plans.at(-1)?.value);
+    const isRecorded = async () => {
+      const { body } = await getPatiently(api, `/usage/${id}/${JOBS}`, PATIENCE_MS);
+      return numberText((body as Made).limit) === limit || undefined;
+    };
+    await seenInTime(isRecorded, { timeoutMs: PATIENCE_MS, everyMs: 100 }, `a limit of ${limit}`);
+  }
+}
+
+/** At quiet times. */
+export async function grantLimited(api: Api, { customers }: LimitedWorld, random: Random): Promise<void> {
+  for (const customer of customers) {
+    if (random.chance(0.5)) continue;
+    const amount = random.pick(['7', '90', '5000']);
+    const body = { amount: Number(amount), reason: 'for the test', priority: random.below(3) };
+    await done(api, 'POST', `/customers/${customer.id}/credits`, body);
+    customer.grants.push(amount);
+  }
+}
+
+interface OnPlan {
+  planId: string;
+  value: PlanValue;
+}
+
+async function subscribe(api: Api, customer: LimitedCustomer, { planId, value }: OnPlan): Promise<void> {
+  const body = { customerId: customer.id, planId };
+  const key = `subscribe-${customer.id}-${customer.periods.length}`;
+  const answer = await answered(api, 'POST', '/subscriptions', { body, key });
+  if (answer.status >= 300) throw new Error(`subscribing: ${JSON.stringify(answer.body)}`);
+  const { id, currentPeriodStart } = answer.body as Made;
+  const sinceMs = Date.parse(String(currentPeriodStart));
+  customer.subscriptionId = String(id);
+  customer.plans.push({ sinceMs, value });
+  customer.periods.push({ sinceMs, isSubscribed: true });
+}
+
+async function changePlan(api: Api, customer: LimitedCustomer, { planId, value }: OnPlan): Promise<void> {
+  if (customer.plans.at(-1)?.value === value) return;
+  const id = String(customer.subscriptionId);
+  await done(api, 'PATCH', `/subscriptions/${id}`, { planId });
+  // The audit log says when: repeated, it changes nothing and leaves no other entry.
+  const { body } = await getPatiently(api, `/audit-log?objectId=${id}&pageSize=1`, PATIENCE_MS);
+  const [entry] = (body as { data: Made[] }).data;
+  if (entry?.action !== 'subscriptions.update') throw new Error(`no entry of the change of ${id}`);
+  customer.plans.push({ sinceMs: Date.parse(String(entry.createdAt)), value });
+}
+
+async function cancelNow(api: Api, customer: LimitedCustomer): Promise<void> {
+  const path = `/subscriptions/${customer.subscriptionId}/cancel`;
+  const { canceledAt } = await done(api, 'POST', path, { at: 'now' });
+  endAt(customer, Date.parse(String(canceledAt)));
+}
+
+/** By the clock, which may be killed before it notices. */
+async function cancelSoon(api: Api, customer: LimitedCustomer): Promise<void> {
+  const id = String(customer.subscriptionId);
+  const cancelAt = new Date(Date.now() + 2_000).toISOString();
+  await done(api, 'PATCH', `/subscriptions/${id}`, { cancelAt });
+  customer.endsAs = id;
+  endAt(customer, Date.parse(cancelAt));
+}
+
+function endAt(customer: LimitedCustomer, sinceMs: number): void {
+  delete customer.subscriptionId;
+  customer.plans.push({ sinceMs, value: undefined });
+  customer.periods.push({ sinceMs, isSubscribed: false });
+}
+
+/** Whether it was written is read back: one that is repeated may have expired by then. */
+async function overrideUntil(api: Api, customer: LimitedCustomer): Promise<void> {
+  const path = `/customers/${customer.id}/overrides/${JOBS}`;
+  const toMs = Date.now() + 4_000;
+  const value = 150 + customer.overrides.length;
+  const expiresAt = new Date(toMs).toISOString();
+  await answered(api, 'PUT', path, { body: { value, expiresAt } });
+  const { status, body } = await getPatiently(api, path, PATIENCE_MS);
+  const written = body as Made;
+  if (status !== 200 || Date.parse(String(written.expiresAt)) !== toMs) return;
+  const fromMs = Date.parse(String(written.updatedAt));
+  // It replaces the one before, which may not have expired yet.
+  const last = customer.overrides.at(-1);
+  if (last) last.toMs = Math.min(last.toMs, fromMs);
+  customer.overrides.push({ fromMs, toMs, value });
+}
+
+async function editSharedPlan(
+  api: Api,
+  { sharedPlanId }: LimitedWorld,
+  { sharing, value }: { sharing: LimitedCustomer[]; value: number },
+): Promise<void> {
+  if (sharing[0]?.plans.at(-1)?.value === value) return;
+  await setPlan(api, sharedPlanId, value);
+  const { body } = await getPatiently(api, `/plans/${sharedPlanId}`, PATIENCE_MS);
+  const sinceMs = Date.parse(String((body as Made).updatedAt));
+  for (const customer of sharing) customer.plans.push({ sinceMs, value });
+}
+
+async function makePlan(api: Api, name: string, value: PlanValue): Promise<string> {
+  const { id } = await done(api, 'POST', '/plans', { name, productId: JOBS });
+  await setPlan(api, String(id), value);
+  await done(api, 'POST', `/plans/${id}/publish`);
+  return String(id);
+}
+
+async function setPlan(api: Api, planId: string, value: PlanValue): Promise<void> {
+  const entitlements = [{ featureKey: JOBS, value }];
+  await done(api, 'PUT', `/plans/${planId}/entitlements`, { entitlements });
+}
+
+type Made = Record<string, unknown>;
+
+async function done(api: Api, method: Method, path: string, body?: object): Promise<Made> {
+  const answer = await answered(api, method, path, { body });
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body as Made;
+}
+
+/** Asks again until there is an answer: each of these changes nothing the second time. */
+async function answered(
+  api: Api,
+  method: Method,
+  path: string,
+  { body, key }: { body?: object | undefined; key?: string },
+) {
+  const headers = key === undefined ? {} : { 'idempotency-key': key };
+  const options = { headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const ask = async () => {
+    const answer = await api.call(method, path, options).catch(() => undefined);
+    const isBusy = answer === undefined || answer.status >= 500 || answer.status === 409;
+    return isBusy ? undefined : answer;
+  };
+  return seenInTime(ask, { timeoutMs: PATIENCE_MS, everyMs: 50 }, `${method} ${path}`);
+}

@@ -1,0 +1,115 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type Api, createApi } from '../../support/api.ts';
+import { type Instance, type Role, startInstance } from '../../support/instance.ts';
+import { createRandom } from '../../support/random.ts';
+import { during } from '../../support/during.ts';
+import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
+import {
+  changeLimits,
+  grantLimited,
+  type LimitedWorld,
+  limitsAtRest,
+  makeLimitedWorld,
+} from './limited-world.ts';
+import { changeTokenRate, grantFirst, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
+import { correctAll, startUsageStorm, type UsedEvent } from './usage-storm.ts';
+
+/**
+ * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
+ * corrections, and limits that change in each round by plans, plan edits, overrides and cancellations. What
+ * settles it is killed while it does. Everybody has in the end exactly what was granted less what all
+ * acknowledged usage costs, and was told once of each depletion and each crossing.
+ */
+export const settlementKilled: TorturePromise = {
+  promises: [21],
+  title: 'the control side and Postgres are killed while usage burns credits and crosses thresholds',
+  rounds: { short: 3, long: 25 },
+  async open(options) {
+    const instance = await startInstance({ LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' });
+    const key = instance.keys().live.secret;
+    const api = createApi({ origin: instance.origin, key, connections: 8 });
+    const close = async ({ keep }: { keep: boolean }) => {
+      await api.close();
+      if (keep) return await instance.leave();
+      await instance.remove();
+      return undefined;
+    };
+    try {
+      const world = await makeRatedWorld(api);
+      const limited = await makeLimitedWorld(api);
+      const judge = createSettlementJudge(api, { world, limited });
+      const scene: Scene = { instance, api, world, limited, judge, used: [] };
+      return {
+        round: (number) => killRound(scene, options, number),
+        judge: () => judgeAgain(scene, options),
+        close,
+      };
+    } catch (error) {
+      await close({ keep: false });
+      throw error;
+    }
+  },
+};
+
+interface Scene {
+  instance: Instance;
+  api: Api;
+  world: RatedWorld;
+  limited: LimitedWorld;
+  judge: SettlementJudge;
+  /** Everything that was acknowledged. */
+  used: UsedEvent[];
+}
+
+/** The aggregator lives in the control side. */
+const VICTIMS: readonly Role[] = [...Array<Role>(4).fill('control side'), 'postgres'];
+/** Ranges are settled by then, and more are coming. */
+const UNTIL_KILL_MS = { least: 300, most: 900 };
+const AFTER_KILL_MS = 700;
+
+async function killRound(
+  { instance, api, world, limited, judge, used }: Scene,
+  { seed, rounds }: TortureOptions,
+  number: number,
+): Promise<RoundReport> {
+  const random = createRandom(roundSeed(seed, number));
+  const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
+  const before = { used: used.length, depletions: judge.depletions() };
+  // The first customer has so little in the first round that what is used first depletes it.
+  if (number === 0) await grantFirst(api, world);
+  await grantSome(api, number === 0 ? { ...world, customers: world.customers.slice(1) } : world, random);
+  await grantLimited(api, limited, random);
+  const run = `r${seed}-${number}-${Date.now()}`;
+  const usage = { api, world, limited, random, run, used };
+  const storm = startUsageStorm(usage);
+  const { summary } = await during(storm, async () => {
+    const changes = changeLimits(api, limited, createRandom(roundSeed(seed, number) + 1));
+    // Awaited below, whatever the kill comes to.
+    changes.catch(() => undefined);
+    await pass(UNTIL_KILL_MS.least + random.below(UNTIL_KILL_MS.most));
+    if (number === Math.floor(rounds / 2)) await changeTokenRate(api, world);
+    await instance.kill(victim);
+    await pass(AFTER_KILL_MS);
+    await changes;
+  });
+  await limitsAtRest(api, limited);
+  const problems = await judge.settled(used);
+  await correctAll(usage);
+  problems.push(...(await judge.settled(used)));
+  const counts = {
+    [`kills of ${victim}`]: 1,
+    eventsAcknowledged: used.length - before.used,
+    requestsRepeated: summary.repeated,
+    depletions: judge.depletions() - before.depletions,
+  };
+  return { counts, problems };
+}
+
+/** What is settled again, as it is each minute while it is in use, burns and tells nothing more. */
+const SWEPT_MS = 65_000;
+
+async function judgeAgain({ judge, used }: Scene, { form }: TortureOptions): Promise<RoundReport> {
+  if (form === 'long') await pass(SWEPT_MS);
+  return { counts: { eventsSettled: used.length }, problems: await judge.settled(used) };
+}

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { poll } from '../../../infra/poll.ts';
+import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
+import { identityOf, type ProcessIdentity } from '../../../infra/process-identity.ts';
+import { inTime } from '../../support/in-time.ts';
+import { endByForce, lockOwner } from '../../support/processes.ts';
+
+/** A program of ours on a data folder that was there before it. */
+export interface Release {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves with its origin, or with undefined when it ended instead. */
+  ready(): Promise<string | undefined>;
+  hasEnded(): boolean;
+  /** The exit code, or null after a kill, once all its processes have let go of its output. */
+  ended(): Promise<number | null>;
+  /** SIGKILL. Resolves when that process is gone, with false when that role does not run just now. */
+  kill(role: 'supervisor' | 'control' | 'ingest'): Promise<boolean>;
+  stop(): Promise<number | null>;
+  /** Ends by force whatever still runs on its data folder. */
+  end(): Promise<void>;
+}
+
+/** From the project's root, as `npm start` runs it. */
+export const THIS_RELEASE = join('infra', 'start.mjs');
+const ALL_IN_ONE = join('dist', 'infra', 'all-in-one.js');
+const ROLE = /main\.js$|control-side\.js$/;
+const READY = /^Metergate ready on (http:\/\/\S+)$/m;
+const PATIENCE = { timeoutMs: 40_000 };
+
+export function startRelease(program: string, env: Record<string, string>): Release {
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, npm_lifecycle_event: '', HOST: '127.0.0.1', PORT: '0', ...env },
+    // The channel of a supervisor: without one a role takes itself for a process beside others.
+    stdio: ['ignore', 'pipe', 'pipe', ...(ROLE.test(program) ? (['ipc'] as const) : [])],
+  });
+  const dataDir = env.DATA_DIR ?? '';
+  const [stdout, stderr] = [collect(child, 'stdout'), collect(child, 'stderr')];
+  const closed = once(child, 'close').then(([code]) => code as number | null);
+  closed.catch(() => undefined); // told by `ended`
+  const ended = () => inTime(closed, PATIENCE.timeoutMs, `the end of ${program}`);
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    stdout,
+    stderr,
+    hasEnded,
+    ended,
+    async ready() {
+      const look = () => READY.exec(stdout())?.[1] ?? (hasEnded() ? 'ended' : undefined);
+      const origin = await poll(look, { ...PATIENCE, everyMs: 10 });
+      if (origin === undefined) throw new Error(`not ready: ${stderr()}`);
+      return origin === 'ended' ? undefined : origin;
+    },
+    async kill(role) {
+      const target = role === 'supervisor' ? livingOf(child) : lockOwner(dataDir, role);
+      if (target) await endByForce(() => [target]);
+      return target !== undefined;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      return await ended();
+    },
+    async end() {
+      child.kill('SIGKILL');
+      await endByForce(() =>
+        (['ingest', 'control'] as const).flatMap((role) => lockOwner(dataDir, role) ?? []),
+      );
+      await ended();
+      await stopEmbeddedPostgres(dataDirAt(dataDir).postgres);
+    },
+  };
+}
+
+function livingOf({ pid, exitCode, signalCode }: ChildProcess): ProcessIdentity | undefined {
+  return pid === undefined || exitCode !== null || signalCode !== null ? undefined : identityOf(pid);
+}
+
+function collect(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
+  let said = '';
+  child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  return () => said;
+}
+
+export interface NextRelease {
+  /** To be removed by whoever made it. */
+  folder: string;
+  program: string;
+}
+
+/** The release after this one: the same build, with one more migration of the warehouse. */
+export function makeNextRelease(migration: string): NextRelease {
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-release-'));
+  try {
+    cpSync('dist', join(folder, 'dist'), { recursive: true });
+    cpSync('package.json', join(folder, 'package.json'));
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    const directory = join(folder, 'dist', 'infra', 'migrations', 'clickhouse');
+    const numbers = readdirSync(directory).flatMap((name) => /^(\d{4})_/.exec(name)?.[1] ?? []);
+    const number = String(Math.max(...numbers.map(Number)) + 1).padStart(4, '0');
+    cpSync(migration, join(directory, `${number}_changed_view.sql`));
+    return { folder, program: join(folder, ALL_IN_ONE) };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { createCloser } from '../../../infra/closer.ts';
+import { frameOf } from '../../support/load-frames.ts';
+import { dataDirAt } from '../../../infra/data-dir.ts';
+import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { startEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
+import { migratePostgres } from '../../../infra/postgres/migrate.ts';
+import { createPool } from '../../../infra/postgres/pool.ts';
+import { checkServerSecret, ensureIdentityKey } from '../../../infra/secrets.ts';
+import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { createIdentity } from '../../../ingest/identity.ts';
+
+/** A database, and a data folder with a log of three segments and its keys, to be copied and harmed. */
+export interface Installation {
+  readonly dataDir: string;
+  /** With which its processes run. */
+  readonly env: Record<string, string>;
+  /** URL of another database, in which a later release was. */
+  newerDatabase(): Promise<string>;
+  /** URL of another database, which has loaded nothing of the log. */
+  notLoaded(): Promise<string>;
+  /** URL of one that nobody has used. */
+  emptyDatabase(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+const FRAMES = 3;
+const FRAME_EVENTS = 100;
+/** Less than a frame: each gets a segment of its own. */
+const SEGMENT_BYTES_MAX = 10_000;
+const log = pino({ level: 'silent' });
+
+const CLOSE_STEP_MS = 15_000;
+
+/** What fails half way leaves nothing behind. */
+export async function makeInstallation(): Promise<Installation> {
+  const closer = createCloser(log, { stepTimeoutMs: CLOSE_STEP_MS });
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'metergate-installation-'));
+    closer.add('folder', { close: () => rmSync(folder, { recursive: true, force: true }) });
+    chmodSync(folder, 0o755); // Postgres may run under another account
+    const postgres = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), log });
+    closer.add('postgres', { close: () => postgres.stop() });
+    await migratePostgres(postgres.url);
+    const secret = randomBytes(32);
+    const dataDir = join(folder, 'data');
+    const { logId, end } = await writeData(dataDir, await identityCheckOf(postgres.url, secret, dataDir));
+    await query(
+      postgres.url,
+      `INSERT INTO log_ranges (log_id, partition, lo, hi, epoch, state, event_count, checksum, through_ms)
+       VALUES ('${logId}', 0, 0, ${end}, 1, 'settled', ${FRAMES * FRAME_EVENTS}, 0, 0)`,
+    );
+    return {
+      dataDir,
+      env: { DATABASE_URL: postgres.url, SERVER_SECRET: secret.toString('base64') },
+      newerDatabase: () => makeNewer(postgres.url),
+      notLoaded: () => makeNotLoaded(postgres.url),
+      emptyDatabase: () => makeDatabase(postgres.url, 'empty', 'template1'),
+      remove: () => closer.close(),
+    };
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+/** Of an identity key that is made under this secret. */
+async function identityCheckOf(url: string, secret: Buffer, dataDir: string): Promise<Uint8Array> {
+  const pool = createPool({ url: () => url, name: 'test', log });
+  try {
+    await checkServerSecret(pool, secret, dataDir);
+    return createIdentity(await ensureIdentityKey(pool)).check;
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Gives the log's id and its end. */
+async function writeData(
+  dataDir: string,
+  identityCheck: Uint8Array,
+): Promise<{ logId: string; end: number }> {
+  const paths = dataDirAt(dataDir);
+  const opening = { directory: paths.log, identityCheck, segmentBytesMax: SEGMENT_BYTES_MAX, log };
+  const writer = await openSegmentLogWriter(opening);
+  for (let frame = 0; frame < FRAMES; frame++) {
+    const events = Array.from({ length: FRAME_EVENTS }, (_, at) => ({ id: `event ${frame} ${at}` }));
+    await writer.append(frameOf(writer.logId, events, Date.now()));
+  }
+  await writer.close();
+  const logReader = await openSegmentLogReader({ directory: paths.log });
+  const keys = await openKeyTable({ directory: paths.keys, identityCheck, logReader, log });
+  await keys.close();
+  const end = await logReader.durableEnd(0);
+  await logReader.close();
+  return { logId: Buffer.from(logReader.logId).toString('hex'), end };
+}
+
+/** With what the installation has in its own. */
+async function makeNewer(url: string): Promise<string> {
+  const newer = await makeDatabase(url, 'newer', 'postgres');
+  await query(newer, 'INSERT INTO migrations (number) VALUES (9999)');
+  return newer;
+}
+
+async function makeNotLoaded(url: string): Promise<string> {
+  const notLoaded = await makeDatabase(url, 'not_loaded', 'postgres');
+  await query(notLoaded, 'DELETE FROM log_ranges');
+  return notLoaded;
+}
+
+async function makeDatabase(url: string, name: string, template: string): Promise<string> {
+  await query(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const made = new URL(url);
+  made.pathname = `/${name}`;
+  return made.href;
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql).finally(() => client.end());
+}

@@ -1,0 +1,216 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startChdbHttpServer } from '../../../infra/clickhouse/chdb-http-server.ts';
+import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
+import { createClickHouseWarehouse } from '../../../infra/clickhouse/clickhouse-warehouse.ts';
+import { eventLines, type TestEvent } from '../../support/event-line.ts';
+import type { Warehouse } from '../../../infra/ports/warehouse.ts';
+import { AGGREGATE_SQL } from '../../../infra/store/aggregate-sql.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { arrivalText } from '../../../schemas/event-row.ts';
+
+const log = pino({ level: 'silent' });
+const SHIPPED = join('infra', 'migrations', 'clickhouse');
+const FIRST = '0001_usage.sql';
+const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql');
+const TIMEOUT_MS = 10_000;
+
+const WAREHOUSES: Array<[name: string, open: () => Promise<Warehouse>]> = [
+  ['chdb', async () => createChdbWarehouse({ directory: testFolder(), log })],
+  [
+    'a ClickHouse server',
+    async () => {
+      const server = await startChdbHttpServer(testFolder());
+      onTestFinished(() => server.close());
+      return createClickHouseWarehouse({ url: server.url, log });
+    },
+  ],
+];
+
+const VIEW = `SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS hour,
+    sum(value) AS total, count() AS events, max(value) AS largest,
+    argMaxState(value, (occurred_at, created_at, id)) AS latest,
+    uniqExactStateIf(unique_value, unique_value != '') AS uniques
+  FROM metergate.events WHERE id != '' GROUP BY environment, customer_id, meter_key, hour`;
+const DROP = 'DROP VIEW metergate.usage_hourly_view SYNC';
+const CREATE = `CREATE MATERIALIZED VIEW metergate.usage_hourly_view TO metergate.usage_hourly AS ${VIEW}`;
+const MODIFY = `ALTER TABLE metergate.usage_hourly_view MODIFY QUERY ${VIEW}`;
+
+/**
+ * Why a view is changed by DROP and CREATE, and with nothing pending: what
+ * infra/migrations/clickhouse/README.md tells. A release of ClickHouse that does otherwise shows here.
+ */
+describe.each(WAREHOUSES)('a block of 10 sent twice under one token to %s', (_, open) => {
+  const between: Array<[what: string, act: (warehouse: Warehouse) => Promise<void>, hourly: number]> = [
+    ['the view is left alone', async () => undefined, 10],
+    ['the view is dropped and created over the same hours', (warehouse) => run(warehouse, DROP, CREATE), 10],
+    ['the view is changed by MODIFY QUERY', (warehouse) => run(warehouse, MODIFY), 20],
+    ['the hours are made anew from the events', (warehouse) => migrateTo(warehouse, CHANGED_VIEW), 20],
+  ];
+
+  it.each(between)('and meanwhile %s', async (_what, act, hourly) => {
+    const warehouse = await openMigrated(open);
+    await insert(warehouse);
+    await act(warehouse);
+    await insert(warehouse);
+    expect(await counts(warehouse)).toEqual({ stored: 10, hourly });
+  });
+
+  it('is counted when only the events had it the first time', async () => {
+    const warehouse = await openMigrated(open);
+    await run(warehouse, DROP);
+    await insert(warehouse);
+    await run(warehouse, CREATE);
+    await insert(warehouse);
+    expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 10 });
+  });
+});
+
+describe.each(WAREHOUSES)('the order of arrival, which 0002 brings to %s', (_, open) => {
+  // Red when old rows are read by anything but their ids, or the hours that had them are not those of before.
+  it('leaves what was stored before as it was, and orders what comes from then on', async () => {
+    const warehouse = await openMigrated(open);
+    const send = (token: string, events: TestEvent[]) =>
+      warehouse.insertEvents({ token, lines: eventLines(events), timeoutMs: TIMEOUT_MS });
+    const before = [1, 2, 3].map((value) => ({ id: `use_${'bca'[value - 1]}`, value: String(value) }));
+    const behind = before.map(({ id, value }, at) => {
+      return {
+        id: `${id}_`,
+        value: String(7 + Number(value)),
+        uniqueValue: arrivalText(at),
+        customerId: 'cus_b',
+      };
+    });
+    await send('one', before);
+    expect(await latest(warehouse)).toEqual({ cus_a: ['2', '2'] });
+    await warehouse.migrate();
+    await send('one', before);
+    await send('two', behind);
+    expect(await latest(warehouse)).toEqual({ cus_a: ['2', '2'], cus_b: ['10', '10'] });
+    expect(await counts(warehouse)).toEqual({ stored: 6, hourly: 6 });
+  });
+});
+
+/** By customer: of the hours, and of the events. */
+async function latest(warehouse: Warehouse): Promise<Record<string, string[]>> {
+  const { ofEvents, ofHours, merged } = AGGREGATE_SQL.latest;
+  const of = (state: string, table: string) =>
+    `SELECT customer_id, ${state} AS state FROM metergate.${table} GROUP BY customer_id`;
+  const sql = `
+    SELECT customer_id, ${merged} AS value FROM (${of(ofHours, 'usage_hourly')}) GROUP BY customer_id
+    UNION ALL
+    SELECT customer_id, ${merged} AS value FROM (${of(ofEvents, 'events')}) GROUP BY customer_id`;
+  const rows = await warehouse.query<{ customer_id: string; value: string }>({
+    sql,
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  const found: Record<string, string[]> = {};
+  for (const { customer_id, value } of rows) found[customer_id] = [...(found[customer_id] ?? []), value];
+  return found;
+}
+
+describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
+  // Red when the first line of the file is not looked at.
+  it('that changes a view waits for the load to stand still, and no other does', async () => {
+    const warehouse = await openOne(open);
+    const directory = migrations(CHANGED_VIEW);
+    const applied: number[] = [];
+    const atStandstill = async (work: () => Promise<void>) => {
+      applied.push(...(await numbers(warehouse)));
+      await work();
+    };
+    await warehouse.migrate({ atStandstill, directory });
+    expect(applied).toEqual([1]);
+    expect(await numbers(warehouse)).toEqual([1, 2]);
+  });
+
+  // Red when it does not look again: the rival's hours, and what was loaded into them, are dropped.
+  it('that a rival applied while this one waited is not applied again', async () => {
+    const warehouse = await openMigrated(open);
+    const atStandstill = async (work: () => Promise<void>) => {
+      await migrateTo(warehouse, CHANGED_VIEW);
+      await run(warehouse, 'TRUNCATE TABLE metergate.usage_hourly');
+      await work();
+    };
+    await insert(warehouse);
+    await warehouse.migrate({ atStandstill, directory: migrations(CHANGED_VIEW) });
+    expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 0 });
+  });
+
+  // Red when a number is noted after its statements only: the former release starts without a view.
+  it('that was cut off is refused by the former release and done again by its own', async () => {
+    const warehouse = await openMigrated(open);
+    await insert(warehouse);
+    const cutOff = join(testFolder(), 'cut-off.sql');
+    writeFileSync(cutOff, `-- standstill\n${DROP};\n\nSELECT throwIf(1);\n`);
+    await expect(migrateTo(warehouse, cutOff)).rejects.toThrow();
+    await expect(warehouse.migrate({ directory: migrations() })).rejects.toMatchObject({
+      code: 'warehouse_newer',
+    });
+    await migrateTo(warehouse, CHANGED_VIEW);
+    expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 10 });
+  });
+
+  it('by six at once leaves one of everything', async () => {
+    const warehouse = await openOne(open);
+    await Promise.all(Array.from({ length: 6 }, () => warehouse.migrate()));
+    await insert(warehouse);
+    expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 10 });
+    expect(await numbers(warehouse)).toEqual([1, 2]);
+  });
+});
+
+async function openOne(open: () => Promise<Warehouse>): Promise<Warehouse> {
+  const warehouse = await open();
+  onTestFinished(() => warehouse.close());
+  return warehouse;
+}
+
+/** As this release has it. */
+async function openMigrated(open: () => Promise<Warehouse>): Promise<Warehouse> {
+  const warehouse = await openOne(open);
+  await warehouse.migrate({ directory: migrations() });
+  return warehouse;
+}
+
+function migrateTo(warehouse: Warehouse, file: string): Promise<void> {
+  return warehouse.migrate({ directory: migrations(file) });
+}
+
+/** The first migration, and perhaps another one behind it. */
+function migrations(second?: string): URL {
+  const folder = testFolder();
+  copyFileSync(join(SHIPPED, FIRST), join(folder, FIRST));
+  if (second !== undefined) copyFileSync(second, join(folder, '0002_second.sql'));
+  return pathToFileURL(`${folder}/`);
+}
+
+async function run(warehouse: Warehouse, ...statements: string[]): Promise<void> {
+  for (const sql of statements) await warehouse.query({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+}
+
+async function insert(warehouse: Warehouse): Promise<void> {
+  const lines = eventLines(Array.from({ length: 10 }, (_, at) => ({ id: `use_${at}` })));
+  await warehouse.insertEvents({ token: 'one', lines, timeoutMs: TIMEOUT_MS });
+}
+
+async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: number }> {
+  const sql = `SELECT (SELECT count() FROM metergate.events) AS stored,
+                 (SELECT sum(events) FROM metergate.usage_hourly) AS hourly`;
+  const [row] = await warehouse.query<{ stored: string; hourly: string }>({
+    sql,
+    lane: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return { stored: Number(row?.stored), hourly: Number(row?.hourly) };
+}
+
+async function numbers(warehouse: Warehouse): Promise<number[]> {
+  const sql = "SELECT DISTINCT number FROM metergate.migrations WHERE state = 'applied' ORDER BY number";
+  const rows = await warehouse.query<{ number: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
+  return rows.map(({ number }) => number);
+}

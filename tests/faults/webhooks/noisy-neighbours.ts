@@ -1,0 +1,123 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type Api, createApi } from '../../support/api.ts';
+import { percentile } from '../../support/freshness-probe.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
+import { during } from '../../support/during.ts';
+import type { RoundReport, TorturePromise } from '../promise.ts';
+import { startCustomerStorm } from './customer-storm.ts';
+import { openWebhookScene, register, type WebhookScene } from './webhook-scene.ts';
+
+/**
+ * Promise 13: endpoints of two environments are told of the same kind of change, all well at first; then
+ * every second one takes connections and answers nothing. The others are told as soon as before.
+ */
+export const noisyNeighbours: TorturePromise = {
+  promises: [13],
+  title: 'half of all endpoints answer nothing',
+  rounds: { short: 1, long: 5 },
+  async open({ form }) {
+    const size = SIZES[form];
+    const delays = createDelays();
+    const scene = await openWebhookScene({ connections: 4, onEvent: delays.onEvent });
+    const test = createApi({
+      origin: scene.instance.origin,
+      key: scene.instance.keys().test.secret,
+      connections: 4,
+    });
+    const apis = [scene.api, test];
+    for (let n = 0; n < size.endpoints; n += 1) {
+      const api = apis[n % apis.length] as Api;
+      await register(api, scene.receiver.url(`${isNoisy(n) ? NOISY : 'well'}-${n}`));
+    }
+    return {
+      round: (number) => hangHalf({ ...scene, apis, delays, size }, number),
+      async close(options) {
+        await test.close();
+        return await scene.close(options);
+      },
+    };
+  },
+};
+
+/** Every second one of either environment. */
+function isNoisy(n: number): boolean {
+  return n % 4 >= 2;
+}
+
+const NOISY = 'noisy';
+const SIZES = {
+  short: { endpoints: 20, seconds: 4, pauseMs: 100 },
+  long: { endpoints: 200, seconds: 60, pauseMs: 1_000 },
+};
+/**
+ * A promise is about who is held up, not about how long a busy machine takes for a few milliseconds of work.
+ */
+const BASELINE_MS_MIN = 250;
+const TIMES_MAX = 2;
+const PATIENCE = { timeoutMs: 40_000 };
+
+function createDelays() {
+  const delays: number[] = [];
+  const state = { hangs: false };
+  let told = 0;
+  return {
+    delays,
+    state,
+    told: () => told,
+    onEvent({ endpoint, body, atMs }: ReceivedEvent): Behaviour {
+      if (endpoint.startsWith(NOISY)) return state.hangs ? 'hang' : { status: 200 };
+      const { created_at } = JSON.parse(body) as { created_at: string };
+      delays.push(atMs - Date.parse(created_at));
+      told += 1;
+      return { status: 200 };
+    },
+  };
+}
+
+interface Neighbourhood extends WebhookScene {
+  apis: readonly Api[];
+  delays: ReturnType<typeof createDelays>;
+  size: (typeof SIZES)['short'];
+}
+
+async function hangHalf(world: Neighbourhood, number: number): Promise<RoundReport> {
+  const { delays, size } = world;
+  delays.state.hangs = false;
+  const baseline = await measure(world, `b${number}`);
+  delays.state.hangs = true;
+  const beside = await measure(world, `h${number}`);
+  const [baselineP99Ms, besideP99Ms] = [baseline, beside].map((all) => Math.round(percentile(all, 99))) as [
+    number,
+    number,
+  ];
+  const allowedMs = TIMES_MAX * Math.max(baselineP99Ms, BASELINE_MS_MIN);
+  const problem =
+    `endpoints that are well were told after ${besideP99Ms} ms (p99) beside those that hang, ` +
+    `${baselineP99Ms} ms without`;
+  return {
+    counts: { endpoints: size.endpoints, eventsToldToTheWell: baseline.length + beside.length },
+    peaks: { baselineP99Ms, besideP99Ms },
+    problems: besideP99Ms > allowedMs ? [problem] : [],
+  };
+}
+
+/** Delays of all that was told to endpoints that are well. */
+async function measure({ apis, delays, size }: Neighbourhood, run: string): Promise<number[]> {
+  delays.delays.length = 0;
+  let created = 0;
+  const storms = apis.map((api, at) => {
+    const onCreated = () => {
+      created += 1;
+    };
+    const name = `${run}-${at}-${Date.now()}`;
+    return startCustomerStorm(api, { run: name, lanes: 1, pauseMs: size.pauseMs, onCreated });
+  });
+  await during({ stop: () => Promise.all(storms.map((storm) => storm.stop())) }, () =>
+    pass(size.seconds * 1_000),
+  );
+  const expected = (created * size.endpoints) / 2 / apis.length;
+  const isTold = () => delays.delays.length >= expected;
+  await seenInTime(() => isTold() || undefined, PATIENCE, 'what endpoints that are well are told');
+  return [...delays.delays];
+}

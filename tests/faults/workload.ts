@@ -1,0 +1,108 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import type { Judged } from '../support/compare.ts';
+import { type PlannedRequest, planRequests } from '../support/generator.ts';
+import type { MeantEvent } from '../support/planned-event.ts';
+import { createRandom } from '../support/random.ts';
+import { type SendOptions, sendUntilAnswered } from '../support/send.ts';
+
+/** A load that goes on until it is stopped: every request is repeated until it is answered and judged. */
+export interface Storm {
+  /** The requests answered last, newest last. */
+  recent(): PlannedRequest[];
+  /** Resolves when everything sent was answered. Rejects when a request found no answer for too long. */
+  stop(): Promise<StormSummary>;
+}
+
+export interface StormSummary {
+  requestsSent: number;
+  concurrentCopies: number;
+  /** Requests that had to be sent again, since no answer came or the answer was 503. */
+  requestsRepeated: number;
+}
+
+export interface StormOptions {
+  seed: number;
+  /** Loops that send; a request sent twice at once takes two connections. */
+  lanes: number;
+  batchItems: number;
+  /** Distinguishes the keys of several storms against one store. */
+  run: string;
+  /** Events of the storms before: they are replayed too. */
+  past: MeantEvent[];
+  /** After each request of a lane; none by default. The ledger keeps every event, some 800 bytes of it. */
+  pauseMs?: number;
+  /** What is sent of a planned request; all of it by default. */
+  sentOf?: (request: PlannedRequest) => PlannedRequest;
+  onAnswered?: () => void;
+}
+
+/** Of the items; half of them within their own batch. */
+const REPLAY_SHARE = 0.3;
+/** Of the requests: the same bytes on two connections at once. */
+export const COPY_SHARE = 0.2;
+const PATIENCE_MS = 60_000;
+/** What a lane and its copy can have in flight at a kill, and as much again that was answered just before. */
+const RECENT_PER_LANE = 4;
+
+export function startStorm(judged: Judged, options: StormOptions): Storm {
+  const { pauseMs = 0, sentOf = (request) => request, onAnswered } = options;
+  const random = createRandom(options.seed + 1);
+  const requests = planRequests({
+    ...options,
+    items: Number.POSITIVE_INFINITY,
+    nowMs: Date.now(),
+    world: judged.world,
+    replayShare: REPLAY_SHARE,
+  });
+  const summary: StormSummary = { requestsSent: 0, concurrentCopies: 0, requestsRepeated: 0 };
+  const recent: PlannedRequest[] = [];
+  const sending = sendOptions(judged, (request) => {
+    recent.push(request);
+    if (recent.length > RECENT_PER_LANE * options.lanes) recent.shift();
+    onAnswered?.();
+  });
+  let stopping = false;
+
+  async function send(): Promise<void> {
+    const { value: planned } = requests.next() as { value: PlannedRequest };
+    const request = sentOf(planned);
+    const copies = random.chance(COPY_SHARE) ? [request, request] : [request];
+    summary.requestsSent += copies.length;
+    summary.concurrentCopies += copies.length - 1;
+    const repeats = await Promise.all(copies.map((copy) => sendUntilAnswered(copy, sending)));
+    summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Lanes that pause take turns: the time without an answer is a share of the pause. */
+  async function lane(number: number): Promise<void> {
+    try {
+      if (pauseMs > 0) await pass((pauseMs * number) / options.lanes);
+      while (!stopping) {
+        await send();
+        if (pauseMs > 0) await pass(pauseMs);
+      }
+    } catch (error) {
+      stopping = true;
+      throw error;
+    }
+  }
+
+  const lanes = Promise.allSettled(Array.from({ length: options.lanes }, (_, number) => lane(number)));
+  return {
+    recent: () => [...recent],
+    async stop() {
+      stopping = true;
+      for (const end of await lanes) if (end.status === 'rejected') throw end.reason;
+      return summary;
+    },
+  };
+}
+
+/** For whoever sends beside the storm: as patient as it is. */
+export function sendOptions(
+  { api, ledger }: Judged,
+  onAnswered?: (request: PlannedRequest) => void,
+): SendOptions {
+  const told = onAnswered === undefined ? {} : { onAnswered };
+  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...told };
+}

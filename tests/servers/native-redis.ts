@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { quietPort } from '../support/quiet-port.ts';
+import { answerOf } from './answer-of.ts';
+import { startNativeServer } from './native-server.ts';
+import { redisSettings } from './redis-settings.ts';
+import type { TestingServer, TestingServerOptions } from './testing-server.ts';
+
+export function hasRedisServer(): boolean {
+  return redisProgram() !== undefined;
+}
+
+export async function startNativeRedis(options: TestingServerOptions): Promise<TestingServer> {
+  const program = redisProgram() ?? 'redis-server';
+  const port = await quietPort();
+  const place = ['--port', String(port), '--bind', '127.0.0.1'];
+  return await startNativeServer({
+    name: 'redis',
+    url: `redis://127.0.0.1:${port}`,
+    prepare: () => undefined,
+    command: (folder) => ({ program, options: [...place, '--dir', folder, ...redisSettings(options)] }),
+    isUp: () => answersPing(port),
+  });
+}
+
+function redisProgram(): string | undefined {
+  return ['valkey-server', 'redis-server'].find((one) => spawnSync(one, ['--version']).status === 0);
+}
+
+/** Up is who has read its file: until then every command is refused. To want a password is an answer. */
+async function answersPing(port: number): Promise<boolean> {
+  const answer = await answerOf(port, Buffer.from('PING\r\n'));
+  return /^(\+PONG|-NOAUTH)/.test(answer?.toString() ?? '');
+}

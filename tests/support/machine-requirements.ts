@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { hasKafkaJars } from '../servers/kafka-jars.ts';
+import { hasRedisServer } from '../servers/native-redis.ts';
+import { canStartKafka } from '../servers/start-kafka.ts';
+import { canStartRedis } from '../servers/start-redis.ts';
+import { mayMount } from '../faults/crash-consistency/small-disk.ts';
+import { hasStrace, mayAttach } from '../faults/crash-consistency/system-calls.ts';
+
+/** What tests need of the machine and does not come with the packages. */
+const MEANS = {
+  linux: { isThere: () => process.platform === 'linux', named: 'Linux, whose /proc tells of processes' },
+  tracing: { isThere: hasStrace, named: 'strace, and the right to trace (Debian: apt-get install strace)' },
+  attaching: {
+    isThere: mayAttach,
+    named: 'strace, and the right to attach it to a process that runs (root, or kernel.yama.ptrace_scope=0)',
+  },
+  mounting: { isThere: mayMount, named: 'mkfs.ext4, and the right to mount a small file system (root)' },
+  tar: { isThere: hasTar, named: 'tar' },
+  nginx: { isThere: () => starts('nginx', '-v'), named: 'nginx (Debian: apt-get install nginx)' },
+  caddy: { isThere: () => starts('caddy', 'version'), named: 'Caddy (Debian: apt-get install caddy)' },
+  broker: {
+    isThere: () => isGiven('TEST_KAFKA_BROKERS') || canStartKafka(),
+    named: 'a Kafka broker: TEST_KAFKA_BROKERS, or Docker, or Java and Maven',
+  },
+  keyStore: {
+    isThere: () => isGiven('TEST_REDIS_URL') || canStartRedis(),
+    named: 'a key store: TEST_REDIS_URL, or Docker, or redis-server (Debian: apt-get install redis-server)',
+  },
+  nativeServers: {
+    isThere: () => hasKafkaJars() && hasRedisServer(),
+    named: 'Java, Maven and redis-server, for servers with certificates (Docker does not do)',
+  },
+  ownServers: {
+    isThere: () => canStartKafka() && canStartRedis(),
+    named: 'servers it may kill: Docker, or Java, Maven and redis-server',
+  },
+};
+
+export type Means = keyof typeof MEANS;
+
+/** In words, what this machine lacks of that; undefined when nothing. */
+export function lacking(...means: Means[]): string | undefined {
+  const missing = means.filter((one) => !isThere(one)).map((one) => MEANS[one].named);
+  return missing.length > 0 ? `it needs ${missing.join('; ')}` : undefined;
+}
+
+const known = new Map<Means, boolean>();
+
+function isThere(one: Means): boolean {
+  const answer = known.get(one) ?? MEANS[one].isThere();
+  known.set(one, answer);
+  return answer;
+}
+
+function isGiven(variable: string): boolean {
+  return (process.env[variable] ?? '') !== '';
+}
+
+export function hasTar(): boolean {
+  return starts('tar', '--version');
+}
+
+function starts(command: string, argument: string): boolean {
+  return spawnSync(command, [argument]).status === 0;
+}
+
+export interface NeedyTests {
+  /** Of test files, from the root. */
+  pattern: string;
+  /** What they show. */
+  what: string;
+  means: Means[];
+}
+
+const POWER = 'tests/faults/crash-consistency';
+const UPGRADE = 'tests/faults/upgrade';
+
+/** A file stands or falls with its means: none has tests of its own for a machine without them. */
+export const NEEDY_TESTS: readonly NeedyTests[] = [
+  { pattern: 'bench/**/*.sys.test.ts', what: 'whole Metergates under attack', means: ['linux'] },
+  { pattern: 'infra/main-job.sys.test.ts', what: 'the main job of whole processes', means: ['linux'] },
+  {
+    pattern: `${POWER}/power-cut.sys.test.ts`,
+    what: 'the order of flush and answer, and power cuts',
+    means: ['tracing'],
+  },
+  { pattern: `${POWER}/write-errors.sys.test.ts`, what: 'a disk that fails', means: ['attaching'] },
+  { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
+  { pattern: `${UPGRADE}/upgrade.sys.test.ts`, what: 'data of the release before', means: ['tar'] },
+  { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
+  { pattern: 'ingest/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
+  { pattern: 'ingest/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
+  {
+    pattern: 'tests/servers/servers.store.test.ts',
+    what: 'servers for tests',
+    means: ['ownServers'],
+  },
+  { pattern: 'infra/kafka/**/*.store.test.ts', what: 'the log on Kafka', means: ['broker'] },
+  { pattern: 'infra/valkey/**/*.store.test.ts', what: 'the keys on Valkey', means: ['keyStore'] },
+  {
+    pattern: 'infra/distributed-stores.sys.test.ts',
+    what: 'roles and servers with TLS and logins',
+    means: ['linux', 'nativeServers'],
+  },
+  { pattern: '**/*distributed*.{store,sys}.test.ts', what: 'more than one machine', means: ['ownServers'] },
+];
+
+/** Files that vitest is to leave out here, and what it tells of them instead. */
+export function testsNotRunHere(): Array<{ pattern: string; why: string }> {
+  return NEEDY_TESTS.flatMap(({ pattern, what, means }) => {
+    const lack = lacking(...means);
+    return lack === undefined ? [] : [{ pattern, why: `${what}: ${lack}` }];
+  });
+}

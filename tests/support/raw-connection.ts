@@ -1,0 +1,87 @@
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { poll } from '../../infra/poll.ts';
+
+/** A connection on which a test says exactly the bytes it wants to. Gone when the test is over. */
+export interface RawConnection {
+  readonly socket: Socket;
+  send(text: string | Buffer): void;
+  /** Everything received so far. */
+  received(): string;
+  /** Waits until what was received contains the text, and gives all of it. */
+  receives(text: string): Promise<string>;
+  /** The next answer that has a Content-Length, taken from what was received. */
+  answer(): Promise<RawAnswer>;
+  /** Resolves when the server closed the connection; rejects after the time. */
+  closed(timeoutMs: number, what?: string): Promise<void>;
+}
+
+export interface RawAnswer {
+  status: number;
+  /** Names in lower case. */
+  headers: Map<string, string>;
+  body: string;
+}
+
+export async function openConnection(port: number): Promise<RawConnection> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  let isClosed = false;
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  // A reset is one of the ways in which a server closes.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  await until('the connection opens or is refused', () => !socket.connecting || isClosed);
+
+  return {
+    socket,
+    send: (bytes) => void socket.write(bytes),
+    received: () => text,
+    receives: async (expected) => {
+      await until(`"${expected}" arrives`, () => text.includes(expected) || isClosed);
+      if (!text.includes(expected)) throw new Error(`closed before "${expected}", after: ${text}`);
+      return text;
+    },
+    answer: async () => {
+      const found = await poll(() => parseAnswer(text) ?? (isClosed ? 'closed' : undefined), WAIT);
+      if (found === undefined || found === 'closed') throw new Error(`no answer (${found}): ${text}`);
+      text = text.slice(found.length);
+      return found.answer;
+    },
+    closed: (timeoutMs, what = 'it') => until(`the server closes ${what}`, () => isClosed, timeoutMs),
+  };
+}
+
+const WAIT = { timeoutMs: 20_000, everyMs: 2 };
+
+/** Waits for something that a test has no event for. */
+export async function until(what: string, isSo: () => boolean, timeoutMs = WAIT.timeoutMs): Promise<void> {
+  const came = await poll(() => isSo() || undefined, { ...WAIT, timeoutMs });
+  if (!came) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+}
+
+/** The head of a request: `requestHead('GET / HTTP/1.1', ['X-A: b'])`. */
+export function requestHead(line: string, headers: string[] = []): string {
+  return `${[line, 'Host: test', ...headers].join('\r\n')}\r\n\r\n`;
+}
+
+function parseAnswer(text: string): { answer: RawAnswer; length: number } | undefined {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const [statusLine = '', ...lines] = text.slice(0, headEnd).split('\r\n');
+  const headers = new Map(lines.map((line) => splitHeader(line)));
+  const length = headEnd + 4 + Number(headers.get('content-length') ?? 0);
+  if (text.length < length) return undefined;
+  const status = Number(statusLine.split(' ')[1]);
+  return { answer: { status, headers, body: text.slice(headEnd + 4, length) }, length };
+}
+
+function splitHeader(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}

@@ -1,0 +1,90 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { memoryTmpdir } from './memory-tmpdir.ts';
+import { isAlive } from '../../infra/process-identity.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
+import { createTemplate, dropTemplate } from './test-database.ts';
+
+const PREFIX = 'metergate-test-postgres-';
+
+/** One for all projects of a run: vitest loads this module once for each of them, all in one process. */
+interface SharedServer {
+  server?: Promise<TestServer>;
+  users: number;
+}
+const run = globalThis as { metergateTestServer?: SharedServer };
+run.metergateTestServer ??= { users: 0 };
+const shared = run.metergateTestServer;
+
+/**
+ * Vitest's globalSetup: one real server for the whole run, its URL in TEST_POSTGRES_URL for the workers.
+ * Where that variable is set already, the server it names is used.
+ */
+export async function setup(): Promise<() => Promise<void>> {
+  shared.users += 1;
+  shared.server ??= reachServer(process.env.TEST_POSTGRES_URL);
+  const { stop } = await shared.server;
+  return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    delete shared.server;
+    await stop();
+  };
+}
+
+async function reachServer(given: string | undefined): Promise<TestServer> {
+  if (given !== undefined) {
+    await createTemplate(given);
+    return { url: given, stop: () => dropTemplate(given) };
+  }
+  await clearDeadRuns();
+  const server = await startServer();
+  process.env.TEST_POSTGRES_URL = server.url;
+  await createTemplate(server.url);
+  return {
+    url: server.url,
+    async stop() {
+      delete process.env.TEST_POSTGRES_URL;
+      await server.stop();
+    },
+  };
+}
+
+interface TestServer {
+  url: string;
+  stop(): Promise<void>;
+}
+
+async function startServer(): Promise<TestServer> {
+  const directory = mkdtempSync(join(memoryTmpdir(), `${PREFIX}${process.pid}-`));
+  // The server's account has to pass through.
+  chmodSync(directory, 0o711);
+  const server = await startEmbeddedPostgres({
+    directory: join(directory, 'postgres'),
+    log: pino({ level: 'silent' }),
+    // What a test writes need not outlive it; databases are made and dropped all the time.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  });
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A run that was killed leaves its server behind; the next one ends it. */
+async function clearDeadRuns(): Promise<void> {
+  for (const folder of new Set([memoryTmpdir(), tmpdir()])) {
+    for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {
+      const runner = Number(name.slice(PREFIX.length).split('-')[0]);
+      if (isAlive(runner)) continue;
+      const cluster = join(folder, name, 'postgres');
+      if (existsSync(cluster)) await stopEmbeddedPostgres(cluster);
+      rmSync(join(folder, name), { recursive: true, force: true });
+    }
+  }
+}
