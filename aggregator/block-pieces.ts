@@ -44,7 +44,7 @@ function isWide({ frames }: Block): boolean {
   return last > first && monthOf(last) - monthOf(first) >= MONTHS_MAX;
 }
 
-/** The last two columns of schemas/event-row.ts are occurred_at and created_at. */
+/** The last two columns of schemas/stored/event-row.ts are occurred_at and created_at. */
 const TIMES = /,(-?\d+),-?\d+\]\n?$/;
 const TAIL_BYTES = 64;
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { EventLogReader, LogFrame } from '../infra/ports/event-log.ts';
 import { Fatal } from '../schemas/failures.ts';
-import { decodeFrame, type Frame, type TouchedPair } from '../schemas/frame.ts';
+import { decodeFrame, type Frame, type TouchedPair } from '../schemas/stored/frame.ts';
 
 /** Whole frames of one partition that go into the warehouse as one insert. */
 export interface Block {

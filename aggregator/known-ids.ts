@@ -1,6 +1,6 @@
 import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { RECORD_BYTES } from '../schemas/frame.ts';
-import { base32 } from '../schemas/ids.ts';
+import { RECORD_BYTES } from '../schemas/stored/frame.ts';
+import { base32 } from '../schemas/primitives/ids.ts';
 import type { Block } from './block.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { storedIds } from './store/event-ids.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
 import { poll } from '../infra/poll.ts';
-import { CHANNELS } from '../schemas/channels.ts';
+import { CHANNELS } from '../schemas/stored/channels.ts';
 import { Transient } from '../schemas/failures.ts';
 import {
   alarms,

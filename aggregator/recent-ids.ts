@@ -1,4 +1,4 @@
-import { RECORD_BYTES } from '../schemas/frame.ts';
+import { RECORD_BYTES } from '../schemas/stored/frame.ts';
 import type { Block } from './block.ts';
 
 /**

@@ -4,7 +4,7 @@ import { asTransient } from '../infra/postgres/unavailable.ts';
 import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
 import { createRequestIds } from '../infra/request-ids.ts';
 import { SENT_METHOD } from '../infra/sent-method.ts';
-import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
+import { ANSWER_GUARDS } from '../schemas/http/response-guards.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Rejected, Transient } from '../schemas/failures.ts';
 import { API_VERSION } from '../schemas/route.ts';

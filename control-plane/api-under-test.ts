@@ -19,7 +19,7 @@ import { Transient } from '../schemas/failures.ts';
 import type { Output, Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES, type Routes } from '../schemas/routes.ts';
 import { newApiKey } from '../schemas/rules/api-key.ts';
-import type { ExactNumber } from '../schemas/rules/exact-json.ts';
+import type { ExactNumber } from '../schemas/primitives/exact-json.ts';
 import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
 import { checkOf } from './json-schema.ts';

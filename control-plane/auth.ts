@@ -5,7 +5,7 @@ import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Route } from '../schemas/route.ts';
-import { presentedKey } from '../schemas/rules/presented-key.ts';
+import { presentedKey } from '../schemas/http/presented-key.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';
 import type { Caller } from './request-context.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalJson, exactJson } from '../schemas/rules/exact-json.ts';
+import { canonicalJson, exactJson } from '../schemas/primitives/exact-json.ts';
 
 /** Names of the fields whose values differ, however they are written. */
 export function changedFields(before: object, after: object): string[] {

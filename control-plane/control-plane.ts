@@ -7,7 +7,7 @@ import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import { hashApiKey } from '../infra/secrets.ts';
 import { findApiKey } from '../infra/store/find-api-key.ts';
-import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/channels.ts';
+import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/stored/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock-repair/clock-repair.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';

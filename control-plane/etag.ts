@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Rejected } from '../schemas/failures.ts';
-import { exactJson } from '../schemas/rules/exact-json.ts';
+import { exactJson } from '../schemas/primitives/exact-json.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Strong, since it is made of the answer's own bytes. */

@@ -4,7 +4,7 @@ import { createFairShares } from '../infra/fair-shares.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { seal, unseal } from '../infra/secrets.ts';
 import { Rejected } from '../schemas/failures.ts';
-import { canonicalJson } from '../schemas/rules/exact-json.ts';
+import { canonicalJson } from '../schemas/primitives/exact-json.ts';
 import { createFairGate, type GateLimits } from './fair-gate.ts';
 import {
   findAnswer,

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { Rejected } from '../schemas/failures.ts';
-import { timestampMs } from '../schemas/rules/timestamp.ts';
+import { timestampMs } from '../schemas/primitives/timestamp.ts';
 import { refusalHint, refusalReason } from './refusal-reason.ts';
 
 /** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */

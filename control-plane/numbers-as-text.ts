@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { exactJson, numberText, parseExact } from '../schemas/rules/exact-json.ts';
+import { exactJson, numberText, parseExact } from '../schemas/primitives/exact-json.ts';
 
 /**
  * An answer with every decimal of its schema as a JSON string (`Prefer: numbers=text`). Of the printed text,

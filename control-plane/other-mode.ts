@@ -1,4 +1,4 @@
-import { otherModeOf, splitEnvironment } from '../schemas/environment.ts';
+import { otherModeOf, splitEnvironment } from '../schemas/primitives/environment.ts';
 import type { ErrorCode } from '../schemas/error-codes.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Caller, Database } from './request-context.ts';

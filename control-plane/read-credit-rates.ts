@@ -1,5 +1,5 @@
 import type { Meter } from '../schemas/resources/meters.ts';
-import { exactNumber, parseExact } from '../schemas/rules/exact-json.ts';
+import { exactNumber, parseExact } from '../schemas/primitives/exact-json.ts';
 import { readDecimal } from './read-decimal.ts';
 import type { MeterRow } from './store/meters.ts';
 

@@ -1,6 +1,6 @@
 import { Rejected } from '../schemas/failures.ts';
-import { canonicalDecimal } from '../schemas/rules/decimal.ts';
-import { numberText } from '../schemas/rules/exact-json.ts';
+import { canonicalDecimal } from '../schemas/primitives/decimal.ts';
+import { numberText } from '../schemas/primitives/exact-json.ts';
 
 /**
  * The canonical text of a number out of `parseExact`. Throws Rejected `value_invalid`, which names the field,

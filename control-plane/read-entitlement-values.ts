@@ -1,6 +1,6 @@
 import { Rejected } from '../schemas/failures.ts';
 import type { GivenEntitlements } from '../schemas/resources/entitlement-values.ts';
-import { exactNumber, parseExact } from '../schemas/rules/exact-json.ts';
+import { exactNumber, parseExact } from '../schemas/primitives/exact-json.ts';
 import { readDecimal } from './read-decimal.ts';
 import type { RequestContext } from './request-context.ts';
 import type { EntitlementValueRow } from './store/entitlement-values.ts';

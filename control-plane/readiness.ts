@@ -4,7 +4,7 @@ import { type Check, judgeChecks } from '../infra/judge-checks.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { shareOutcome } from '../infra/shared-outcome.ts';
 import type { Readiness } from '../schemas/resources/service.ts';
-import { timestampText } from '../schemas/rules/timestamp.ts';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
 import {
   countQuarantined,
   listPartitionAlarms,

@@ -1,7 +1,7 @@
 import { insertAuditEntry } from '../infra/store/insert-audit-entry.ts';
 import { tellEvents } from '../infra/tell-events.ts';
 import type { ChangeEvent } from '../schemas/event-types.ts';
-import { exactJson } from '../schemas/rules/exact-json.ts';
+import { exactJson } from '../schemas/primitives/exact-json.ts';
 import type { Database } from './request-context.ts';
 
 /** Who changes something, and when. A request's context is one. */

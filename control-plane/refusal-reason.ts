@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { misspelling, notKnown } from '../schemas/rules/similar-name.ts';
-import { timestampFault } from '../schemas/rules/timestamp-fault.ts';
+import { misspelling, notKnown } from '../schemas/primitives/similar-name.ts';
+import { timestampFault } from '../schemas/primitives/timestamp-fault.ts';
 
 /** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
 export function refusalReason(error: ErrorObject): string {

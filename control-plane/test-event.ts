@@ -1,8 +1,8 @@
-import { splitEnvironment } from '../schemas/environment.ts';
+import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import type { EventType } from '../schemas/event-types.ts';
-import { newId } from '../schemas/ids.ts';
-import { exactJson } from '../schemas/rules/exact-json.ts';
-import { timestampText } from '../schemas/rules/timestamp.ts';
+import { newId } from '../schemas/primitives/ids.ts';
+import { exactJson } from '../schemas/primitives/exact-json.ts';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
 
 /** Five bits each: no event that happened has such an id by chance. */
 const TEST_ID = 'evt_testevent';

@@ -155,7 +155,7 @@ function hasPlainBody({ headers }: IncomingMessage): boolean {
   return key === undefined && encoding === undefined;
 }
 
-/** Without the guards (schemas/answer-guards.ts), which the public port adds to what carries none. */
+/** Without the guards (schemas/http/response-guards.ts), which the public port adds to what carries none. */
 function send(response: ServerResponse, requestId: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   response.writeHead(OK, [

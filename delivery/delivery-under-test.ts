@@ -7,7 +7,7 @@ import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
 import { sealWebhookSecret } from '../infra/webhook-secrets.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
-import { newId } from '../schemas/ids.ts';
+import { newId } from '../schemas/primitives/ids.ts';
 import type { Attempt, SendRequest } from './send.ts';
 import { type Delivery, startDelivery } from './start-delivery.ts';
 

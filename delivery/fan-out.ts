@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../infra/postgres/pool.ts';
-import { newId } from '../schemas/ids.ts';
+import { newId } from '../schemas/primitives/ids.ts';
 import {
   findRecipients,
   insertDeliveries,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { buildConnector } from 'undici';
 import { type Clock, systemClock } from '../infra/ports/clock.ts';
 import type { PrivateTargets } from '../infra/private-targets.ts';
-import type { AttemptError } from '../schemas/webhook-attempt.ts';
+import type { AttemptError } from '../schemas/stored/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
 import { checkedAddresses, type ResolveName } from './endpoint-guard.ts';
 import { type Exchange, exchange, type Post } from './exchange.ts';

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { PrivateTargets } from '../infra/private-targets.ts';
 import { createWakeup } from '../infra/wakeup.ts';
-import { CHANNELS } from '../schemas/channels.ts';
+import { CHANNELS } from '../schemas/stored/channels.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { fanOut } from './fan-out.ts';
 import { holdDisabled } from './hold-disabled.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { splitEnvironment } from '../schemas/environment.ts';
+import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import { stampFirstCall } from './store/stamp-first-call.ts';
 
 /** Stamps a workspace's first API call, once, behind the answer. */

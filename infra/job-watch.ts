@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { timestampText } from '../schemas/rules/timestamp.ts';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
 import type { Clock } from './ports/clock.ts';
 import { readJobRuns } from './store/job-leases.ts';
 import { createWakeup } from './wakeup.ts';

@@ -1,4 +1,4 @@
-import type { ChangeNote } from '../schemas/channels.ts';
+import type { ChangeNote } from '../schemas/stored/channels.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
 import { parseApiKey } from '../schemas/rules/api-key.ts';

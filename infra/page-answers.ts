@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { ANSWER_GUARDS } from '../schemas/answer-guards.ts';
+import { ANSWER_GUARDS } from '../schemas/http/response-guards.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
 import type { RefusalLog } from './refusal-log.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { type Environment, splitEnvironment } from '../schemas/environment.ts';
+import { type Environment, splitEnvironment } from '../schemas/primitives/environment.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /**

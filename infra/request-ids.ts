@@ -1,4 +1,4 @@
-import { newId } from '../schemas/ids.ts';
+import { newId } from '../schemas/primitives/ids.ts';
 import { holdsSecret } from './secret-shapes.ts';
 
 /**

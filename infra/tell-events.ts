@@ -1,9 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
-import { splitEnvironment } from '../schemas/environment.ts';
+import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import type { ChangeEvent } from '../schemas/event-types.ts';
-import { newId } from '../schemas/ids.ts';
-import { exactJson } from '../schemas/rules/exact-json.ts';
-import { timestampText } from '../schemas/rules/timestamp.ts';
+import { newId } from '../schemas/primitives/ids.ts';
+import { exactJson } from '../schemas/primitives/exact-json.ts';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
 import { insertEvents } from './store/insert-events.ts';
 
 /** One event, and the object that it reports. */

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
-import { environmentOf, type Mode } from '../schemas/environment.ts';
-import { newId } from '../schemas/ids.ts';
+import { environmentOf, type Mode } from '../schemas/primitives/environment.ts';
+import { newId } from '../schemas/primitives/ids.ts';
 import { newApiKey } from '../schemas/rules/api-key.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';
 import { type ApiKeySpec, makeApiKey } from './api-keys.ts';

@@ -1,7 +1,7 @@
 import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
-import { presentedKey } from '../schemas/rules/presented-key.ts';
+import { presentedKey } from '../schemas/http/presented-key.ts';
 
 /**
  * Who sends usage: a secret key with the scope `usage:write`. Order of the checks per contract, §1: the key

@@ -1,6 +1,6 @@
 import type { Identified } from '../infra/ports/engine.ts';
 import { NOTE, OUTCOME, type SharedBatch } from '../infra/ports/idempotency-store.ts';
-import { type FrameContent, RECORD_BYTES, type TouchedSpan } from '../schemas/frame.ts';
+import { type FrameContent, RECORD_BYTES, type TouchedSpan } from '../schemas/stored/frame.ts';
 
 /** Items of one request in a round of one partition. */
 export interface RoundPart {
@@ -130,7 +130,7 @@ function endOf({ lineEnds }: Identified, item: number): number {
   return lineEnds[item] ?? 0;
 }
 
-/** Occurred-at and created-at end a line (schemas/event-row.ts). */
+/** Occurred-at and created-at end a line (schemas/stored/event-row.ts). */
 function withTimes(line: Buffer, [occurredAtMs, createdAtMs]: readonly [number, number]): Buffer {
   const created = line.lastIndexOf(COMMA);
   const occurred = line.lastIndexOf(COMMA, created - 1);

@@ -13,7 +13,7 @@ import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { quietPort } from '../tests/support/quiet-port.ts';
 import { deriveSecrets, ensureIdentityKey } from '../infra/secrets.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
-import { newId } from '../schemas/ids.ts';
+import { newId } from '../schemas/primitives/ids.ts';
 
 /** A real data plane process over a Postgres of its own, without a control side. Needs the build. */
 export interface DataPlaneUnderTest {

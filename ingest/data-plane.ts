@@ -11,7 +11,7 @@ import type { RefusalLog } from '../infra/refusal-log.ts';
 import type { RoleContext } from '../infra/role-process.ts';
 import { type DerivedSecrets, hashApiKey } from '../infra/secrets.ts';
 import { findApiKey } from '../infra/store/find-api-key.ts';
-import { CHANNELS, type ChangeNote } from '../schemas/channels.ts';
+import { CHANNELS, type ChangeNote } from '../schemas/stored/channels.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import type { UsageOperation } from './usage-operation.ts';
 import type { Whereabouts } from './whereabouts.ts';

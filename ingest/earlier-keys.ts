@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { request } from 'undici';
 import { Transient } from '../schemas/failures.ts';
-import { RECORD_BYTES } from '../schemas/frame.ts';
+import { RECORD_BYTES } from '../schemas/stored/frame.ts';
 import {
   decodeKeyTrailer,
   type KeyExportRequest,
   type KeyExportTrailer,
   keyExportTarget,
   lacksKeys,
-} from '../schemas/key-export.ts';
+} from '../schemas/stored/key-export.ts';
 
 export interface EarlierKeysDeps {
   /** Where the control side is; undefined while nobody knows. */

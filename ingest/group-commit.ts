@@ -2,7 +2,7 @@ import type { Clock } from '../infra/ports/clock.ts';
 import type { CommitPart } from '../infra/ports/engine.ts';
 import type { AppendOutcome, EventLogWriter } from '../infra/ports/event-log.ts';
 import type { IdempotencyStore } from '../infra/ports/idempotency-store.ts';
-import { encodeFrame, type TouchedSpan } from '../schemas/frame.ts';
+import { encodeFrame, type TouchedSpan } from '../schemas/stored/frame.ts';
 
 export type CommitOutcome = 'durable' | 'no_space';
 

@@ -9,7 +9,7 @@ import {
   type SharedIdempotencyStore,
 } from '../infra/ports/idempotency-store.ts';
 import { Transient } from '../schemas/failures.ts';
-import { encodeFrame } from '../schemas/frame.ts';
+import { encodeFrame } from '../schemas/stored/frame.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { batchOf, frameOf, type RoundPart, takeTimes } from './claim-round.ts';
 import type { SetOut } from './companions.ts';

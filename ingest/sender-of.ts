@@ -1,7 +1,7 @@
 import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
-import { presentedKey } from '../schemas/rules/presented-key.ts';
+import { presentedKey } from '../schemas/http/presented-key.ts';
 
 /** The environment of the secret key that sends a request; undefined for anybody else. */
 export type SenderOf = (exchange: Exchange) => string | undefined | Promise<string | undefined>;

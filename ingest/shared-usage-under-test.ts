@@ -5,7 +5,7 @@ import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { PartitionOutcome, PartitionWriter } from '../infra/ports/event-log.ts';
 import type { SharedIdempotencyStore } from '../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { decodeFrame, type Frame } from '../schemas/frame.ts';
+import { decodeFrame, type Frame } from '../schemas/stored/frame.ts';
 import { createSharedUsage } from './begin-shared-usage.ts';
 import { createStamps } from './engine/created-at.ts';
 import { createEngineHarness } from './engine/engine-under-test.ts';

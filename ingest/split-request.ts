@@ -1,5 +1,5 @@
 import type { Identified } from '../infra/ports/engine.ts';
-import { PARTITION_WORD, partitionOf } from '../schemas/rules/partition-of.ts';
+import { PARTITION_WORD, partitionOf } from '../schemas/primitives/partition-of.ts';
 
 /** The items of a request that belong to one partition, in its order. */
 export interface RequestPart {

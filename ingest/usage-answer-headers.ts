@@ -1,6 +1,6 @@
 import type { Answer, UsageRequest } from '../infra/ports/engine.ts';
-import { ignoredFieldsHeader } from '../schemas/rules/ignored-fields.ts';
-import { appliedPreferences } from '../schemas/rules/preferences.ts';
+import { ignoredFieldsHeader } from '../schemas/http/ignored-fields.ts';
+import { appliedPreferences } from '../schemas/http/preferences.ts';
 
 export const JSON_BODY = { 'content-type': 'application/json' };
 export const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };

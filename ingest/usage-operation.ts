@@ -1,8 +1,8 @@
 import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
-import { type Preferences, readPreferences } from '../schemas/rules/preferences.ts';
-import { repeatedParameter, unknownParameter } from '../schemas/rules/query-parameters.ts';
+import { type Preferences, readPreferences } from '../schemas/http/preferences.ts';
+import { repeatedParameter, unknownParameter } from '../schemas/http/query-parameters.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 import { tooLarge } from './read-body.ts';
 

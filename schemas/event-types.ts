@@ -1,4 +1,4 @@
-import type { ExactNumber } from './rules/exact-json.ts';
+import type { ExactNumber } from './primitives/exact-json.ts';
 import type { ThresholdKind } from './rules/usage-thresholds.ts';
 
 /** What webhooks tell. Source: the specification, Events. The list is closed. */

@@ -9,7 +9,7 @@ import { type LoadStores, openLoadStores } from '../../tests/support/load-stores
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { arrivalText } from '../../schemas/event-row.ts';
+import { arrivalText } from '../../schemas/stored/event-row.ts';
 import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import { takeLease } from '../lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';

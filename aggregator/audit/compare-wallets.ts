@@ -6,7 +6,7 @@ import { inTransaction } from '../../infra/postgres/pool.ts';
 import { holdSettlement } from '../../infra/store/settlement-lock.ts';
 import { markMeters } from '../../infra/store/settlement-marks.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { creditText } from '../../schemas/rules/credit-units.ts';
 import { costChanges } from '../settle/cost-changes.ts';
 import { readPairFacts } from '../settle/pair-facts.ts';

@@ -1,4 +1,4 @@
-import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 
 /** One hour of one meter of one customer. */
 export interface HourKey {

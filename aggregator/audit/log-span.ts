@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
-import { decodeFrame } from '../../schemas/frame.ts';
+import { decodeFrame } from '../../schemas/stored/frame.ts';
 import type { Place } from '../store/leases.ts';
 import { readLogTrim } from '../store/log-trims.ts';
 import { committedUpTo, firstRangeFrom, rangesWithDrops } from '../store/ranges.ts';

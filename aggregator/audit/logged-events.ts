@@ -1,7 +1,7 @@
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { decodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
-import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { canonicalDecimal } from '../../schemas/primitives/decimal.ts';
 import { splitLines } from '../block.ts';
 import type { Range } from '../store/ranges.ts';
 import { HOUR_SECONDS, keyText } from './hour-sums.ts';
@@ -87,7 +87,7 @@ function createDropCheck(drops: LogSpan['drops']) {
 }
 
 const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
-/** environment, customer, meter, id, fingerprint, value: the first six columns of schemas/event-row.ts. */
+/** environment, customer, meter, id, fingerprint, value: the first six columns of schemas/stored/event-row.ts. */
 const LINE = new RegExp(`^\\[${TEXT},${TEXT},${TEXT},${TEXT},${TEXT},(-?[\\d.eE+-]+),`);
 
 function readLine(line: Buffer, occurredAtMs: number): LoggedEvent {

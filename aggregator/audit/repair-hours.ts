@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
+import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { AuditDeps, Standing } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { type KeyExportRequest, readKeyExportTarget } from '../../schemas/key-export.ts';
+import { type KeyExportRequest, readKeyExportTarget } from '../../schemas/stored/key-export.ts';
 import { exportKeys, type KeyExportDeps } from './export-keys.ts';
 
 export interface KeyExportListenerDeps extends KeyExportDeps {

@@ -1,7 +1,7 @@
-import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
-import { fromBase32 } from '../../schemas/ids.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { fromBase32 } from '../../schemas/primitives/ids.ts';
 
 /** What the key table has to know of an event. */
 export interface RecordedEvent {
@@ -15,7 +15,7 @@ export interface RecordedEvent {
 
 const ID_PREFIX = 'use_';
 
-/** The record of schemas/frame.ts as the log had it. Throws Fatal `event_unreadable` for what is no event. */
+/** The record of schemas/stored/frame.ts as the log had it. Throws Fatal `event_unreadable` for what is no event. */
 export function eventRecord({ id, fingerprint, occurredAtMs, createdAtMs }: RecordedEvent): Buffer {
   const idBytes = id.startsWith(ID_PREFIX) ? fromBase32(id.slice(ID_PREFIX.length)) : undefined;
   if (!idBytes || !/^\d{1,20}$/.test(fingerprint)) {

@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import type { Pool } from 'pg';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
-import { encodeKeyTrailer, type KeyExportRequest } from '../../schemas/key-export.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { encodeKeyTrailer, type KeyExportRequest } from '../../schemas/stored/key-export.ts';
 import { countAcknowledged } from '../store/acknowledged-events.ts';
 import { type KeptLine, keptLinesAfter } from '../store/quarantine.ts';
 import type { Queryable } from '../store/queryable.ts';
@@ -23,7 +23,7 @@ const LINES_MAX = 1_000;
 
 /**
  * Records of every event that was acknowledged before this position of the log, and of later ones, then the
- * trailer of schemas/key-export.ts. What ClickHouse could not read was acknowledged too: it is among them.
+ * trailer of schemas/stored/key-export.ts. What ClickHouse could not read was acknowledged too: it is among them.
  *
  * Throws Transient `log_not_settled` when not all before the position is stored.
  */

@@ -1,4 +1,4 @@
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';
 import { costOfPeriod, type RowChanges, rowChanges } from '../../schemas/rules/usage-cost.ts';
 import type { PairFacts } from './pair-facts.ts';

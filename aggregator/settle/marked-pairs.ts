@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { customersSince } from '../store/customers-since.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { type MarkRow, readMarks } from '../store/settlement-marks.ts';

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { type RatedMeter, readRatedMeters } from '../../infra/store/meter-rates.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { type CellPeriod, cellsOf, meet, type SettledUsage } from '../../schemas/rules/usage-cells.ts';
 import { type Threshold, usageThresholds } from '../../schemas/rules/usage-thresholds.ts';
 import { readBudgets } from '../store/read-budgets.ts';

@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { UNRATED } from '../../schemas/rules/credit-cost.ts';
 import { touchedBy, type UsageCell } from '../../schemas/rules/usage-cells.ts';
 import type { CellUsage, LabelledUsage } from '../../schemas/rules/usage-cost.ts';

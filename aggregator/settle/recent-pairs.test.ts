@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { createRecentPairs } from './recent-pairs.ts';
 
 const MINUTE_MS = 60_000;

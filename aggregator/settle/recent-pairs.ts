@@ -1,4 +1,4 @@
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 
 /**
  * Pairs that were touched lately and had something to be settled by. While it is in use each comes up again a

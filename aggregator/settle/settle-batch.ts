@@ -3,7 +3,7 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../lease.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';

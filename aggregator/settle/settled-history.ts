@@ -1,10 +1,10 @@
 import type { PoolClient } from 'pg';
 import { readMeteredTerms } from '../../infra/store/metered-terms.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { BilledQuestion } from '../../schemas/rules/billed-periods.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { creditUnits } from '../../schemas/rules/credit-units.ts';
-import { decimalUnits } from '../../schemas/rules/decimal.ts';
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { MeteredTerm } from '../../schemas/rules/metered-terms.ts';
 import { hullOf, type SettledPeriods, settledPeriods } from '../../schemas/rules/settled-periods.ts';
 import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';

@@ -7,7 +7,7 @@ import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { alarms, createEnd, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import type { Lease } from '../lease.ts';
 import { createAggregatorMetrics } from '../metrics.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createWakeup } from '../../infra/wakeup.ts';
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../lease.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
 import type { Range } from '../store/ranges.ts';

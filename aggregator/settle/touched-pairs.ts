@@ -1,4 +1,4 @@
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { findWatchedMeters, type MeterPlace } from '../store/watched-meters.ts';
 

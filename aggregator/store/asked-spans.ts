@@ -1,5 +1,5 @@
 /** A table of stretches within a statement: whose usage of what is asked for, and of when. */
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { PairPlace } from './read-budgets.ts';
 
 /** The place is what an answer is known by. */

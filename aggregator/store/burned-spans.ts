@@ -1,4 +1,4 @@
-import type { TouchedPair } from '../../schemas/frame.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Queryable } from './queryable.ts';
 import type { MeterPlace } from './watched-meters.ts';
 

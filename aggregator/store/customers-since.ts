@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { HOUR_MS } from '../../schemas/rules/calendar.ts';
+import { HOUR_MS } from '../../schemas/primitives/calendar.ts';
 
 const TIMEOUT_MS = 15_000;
 

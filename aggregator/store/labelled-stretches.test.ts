@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS } from '../../schemas/rules/calendar.ts';
+import { HOUR_MS } from '../../schemas/primitives/calendar.ts';
 import { readTogether, stretchesOf } from './labelled-stretches.ts';
 import type { LabelQuestion } from './read-labelled-usage.ts';
 

@@ -1,4 +1,4 @@
-import { HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
+import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import type { AskedSpan } from './asked-spans.ts';
 import type { UsageQuestion } from './read-usage.ts';
 

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { CHANNELS } from '../../schemas/channels.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { acquireLease, endLease, type Place, renewLease } from './leases.ts';
 import {
   dropLines,

@@ -1,4 +1,4 @@
-import { CHANNELS } from '../../schemas/channels.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import type { Place } from './leases.ts';
 import type { Queryable } from './queryable.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
+import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 

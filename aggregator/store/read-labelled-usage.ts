@@ -1,7 +1,7 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { labelOf } from '../../infra/store/aggregate-sql.ts';
 import { type CreditRates, labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';
-import { decimalUnits } from '../../schemas/rules/decimal.ts';
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { LabelledUsage } from '../../schemas/rules/usage-cost.ts';
 import { askedParams, askedTable, isOfAsked } from './asked-spans.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { calendarSpan, HOUR_MS, type Span } from '../../schemas/rules/calendar.ts';
+import { calendarSpan, HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 

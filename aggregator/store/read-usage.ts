@@ -1,8 +1,8 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { AGGREGATE_SQL } from '../../infra/store/aggregate-sql.ts';
 import { cut } from '../../schemas/rules/billed-periods.ts';
-import { HOUR_MS, type Span, splitByHours } from '../../schemas/rules/calendar.ts';
-import { decimalUnits } from '../../schemas/rules/decimal.ts';
+import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import { type AskedSpan, askedParams, askedTable, isOfAsked } from './asked-spans.ts';
 import type { PairPlace } from './read-budgets.ts';

@@ -3,7 +3,7 @@
  * in millions, ascending, and rounds. Prints one line of JSON: CPU-µs per key by size.
  */
 import { randomFillSync } from 'node:crypto';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { inTurns, median, paired, rounded, type Turn } from './paired.ts';
 import { openScratchStores, type ScratchStores } from './scratch-stores.ts';
 

@@ -10,7 +10,7 @@ import { createFastDoor } from '../../ingest/engine/fast-door.ts';
 import { findKnownPairs, touchedSpans } from '../../ingest/engine/known-pairs.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
-import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { createTesterBody } from '../load-tester/tester-body.ts';
 import { median, rounded } from './paired.ts';
 import { openScratchStores } from './scratch-stores.ts';

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { putOverride } from '../store/overrides.ts';
 import { readRepairs } from '../store/repairs.ts';
 import { clockUnderTest } from '../subscription-clock/clock-under-test.ts';

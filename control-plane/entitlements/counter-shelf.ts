@@ -1,4 +1,4 @@
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 /** A customer's meter over one period. */

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
-import type { ChangeNote, CreditsNote } from '../../schemas/channels.ts';
+import type { ChangeNote, CreditsNote } from '../../schemas/stored/channels.ts';
 import { readFeaturesAgain } from '../store/asked-features.ts';
 import { readMarks } from '../store/holding-marks.ts';
 import { type CounterMemory, type CounterMemoryDeps, createCounterMemory } from './counter-memory.ts';

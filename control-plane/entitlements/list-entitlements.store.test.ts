@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { findHolder, heldNow } from '../../infra/find-holder.ts';
 import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
-import { exactJson, parseExact } from '../../schemas/rules/exact-json.ts';
+import { exactJson, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import type { Database } from '../request-context.ts';

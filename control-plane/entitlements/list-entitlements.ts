@@ -1,6 +1,6 @@
 import { findHolder, NO_GRANTS } from '../../infra/find-holder.ts';
 import { contributionsTo, type SourceGrant } from '../../schemas/rules/contributions.ts';
-import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import {
   counts,
   type EffectiveEntitlement,

@@ -1,10 +1,10 @@
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
 import { rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from '../../schemas/rules/decide-entitlement.ts';
-import { exactJson } from '../../schemas/rules/exact-json.ts';
+import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { meteredPeriod } from '../../schemas/rules/metered-terms.ts';
 import type { EntitlementView } from '../../schemas/rules/resolve-entitlements.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { AskedFeatureRow } from '../store/asked-features.ts';
 import type { CounterPlace, CounterReading } from './counter-shelf.ts';
 import type { Prepared, PrintedDecision, RememberedCustomer } from './remembered-customer.ts';

@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { exactJson } from '../../schemas/rules/exact-json.ts';
+import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import { type AskedFeatureRow, findAskedFeatures } from '../store/asked-features.ts';
 import type { AskedFeature, CheckEntitlements, EntitlementChecks } from './check-entitlements.ts';

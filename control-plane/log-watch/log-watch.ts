@@ -4,7 +4,7 @@ import { type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { NEAR_RETENTION } from '../../schemas/alarm-codes.ts';
-import { decodeFrame } from '../../schemas/frame.ts';
+import { decodeFrame } from '../../schemas/stored/frame.ts';
 import { readLoadedPartitions } from '../store/loaded-position.ts';
 import { clearLogAlarms, raiseLogAlarm } from '../store/log-alarms.ts';
 

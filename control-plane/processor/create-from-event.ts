@@ -1,5 +1,5 @@
 import { Defect } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { ProcessorEventReason } from '../../schemas/resources/integrations.ts';
 import { CUSTOMER_SUBSCRIPTIONS_MAX } from '../../schemas/resources/subscriptions.ts';
 import { hasEnded } from '../../schemas/rules/subscription-status.ts';

@@ -1,6 +1,6 @@
-import type { Mode } from '../../schemas/environment.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { PeriodLength } from '../../schemas/rules/subscription-period.ts';
 import { hasEnded, type SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
 import { checkOf } from '../json-schema.ts';

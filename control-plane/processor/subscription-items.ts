@@ -1,6 +1,6 @@
 /** What a subscription of the processor is made of, and whose it is. */
 import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
-import { faultyText } from '../../schemas/rules/exact-json.ts';
+import { faultyText } from '../../schemas/primitives/exact-json.ts';
 import type { PeriodLength } from '../../schemas/rules/subscription-period.ts';
 import type { StripeItem, StripeSubscription } from './event-shapes.ts';
 

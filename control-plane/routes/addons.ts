@@ -1,7 +1,7 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';

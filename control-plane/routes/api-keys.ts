@@ -3,7 +3,7 @@ import { type ApiKeyRow, endApiKey, type KeyEnd } from '../../infra/store/api-ke
 import { notifyChange } from '../../infra/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { NewApiKey } from '../../schemas/resources/api-keys.ts';
-import { timestampMs } from '../../schemas/rules/timestamp.ts';
+import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 import { EVERY_SCOPE } from '../../schemas/scopes.ts';
 import { pageOf } from '../page.ts';
 import { recordChange } from '../record-change.ts';

@@ -1,7 +1,7 @@
 import type { AuditEntryRow } from '../../infra/store/insert-audit-entry.ts';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
-import { parseExact } from '../../schemas/rules/exact-json.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { parseExact } from '../../schemas/primitives/exact-json.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../page.ts';
 import type { Handlers } from '../request-context.ts';
 import { listAuditEntries } from '../store/audit-log.ts';

@@ -1,9 +1,9 @@
 import { markForSettlement } from '../../infra/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Budget } from '../../schemas/resources/budgets.ts';
-import { decimalUnits } from '../../schemas/rules/decimal.ts';
-import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';

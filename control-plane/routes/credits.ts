@@ -2,15 +2,15 @@ import { grantCredits } from '../../infra/credits/move-credits.ts';
 import { shownCredits, shownGrant } from '../../infra/credits/shown-grant.ts';
 import type { GrantRow } from '../../infra/store/credit-grants.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import {
   type CreditLedgerEntry,
   CUSTOMER_GRANTS_MAX,
   type CustomerCredits,
 } from '../../schemas/resources/credits.ts';
 import { creditText, creditUnits } from '../../schemas/rules/credit-units.ts';
-import { exactNumber, parseExact } from '../../schemas/rules/exact-json.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../page.ts';
 import { readDecimal } from '../read-decimal.ts';
 import { recordChange } from '../record-change.ts';

@@ -1,8 +1,8 @@
 import { notifyChange } from '../../infra/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';

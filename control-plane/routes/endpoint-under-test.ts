@@ -1,4 +1,4 @@
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
 /** One enabled endpoint of a workspace of its own, and what delivery would have written of it. */

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHANNELS } from '../../schemas/channels.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 

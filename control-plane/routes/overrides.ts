@@ -1,7 +1,7 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { type NewOverride, OVERRIDES_MAX, type Override } from '../../schemas/resources/overrides.ts';
-import { parseExact } from '../../schemas/rules/exact-json.ts';
+import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
 import { shownOverride } from '../overrides/shown-override.ts';

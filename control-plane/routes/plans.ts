@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Defect } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewPlan, Plan } from '../../schemas/resources/plans.ts';
 import { planKeys } from '../../schemas/rules/plan-key.ts';
 import { nextPlanStatuses, type PlanStatus } from '../../schemas/rules/plan-status.ts';

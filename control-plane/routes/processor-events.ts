@@ -1,6 +1,6 @@
 import { Rejected } from '../../schemas/failures.ts';
 import type { ProcessorEvent } from '../../schemas/resources/integrations.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../page.ts';
 import { readingOf } from '../processor/kept-event.ts';
 import { matchSubscription } from '../processor/match-subscription.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Mode } from '../../schemas/environment.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { ProcessorMetrics } from '../metrics.ts';
 import { readSubscriptionEvent } from '../processor/subscription-event.ts';

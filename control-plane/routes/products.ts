@@ -1,7 +1,7 @@
 import { Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { Product } from '../../schemas/resources/products.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
 import { pageOf } from '../page.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';

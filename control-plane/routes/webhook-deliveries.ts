@@ -1,13 +1,13 @@
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import {
   REPLAYED_MAX,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '../../schemas/resources/webhook-deliveries.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../page.ts';
 import { recordChange } from '../record-change.ts';
 import type { Handlers, RequestContext } from '../request-context.ts';

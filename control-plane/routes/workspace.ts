@@ -1,8 +1,8 @@
 import { notifyChange } from '../../infra/store/notify-change.ts';
-import { environmentOf, splitEnvironment } from '../../schemas/environment.ts';
+import { environmentOf, splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { Defect } from '../../schemas/failures.ts';
 import type { Workspace } from '../../schemas/resources/workspace.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { changedFields } from '../changed-fields.ts';
 import { requireMatch } from '../etag.ts';
 import { recordChange } from '../record-change.ts';

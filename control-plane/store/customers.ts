@@ -3,7 +3,7 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** Numbers of the metadata are marked text where it is written (schemas/rules/exact-json.ts). */
+/** Numbers of the metadata are marked text where it is written (schemas/primitives/exact-json.ts). */
 export interface CustomerRow {
   id: string;
   name: string;

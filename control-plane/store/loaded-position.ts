@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { CHANNELS } from '../../schemas/channels.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import type { LoadedPartition } from '../usage/partition-cuts.ts';
 import type { Loaded } from '../usage/progress.ts';
 

@@ -1,4 +1,4 @@
-import { CHANNELS } from '../../schemas/channels.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import type { Database } from '../request-context.ts';
 
 /** Wakes the entitlement teller when this transaction commits. */

@@ -1,8 +1,8 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../infra/store/aggregate-sql.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../schemas/rules/credit-cost.ts';
-import { decimalUnits, unitsText } from '../../schemas/rules/decimal.ts';
+import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Pair } from '../usage/pair.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';
 

@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { occurredWithin } from '../../infra/store/aggregate-sql.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { Pair } from '../usage/pair.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';
 
@@ -10,7 +10,7 @@ export interface StoredEvent {
   value: string;
   occurredAtMs: number;
   createdAtMs: number;
-  /** Names and stored texts (schemas/event-row.ts), in the stored order. */
+  /** Names and stored texts (schemas/stored/event-row.ts), in the stored order. */
   properties: Array<[string, string]>;
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { createClockMetrics } from '../metrics.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
 import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fields.ts';

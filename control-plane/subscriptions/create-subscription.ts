@@ -1,5 +1,5 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
 import { readMetadata } from '../read-metadata.ts';
 import type { RequestContext } from '../request-context.ts';

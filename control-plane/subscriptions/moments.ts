@@ -1,7 +1,7 @@
 /** Moments that a body may name. The schema has checked that each is one. */
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
-import { timestampMs } from '../../schemas/rules/timestamp.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
+import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 
 /** Undefined: nothing is said; null: there is to be none. */
 export function givenMoment<None extends null | undefined>(text: string | None): Date | None {

@@ -1,5 +1,5 @@
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import {
   type BillingCycle,
   cycleAfter,

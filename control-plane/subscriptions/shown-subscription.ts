@@ -1,5 +1,5 @@
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { shownMetadata } from '../read-metadata.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 

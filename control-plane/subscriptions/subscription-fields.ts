@@ -1,5 +1,5 @@
 /** Fields of a subscription that change together. */
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import {
   type BillingCycle,
   cycleThrough,

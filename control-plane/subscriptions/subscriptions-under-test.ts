@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
 /** What subscriptions stand on, put straight into the tables of one environment. */

@@ -1,5 +1,5 @@
 import { insertAuditEntries } from '../../infra/store/insert-audit-entry.ts';
-import { exactJson } from '../../schemas/rules/exact-json.ts';
+import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { shownOverride } from '../overrides/shown-override.ts';
 import type { Database } from '../request-context.ts';
 import type { ToldRow } from '../store/entitlements-told.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LoadedNote } from '../../schemas/channels.ts';
+import type { LoadedNote } from '../../schemas/stored/channels.ts';
 import type { Repairs } from '../store/repairs.ts';
 import { createProgress, type Lag, type Loaded, type ProgressDeps } from './progress.ts';
 import { createWaitingReads, type Wait } from './waiting-reads.ts';

@@ -8,7 +8,7 @@ import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
-import { CHANNELS } from '../../schemas/channels.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
 import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
 

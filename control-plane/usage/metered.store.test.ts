@@ -9,7 +9,7 @@ import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
-import { calendarSpan, type Span } from '../../schemas/rules/calendar.ts';
+import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { expectRefusal } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';

@@ -1,4 +1,4 @@
-import type { Span } from '../../schemas/rules/calendar.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { allowanceOf, type MeteredTerm, meteredPeriod, termAt } from '../../schemas/rules/metered-terms.ts';
 
 /** How a customer's meters are to be read at a moment: by meter key. */

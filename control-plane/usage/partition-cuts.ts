@@ -1,4 +1,4 @@
-import type { LoadedNote } from '../../schemas/channels.ts';
+import type { LoadedNote } from '../../schemas/stored/channels.ts';
 import type { Loaded } from './progress.ts';
 
 /** How far one partition is loaded. */

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { Mode } from '../../schemas/environment.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { KeyKind } from '../../schemas/rules/api-key.ts';
-import { timestampMs } from '../../schemas/rules/timestamp.ts';
-import { timestampFault } from '../../schemas/rules/timestamp-fault.ts';
+import { timestampMs } from '../../schemas/primitives/timestamp.ts';
+import { timestampFault } from '../../schemas/primitives/timestamp-fault.ts';
 import { EVERY_SCOPE, SCOPES } from '../../schemas/scopes.ts';
 
 /** What the operator wants done. `json`: for a script, one line. */

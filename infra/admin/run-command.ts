@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { environmentOf } from '../../schemas/environment.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { environmentOf } from '../../schemas/primitives/environment.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { makeApiKey, shownApiKey } from '../api-keys.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { hashApiKey } from '../secrets.ts';

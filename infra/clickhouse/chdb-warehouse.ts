@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import type { Logger } from 'pino';
-import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { type ChdbLane, type ChdbSession, createChdbLane } from './chdb-lane.ts';

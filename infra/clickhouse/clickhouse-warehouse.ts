@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Logger } from 'pino';
-import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { unavailable } from './driver-errors.ts';
 import { CLUSTER_SETTINGS, LANE_SETTINGS, type Lane, type Settings } from './lane-settings.ts';

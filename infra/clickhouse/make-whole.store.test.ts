@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { createChdbLane } from './chdb-lane.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
-import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/usage-hourly.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
+import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import { isUnreadable, unavailable } from './driver-errors.ts';
 import type { LineBlock, Transport } from './transport.ts';
 

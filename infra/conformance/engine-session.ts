@@ -1,5 +1,5 @@
 import { beforeEach, onTestFinished } from 'vitest';
-import { EVENT_COLUMNS } from '../../schemas/event-row.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Answer, CommitPart, UsageRequest } from '../ports/engine.ts';
 import type { CreateEngineHarness, EngineHarness } from './engine-harness.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { encodeFrame } from '../../schemas/frame.ts';
+import { encodeFrame } from '../../schemas/stored/frame.ts';
 import type {
   AppendOutcome,
   EventLogReader,

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { type Claim, type IdempotencyStore, OUTCOME, type Outcome } from '../ports/idempotency-store.ts';
 
 /** A store beside the log whose view it is. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { arrivalText } from '../../schemas/event-row.ts';
+import { arrivalText } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { AGGREGATE_SQL } from '../store/aggregate-sql.ts';
 import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';

@@ -2,7 +2,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Poison } from '../../schemas/failures.ts';
-import { ORDER_OF_ARRIVAL } from '../../schemas/usage-hourly.ts';
+import { ORDER_OF_ARRIVAL } from '../../schemas/stored/usage-hourly.ts';
 import type { EventBlock, Warehouse } from '../ports/warehouse.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 

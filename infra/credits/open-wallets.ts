@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { Defect } from '../../schemas/failures.ts';
 import { creditText, creditUnits } from '../../schemas/rules/credit-units.ts';
-import { exactJson, exactNumber } from '../../schemas/rules/exact-json.ts';
+import { exactJson, exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { emptyExpired, type GrantRow } from '../store/credit-grants.ts';
 import { insertEntries, type LedgerEntry, type LedgerReference } from '../store/credit-ledger.ts';
 import { insertWallets, lockWallets, updateWallets, type WalletPlace } from '../store/credit-wallets.ts';

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { creditUnits } from '../../schemas/rules/credit-units.ts';
 import { createPool, inTransaction } from '../postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';

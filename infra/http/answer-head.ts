@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
+import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
 
 /** On every response, from any tier, for any outcome. */
 export const API_VERSION = 'v1';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ANSWER_GUARDS } from '../../schemas/answer-guards.ts';
+import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
 import type { Exchange } from '../ports/http-front.ts';
 import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './answer-head.ts';
 import type { RequestHead } from './request-head.ts';

@@ -1,4 +1,4 @@
-import { FRAME_HEADER_BYTES, FRAME_MAGIC } from '../../schemas/frame.ts';
+import { FRAME_HEADER_BYTES, FRAME_MAGIC } from '../../schemas/stored/frame.ts';
 import type { LogFrame } from '../ports/event-log.ts';
 import type { FetchedRecord, KafkaClient } from './kafka-client.ts';
 import { BIRTH_HEADER } from './log-birth.ts';

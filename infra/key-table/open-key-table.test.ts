@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFile
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { type Claim, OUTCOME } from '../ports/idempotency-store.ts';
 import { openKeyTable } from './open-key-table.ts';
 import { RECORD_WORDS } from './recent-records.ts';

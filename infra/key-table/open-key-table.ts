@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { decodeFrame } from '../../schemas/frame.ts';
+import { decodeFrame } from '../../schemas/stored/frame.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import { addEarlierRecords, addRecords, type KnownKeys } from './add-records.ts';
 import { type Checkpoint, type CheckpointFile, NO_RECORDS, openCheckpointFile } from './checkpoint-file.ts';

@@ -3,11 +3,11 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { syncDirectory } from '../durable-file.ts';
 
 /**
- * The records of all keys in the order of the log, 40 B each (schemas/frame.ts), behind a header;
+ * The records of all keys in the order of the log, 40 B each (schemas/stored/frame.ts), behind a header;
  * little-endian:
  *
  *   0  u32  magic 'MGKR'        24 16B  log id

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { encodeFrame, RECORD_BYTES } from '../../schemas/frame.ts';
+import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import type { IdempotencyStoreHarness } from '../conformance/idempotency-session.ts';
 import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
 import { openSegmentLogReader } from '../segment-log/reader.ts';

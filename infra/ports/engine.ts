@@ -1,5 +1,5 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
-import type { TouchedSpan } from '../../schemas/frame.ts';
+import type { TouchedSpan } from '../../schemas/stored/frame.ts';
 import type { Claim } from './idempotency-store.ts';
 
 /**

@@ -91,7 +91,7 @@ export interface LogFrame {
   position: number;
   /** Where the next one begins: ranges are half-open, [position, next). */
   next: number;
-  /** The whole frame, checksum verified; see schemas/frame.ts. */
+  /** The whole frame, checksum verified; see schemas/stored/frame.ts. */
   bytes: Buffer;
   /** What stands there is none of ours, or nothing: why. A log that we alone write has none of it. */
   foreign?: string;

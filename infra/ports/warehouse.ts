@@ -10,7 +10,7 @@ export interface Warehouse {
   migrate(options?: MigrateOptions): Promise<void>;
 
   /**
-   * Loads one block of lines (schemas/event-row.ts) into `events` and every view behind it, once per token:
+   * Loads one block of lines (schemas/stored/event-row.ts) into `events` and every view behind it, once per token:
    * the same bytes under the same token may be sent any number of times. Returns after the rows are on disk.
    * A block that `wasSent` is made whole: what a crash left of it, or left out, is looked for.
    *

@@ -5,7 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { encodeFrame } from '../../schemas/frame.ts';
+import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { openSegmentLogWriter } from './writer.ts';
 
 const [directory = '', ...numbers] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { checksumHolds, FRAME_MAGIC, measureFrame } from '../../schemas/frame.ts';
+import { checksumHolds, FRAME_MAGIC, measureFrame } from '../../schemas/stored/frame.ts';
 
 export interface Tail {
   /** Bytes of whole, sound frames from the beginning on. */

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeFrame } from '../../schemas/frame.ts';
+import { decodeFrame } from '../../schemas/stored/frame.ts';
 import type { LogFrame } from '../ports/event-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';

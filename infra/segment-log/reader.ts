@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import { checksumHolds, FRAME_HEADER_BYTES, measureFrame } from '../../schemas/frame.ts';
+import { checksumHolds, FRAME_HEADER_BYTES, measureFrame } from '../../schemas/stored/frame.ts';
 import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
 import { type DurableEnd, openDurableEnd } from './durable-end.ts';
 import { isOfLog } from './find-tail.ts';

@@ -1,6 +1,6 @@
 /** Pieces of the statements on usage. Nothing in them comes from a client: values are always parameters. */
-import { TAG_LENGTH } from '../../schemas/event-row.ts';
-import { LATEST_OF_EVENTS, UNIQUES_OF_EVENTS } from '../../schemas/usage-hourly.ts';
+import { TAG_LENGTH } from '../../schemas/stored/event-row.ts';
+import { LATEST_OF_EVENTS, UNIQUES_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 /** How a meter's aggregate is made: states, so that hours, edges and groups can be merged to one value. */
@@ -47,7 +47,7 @@ export function occurredWithin(from: string, to: string): string {
     AND occurred_at < fromUnixTimestamp64Milli({${to}:Int64}, 'UTC')`;
 }
 
-/** A property's text without the tag of its kind (schemas/event-row.ts); '' when the event has none. */
+/** A property's text without the tag of its kind (schemas/stored/event-row.ts); '' when the event has none. */
 export function labelOf(property: string): string {
   const text = `properties[${property}]`;
   return `if(startsWith(${text}, char(0)), substring(${text}, ${TAG_LENGTH + 1}), ${text})`;

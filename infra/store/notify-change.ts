@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { CHANNELS, type ChangeNote } from '../../schemas/channels.ts';
+import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
 import { sendNotes } from './send-notes.ts';
 
 /** Tells every cache, when this transaction commits, that a row it may hold has changed. */

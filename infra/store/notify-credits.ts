@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/channels.ts';
+import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
 import { type Note, sendNotes } from './send-notes.ts';
 
 /** Tells every memory, when this transaction commits, whose credits it moved; in notes of many customers. */

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Mode } from '../../schemas/environment.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 
 export async function insertWorkspace(client: PoolClient, id: string, name: string): Promise<void> {
   await client.query('INSERT INTO workspaces (id, name) VALUES ($1, $2)', [id, name]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/frame.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   type Claim,

@@ -1,7 +1,7 @@
 import type { Answer, UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
-import { timestampText } from '../../schemas/rules/timestamp.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Decided, Item } from './decided.ts';
 import { answeredProperties } from './properties.ts';
 import { quote } from './quote.ts';

@@ -1,8 +1,8 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
-import { canonicalDecimal, roundedDecimal } from '../../schemas/rules/decimal.ts';
-import { didYouMean, misspelling, notKnown } from '../../schemas/rules/similar-name.ts';
-import { timestampMs } from '../../schemas/rules/timestamp.ts';
-import { TIMESTAMP_FORM, timestampFault } from '../../schemas/rules/timestamp-fault.ts';
+import { canonicalDecimal, roundedDecimal } from '../../schemas/primitives/decimal.ts';
+import { didYouMean, misspelling, notKnown } from '../../schemas/primitives/similar-name.ts';
+import { timestampMs } from '../../schemas/primitives/timestamp.ts';
+import { TIMESTAMP_FORM, timestampFault } from '../../schemas/primitives/timestamp-fault.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { knownMembers } from './item-members.ts';
 import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';

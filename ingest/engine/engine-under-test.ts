@@ -8,7 +8,7 @@ import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { encodeFrame } from '../../schemas/frame.ts';
+import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';

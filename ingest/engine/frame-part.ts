@@ -1,7 +1,7 @@
 import type { CommitPart } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
-import { arrivalText, propertyLabel } from '../../schemas/event-row.ts';
-import { RECORD_BYTES, type TouchedSpan } from '../../schemas/frame.ts';
+import { arrivalText, propertyLabel } from '../../schemas/stored/event-row.ts';
+import { RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
 import type { Pair } from '../registry-entries.ts';
 import type { CheckedItem } from './check-item.ts';
 import { type Decided, RECORD_WORDS } from './decided.ts';

@@ -1,4 +1,4 @@
-import type { Mode } from '../../schemas/environment.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
 import type { Item } from './decided.ts';
 

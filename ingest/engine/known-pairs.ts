@@ -1,4 +1,4 @@
-import type { TouchedSpan } from '../../schemas/frame.ts';
+import type { TouchedSpan } from '../../schemas/stored/frame.ts';
 import type { Pair, UsageRegistry } from '../registry-entries.ts';
 import type { FastDoor } from './fast-door.ts';
 

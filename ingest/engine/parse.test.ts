@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalDecimal } from '../../schemas/rules/decimal.ts';
+import { canonicalDecimal } from '../../schemas/primitives/decimal.ts';
 import { decimalOf, numberText } from './json-scalars.ts';
 import { type Parsed, parseBatch, parseLines, parseSingle } from './parse.ts';
 

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../schemas/error-codes.ts';
-import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../schemas/event-row.ts';
-import { wholeDecimal } from '../../schemas/rules/decimal.ts';
+import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../schemas/stored/event-row.ts';
+import { wholeDecimal } from '../../schemas/primitives/decimal.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';
 import { isObject } from './parse.ts';
@@ -10,7 +10,7 @@ import { quote } from './quote.ts';
 export interface CanonicalProperties {
   /** Sorted by key. */
   keys: string[];
-  /** As stored: text, numbers and booleans with their tag (schemas/event-row.ts). */
+  /** As stored: text, numbers and booleans with their tag (schemas/stored/event-row.ts). */
   values: string[];
   /** The JSON object of both, as it stands in the line. */
   json: string;

@@ -1,4 +1,4 @@
-import { splitEnvironment } from '../../schemas/environment.ts';
+import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import type { CheckedItem } from './check-item.ts';

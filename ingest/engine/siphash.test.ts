@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { base32 } from '../../schemas/ids.ts';
+import { base32 } from '../../schemas/primitives/ids.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import { canonicalProperties } from './properties.ts';
 import { createIdentifier } from './siphash.ts';

@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { base32 } from '../../schemas/ids.ts';
+import { base32 } from '../../schemas/primitives/ids.ts';
 
 /** An event that is older than what the key store still knows, by its place in `events`. */
 export interface ColdItem {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
-import { newId } from '../../schemas/ids.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { type Aggregation, RESERVED_METER_KEY, USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { Meter } from '../registry-entries.ts';
 

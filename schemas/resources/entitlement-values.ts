@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { ExactNumber } from '../rules/exact-json.ts';
+import type { ExactNumber } from '../primitives/exact-json.ts';
 import { NamedId } from './fields.ts';
 
 export const FEATURE_TYPES = ['boolean', 'limit', 'metered'] as const;

@@ -1,6 +1,6 @@
 /** Pieces that the schemas of several resources share. Sizes: the contract, §1. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import type { ExactNumber } from '../rules/exact-json.ts';
+import type { ExactNumber } from '../primitives/exact-json.ts';
 
 const ID_CHARS_MAX = 128;
 const NAME_CHARS_MAX = 200;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from '../event-types.ts';
 import { API_BASE, defineRoute } from '../route.ts';
-import { ATTEMPT_ERRORS } from '../webhook-attempt.ts';
+import { ATTEMPT_ERRORS } from '../stored/webhook-attempt.ts';
 import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 
 const Status = Type.Enum(['pending', 'succeeded', 'failed', 'held'], {

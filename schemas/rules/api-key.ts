@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Mode } from '../environment.ts';
+import type { Mode } from '../primitives/environment.ts';
 
 export type KeyKind = 'secret' | 'publishable';
 

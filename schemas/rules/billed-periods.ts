@@ -1,4 +1,4 @@
-import type { Span } from './calendar.ts';
+import type { Span } from '../primitives/calendar.ts';
 import { type Allowance, allowanceOf, type MeteredTerm, meteredPeriod, termAt } from './metered-terms.ts';
 
 /** A billing period of a customer's meter. */

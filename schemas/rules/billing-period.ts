@@ -1,4 +1,4 @@
-import { calendarSpan, type Span } from './calendar.ts';
+import { calendarSpan, type Span } from '../primitives/calendar.ts';
 import { type SubscriptionTerm, termPeriodAt } from './subscription-period.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Contribution } from '../resources/entitlements.ts';
-import { decimalUnits, unitsText } from './decimal.ts';
-import { exactNumber } from './exact-json.ts';
+import { decimalUnits, unitsText } from '../primitives/decimal.ts';
+import { exactNumber } from '../primitives/exact-json.ts';
 
 /** What one source gives of a feature. */
 export interface SourceGrant {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { coverOf, rateOfOneMore } from './credit-cover.ts';
-import { decimalUnits } from './decimal.ts';
+import { decimalUnits } from '../primitives/decimal.ts';
 
 /*
  * Whether credits reach. Breaks that turn it red: the cheapest rate in place of the dearest; rates compared

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CreditReading } from './credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from './decide-entitlement.ts';
-import { numberText } from './exact-json.ts';
+import { numberText } from '../primitives/exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlements.ts';
 
 /*

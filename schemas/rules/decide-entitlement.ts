@@ -2,10 +2,10 @@ import type { DeniedCode, GrantedCode } from '../reason-codes.ts';
 import type { FeatureType } from '../resources/entitlement-values.ts';
 import type { EntitlementDecision } from '../resources/entitlements.ts';
 import { type CreditReading, coverOf } from './credit-cover.ts';
-import { decimalUnits, unitsText } from './decimal.ts';
-import { exactNumber } from './exact-json.ts';
+import { decimalUnits, unitsText } from '../primitives/decimal.ts';
+import { exactNumber } from '../primitives/exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView, Suspension } from './resolve-entitlements.ts';
-import { timestampText } from './timestamp.ts';
+import { timestampText } from '../primitives/timestamp.ts';
 
 export interface EntitlementQuestion {
   /** As the answer names them: by id and key where they exist. */

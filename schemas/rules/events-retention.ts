@@ -1,4 +1,4 @@
-import { calendarSpan } from './calendar.ts';
+import { calendarSpan } from '../primitives/calendar.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
-import { calendarSpan, type Span } from './calendar.ts';
-import { decimalUnits } from './decimal.ts';
+import { calendarSpan, type Span } from '../primitives/calendar.ts';
+import { decimalUnits } from '../primitives/decimal.ts';
 import { isSameCourse, type SubscriptionTerm, termPeriodAt } from './subscription-period.ts';
 
 /*

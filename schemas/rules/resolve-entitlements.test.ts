@@ -18,7 +18,7 @@ import {
   obstaclesOf,
   TYPES,
 } from './entitlement-oracle.ts';
-import { numberText } from './exact-json.ts';
+import { numberText } from '../primitives/exact-json.ts';
 import {
   type EntitlementView,
   type Grant,

@@ -1,7 +1,7 @@
 import type { FeatureType } from '../resources/entitlement-values.ts';
 import type { Contribution } from '../resources/entitlements.ts';
 import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
-import { decimalUnits, unitsText } from './decimal.ts';
+import { decimalUnits, unitsText } from '../primitives/decimal.ts';
 import type { BillingCycle, SubscriptionTerm } from './subscription-period.ts';
 import type { SubscriptionStatus } from './subscription-status.ts';
 

@@ -1,5 +1,5 @@
 import { type BilledPeriod, type BilledQuestion, billedPeriods } from './billed-periods.ts';
-import type { Span } from './calendar.ts';
+import type { Span } from '../primitives/calendar.ts';
 import type { MeteredTerm } from './metered-terms.ts';
 import { meet, type SettledUsage } from './usage-cells.ts';
 

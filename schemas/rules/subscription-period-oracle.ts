@@ -1,5 +1,5 @@
 /** Periods by walking from day to day, for tests: no arithmetic of months. */
-import type { Span } from './calendar.ts';
+import type { Span } from '../primitives/calendar.ts';
 import type { BillingCycle } from './subscription-period.ts';
 
 const DAY_MS = 86_400_000;

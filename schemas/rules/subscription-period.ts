@@ -1,4 +1,4 @@
-import type { Span } from './calendar.ts';
+import type { Span } from '../primitives/calendar.ts';
 
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type Interval = (typeof INTERVALS)[number];

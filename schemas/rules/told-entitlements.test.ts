@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactNumber, numberText } from './exact-json.ts';
+import { exactNumber, numberText } from '../primitives/exact-json.ts';
 import type { EffectiveEntitlement } from './resolve-entitlements.ts';
 import { type ToldChange, type ToldValue, toldChanges, toldValues } from './told-entitlements.ts';
 

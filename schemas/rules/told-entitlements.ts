@@ -1,4 +1,4 @@
-import { exactNumber } from './exact-json.ts';
+import { exactNumber } from '../primitives/exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlements.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { decimalUnits, unitsText } from './decimal.ts';
+import { decimalUnits, unitsText } from '../primitives/decimal.ts';
 
 /** Of one customer and meter. Decimal texts. */
 export interface UsageBudget {

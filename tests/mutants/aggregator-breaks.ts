@@ -163,7 +163,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'latest-by-id',
     promises: [4],
     why: 'of gauges that came in one millisecond any wins, and another one after a repair',
-    module: 'schemas/usage-hourly',
+    module: 'schemas/stored/usage-hourly',
     find: 'concat(unique_value, id)',
     replace: 'id',
     provedBy: [

@@ -41,12 +41,12 @@ export const HOSTILE_BREAKS: readonly Break[] = [
     name: 'is-finite-removed',
     promises: [7],
     why: 'a number beyond every bound, as 1e999999999, is written out: a 500, or a value refused later',
-    module: 'schemas/rules/decimal',
+    module: 'schemas/primitives/decimal',
     find: 'return point > INTEGER_DIGITS_MAX;',
     replace: 'return false;',
     provedBy: [
       {
-        test: 'schemas/rules/decimal.test.ts',
+        test: 'schemas/primitives/decimal.test.ts',
         title: 'the limits are 15 integer and 12 fraction digits, whatever zeros stand around them',
       },
     ],

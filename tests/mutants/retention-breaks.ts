@@ -93,7 +93,7 @@ export const RETENTION_BREAKS: readonly Break[] = [
     name: 'keys-of-a-lost-warehouse-believed',
     promises: [2],
     why: 'a warehouse that was restored from an old copy gives some of the keys, and they are taken for all',
-    module: 'schemas/key-export',
+    module: 'schemas/stored/key-export',
     find: 'return recordCount < countMin;',
     replace: 'return false;',
     provedBy: [

@@ -4,11 +4,11 @@ import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
-import { decodeFrame } from '../../schemas/frame.ts';
+import { decodeFrame } from '../../schemas/stored/frame.ts';
 import type { Ledger } from './ledger.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
-/** Of a line: the event's id. See schemas/event-row.ts. */
+/** Of a line: the event's id. See schemas/stored/event-row.ts. */
 const ID_COLUMN = 3;
 const SHOWN = 5;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { splitEnvironment } from '../../schemas/environment.ts';
+import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
 import { signedEvent } from './signed-event.ts';
 import type { Objects } from './tenant-requests.ts';

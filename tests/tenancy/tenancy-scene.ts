@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { type Closer, createCloser } from '../../infra/closer.ts';
 import { poll } from '../../infra/poll.ts';
 import type { WorkspaceKeys } from '../../infra/workspace.ts';
-import { environmentOf, type Mode } from '../../schemas/environment.ts';
+import { environmentOf, type Mode } from '../../schemas/primitives/environment.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
 import { type PostgresProcess, startPostgresProcess } from '../faults/outage/postgres-process.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxy/tcp-proxy.ts';

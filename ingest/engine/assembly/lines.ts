@@ -53,7 +53,7 @@ export function lines(count: i32, arrival: i32): i32 {
   return to - OUTPUT;
 }
 
-/** EVENT_COLUMNS of schemas/event-row.ts. */
+/** EVENT_COLUMNS of schemas/stored/event-row.ts. */
 function line(item: i32, record: i32, arrival: i32, to: i32): i32 {
   const texts = load<i32>(load<i32>(item + PAIR_AT) + PAIR_TEXT);
   const json = texts + TEXT_HEAD_BYTES + load<i32>(texts + TEXT_FINGERPRINT_BYTES);
@@ -95,7 +95,7 @@ function countedValue(item: i32, texts: i32, arrival: i32, to: i32): i32 {
   return putByte(QUOTE, to);
 }
 
-/** `arrivalText` of schemas/event-row.ts. */
+/** `arrivalText` of schemas/stored/event-row.ts. */
 function putArrival(arrival: i32, to: i32): i32 {
   let rest = min(arrival, ARRIVALS_MAX);
   store<u8>(to, 35);

@@ -21,7 +21,7 @@ const COMMA: u8 = 44;
 const COLON: u8 = 58;
 const OPEN: u8 = 123;
 const CLOSE: u8 = 125;
-/** `"\u0000n` and `"\u0000b`: the tags of schemas/event-row.ts as they stand in JSON. */
+/** `"\u0000n` and `"\u0000b`: the tags of schemas/stored/event-row.ts as they stand in JSON. */
 const NUMBER_TAG: u64 = 0x6e30303030755c22;
 const BOOLEAN_TAG: u64 = 0x6230303030755c22;
 

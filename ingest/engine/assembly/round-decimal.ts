@@ -11,7 +11,7 @@ const NINE: u8 = 57;
 
 /**
  * Writes a canonical number of more than twelve fraction digits to `to`, rounded half-even to twelve: the
- * rule of `roundedDecimal` in schemas/rules/decimal.ts. Returns its length; 0 where it would need one more
+ * rule of `roundedDecimal` in schemas/primitives/decimal.ts. Returns its length; 0 where it would need one more
  * digit in front.
  */
 export function roundDecimal(from: i32, bytes: i32, fractionDigits: i32, to: i32): i32 {

@@ -100,7 +100,7 @@ function putDigits(value: i32, count: i32, behind: u8, to: i32): i32 {
   return to + count + 1;
 }
 
-/** As in schemas/rules/timestamp.ts. */
+/** As in schemas/primitives/timestamp.ts. */
 function daysSince1970(year: i32, month: i32, day: i32): i32 {
   const shifted = month <= 2 ? year - 1 : year;
   const era = shifted / 400;

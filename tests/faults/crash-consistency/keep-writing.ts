@@ -15,7 +15,7 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { trimLog } from '../../../ingest/trim-log.ts';
-import { encodeFrame, RECORD_BYTES } from '../../../schemas/frame.ts';
+import { encodeFrame, RECORD_BYTES } from '../../../schemas/stored/frame.ts';
 import { createRandom } from '../../support/random.ts';
 
 const SEGMENT_BYTES_MAX = 20_000;

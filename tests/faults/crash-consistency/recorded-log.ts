@@ -1,5 +1,5 @@
-import { EVENT_COLUMNS } from '../../../schemas/event-row.ts';
-import { decodeFrame } from '../../../schemas/frame.ts';
+import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
+import { decodeFrame } from '../../../schemas/stored/frame.ts';
 import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 import { bytesOf, descriptorOf, type SystemCall } from './system-calls.ts';
 

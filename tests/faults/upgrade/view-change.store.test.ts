@@ -10,7 +10,7 @@ import { eventLines, type TestEvent } from '../../support/event-line.ts';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import { AGGREGATE_SQL } from '../../../infra/store/aggregate-sql.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { arrivalText } from '../../../schemas/event-row.ts';
+import { arrivalText } from '../../../schemas/stored/event-row.ts';
 
 const log = pino({ level: 'silent' });
 const SHIPPED = join('infra', 'migrations', 'clickhouse');

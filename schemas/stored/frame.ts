@@ -14,7 +14,7 @@
  * A record is id (16), fingerprint (8), occurredAt ms (f64), createdAt ms (f64).
  */
 import { crc32 } from 'node:zlib';
-import { Fatal } from './failures.ts';
+import { Fatal } from '../failures.ts';
 
 export const FRAME_MAGIC = 0x5246474d;
 const FRAME_VERSION = 1;

@@ -1,5 +1,5 @@
 import type { Refusal } from '../error-codes.ts';
-import { didYouMean } from './similar-name.ts';
+import { didYouMean } from '../primitives/similar-name.ts';
 
 /** Marks of a campaign, which links carry everywhere. */
 const PASSED_OVER = /^utm_/;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fatal } from './failures.ts';
+import { Fatal } from '../failures.ts';
 import {
   checksumHolds,
   decodeFrame,

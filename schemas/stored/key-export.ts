@@ -1,6 +1,6 @@
 /**
  * How the control side gives the data plane the keys of what the log no longer holds: records of
- * schemas/frame.ts back to back, then a trailer of the same length. All integers little-endian:
+ * schemas/stored/frame.ts back to back, then a trailer of the same length. All integers little-endian:
  *
  *   0  u32  magic 'MGKE'            8 u64  records before this
  *   4  u32  CRC-32 of them         16 u64  at least so many there should be; 0 when nobody knows
