@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { openLoadStores } from '../tests/support/load-stores.ts';
 import { exitCodeOf } from '../infra/exit-code.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { readKnownStamp } from '../infra/store/warehouse-stamps.ts';
+import { readKnownStamp } from '../domain/store/warehouse-stamps.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
 import { stampsInFolder, stampsInTable, type WarehouseStamp } from '../infra/warehouse-stamps.ts';
 import { Transient } from '../schemas/failures.ts';

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Clock } from '../infra/ports/clock.ts';
 import { createPool, inTransaction, type PoolOptions } from '../infra/postgres/pool.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
-import { holdSettlement } from '../infra/store/settlement-lock.ts';
+import { holdSettlement } from '../domain/store/settlement-lock.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { shareSettlement } from './store/leases.ts';
 import { renewMember } from './store/load-members.ts';

@@ -6,7 +6,7 @@ import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts
 import { poll } from '../infra/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../infra/ports/warehouse.ts';
-import { markForSettlement } from '../infra/store/settlement-marks.ts';
+import { markForSettlement } from '../domain/store/settlement-marks.ts';
 import { Transient } from '../schemas/failures.ts';
 import {
   alarms,

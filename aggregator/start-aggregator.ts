@@ -5,7 +5,7 @@ import type { Clock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/stored/channels.ts';
-import { keptMonthsFromMs } from '../schemas/rules/events-retention.ts';
+import { keptMonthsFromMs } from '../domain/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import { besideOneLoad, besideSharedLoad } from './audit/beside-load.ts';

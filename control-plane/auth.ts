@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
-import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
-import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
+import type { FirstCallStamp } from '../domain/first-call-stamp.ts';
+import type { KeyCache, StoredKey } from '../domain/api-key-cache.ts';
+import type { LastUsedStamp } from '../domain/last-used-stamp.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { Rejected } from '../schemas/failures.ts';
 import type { Route } from '../schemas/route.ts';

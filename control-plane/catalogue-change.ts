@@ -1,4 +1,4 @@
-import { notifyChange } from '../infra/store/notify-change.ts';
+import { notifyChange } from '../domain/store/notify-change.ts';
 import { type Change, recordChange } from './record-change.ts';
 import type { RequestContext } from './request-context.ts';
 import { raiseCatalogueVersion } from './store/entitlement-versions.ts';

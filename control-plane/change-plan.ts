@@ -1,7 +1,7 @@
 import type { ChangeEvent } from '../schemas/event-types.ts';
 import { Defect, Rejected } from '../schemas/failures.ts';
 import type { Plan } from '../schemas/resources/plans.ts';
-import { versionAfterChange } from '../schemas/rules/plan-status.ts';
+import { versionAfterChange } from '../domain/rules/plan-status.ts';
 import { timestampText } from '../schemas/primitives/timestamp.ts';
 import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
 import type { RequestContext } from './request-context.ts';

@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import type { Pool } from 'pg';
-import { createFirstCallStamp } from '../infra/first-call-stamp.ts';
-import { startJobWatch } from '../infra/job-watch.ts';
-import { createKeyCache } from '../infra/key-cache.ts';
-import { createLastUsedStamp } from '../infra/last-used-stamp.ts';
+import { createFirstCallStamp } from '../domain/first-call-stamp.ts';
+import { startJobWatch } from '../domain/job-watch.ts';
+import { createKeyCache } from '../domain/api-key-cache.ts';
+import { createLastUsedStamp } from '../domain/last-used-stamp.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
-import { hashApiKey } from '../infra/secrets.ts';
-import { findApiKey } from '../infra/store/find-api-key.ts';
+import { hashApiKey } from '../domain/secrets.ts';
+import { findApiKey } from '../domain/store/find-api-key.ts';
 import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/stored/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock-repair/clock-repair.ts';

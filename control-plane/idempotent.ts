@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { createFairShares } from '../infra/fair-shares.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
-import { seal, unseal } from '../infra/secrets.ts';
+import { seal, unseal } from '../domain/secrets.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { canonicalJson } from '../schemas/primitives/exact-json.ts';
 import { createFairGate, type GateLimits } from './fair-gate.ts';

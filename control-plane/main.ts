@@ -7,7 +7,7 @@ import { openOperatorPort } from '../infra/operator-port.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { prepareInstallation } from '../infra/prepare-installation.ts';
-import { refuseOtherWarehouse } from '../infra/refuse-other-warehouse.ts';
+import { refuseOtherWarehouse } from '../domain/refuse-other-warehouse.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from '../infra/role-stores.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { type JobTurn, type LeasedJob, startLeasedJob } from '../infra/leased-job.ts';
+import { type JobTurn, type LeasedJob, startLeasedJob } from '../domain/leased-job.ts';
 import { forgetOldAnswers } from './store/forget-old-answers.ts';
 import { forgetFunnelEvents } from './store/funnel-events.ts';
 import { forgetProcessorEvents } from './store/processor-events.ts';

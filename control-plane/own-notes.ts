@@ -1,4 +1,4 @@
-import { gatherNotes, type Note } from '../infra/store/send-notes.ts';
+import { gatherNotes, type Note } from '../domain/store/send-invalidations.ts';
 import type { RunChange } from './idempotent.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { JobWatch } from '../infra/job-watch.ts';
+import type { JobWatch } from '../domain/job-watch.ts';
 import { type Check, judgeChecks } from '../infra/judge-checks.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { shareOutcome } from '../infra/shared-outcome.ts';

@@ -1,5 +1,5 @@
-import { insertAuditEntry } from '../infra/store/insert-audit-entry.ts';
-import { tellEvents } from '../infra/tell-events.ts';
+import { insertAuditEntry } from '../domain/store/insert-audit-entry.ts';
+import { tellEvents } from '../domain/emit-events.ts';
 import type { ChangeEvent } from '../schemas/event-types.ts';
 import { exactJson } from '../schemas/primitives/exact-json.ts';
 import type { Database } from './request-context.ts';

@@ -16,7 +16,7 @@ import {
 import { idsIn, readTenantRows } from '../tests/tenancy/tenant-rows.ts';
 import type { WatchedAnswer } from '../tests/tenancy/watched-client.ts';
 import type { OperationId } from '../schemas/routes.ts';
-import { newApiKey } from '../schemas/rules/api-key.ts';
+import { newApiKey } from '../domain/rules/api-key.ts';
 import { SCOPES } from '../schemas/scopes.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FirstCallStamp } from '../infra/first-call-stamp.ts';
-import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
-import type { LastUsedStamp } from '../infra/last-used-stamp.ts';
+import type { FirstCallStamp } from '../domain/first-call-stamp.ts';
+import type { KeyCache, StoredKey } from '../domain/api-key-cache.ts';
+import type { LastUsedStamp } from '../domain/last-used-stamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import { createRequestIds } from '../infra/request-ids.ts';
 import { API_VERSION, type Route } from '../schemas/route.ts';

@@ -1,5 +1,5 @@
-import type { WatchedJob } from '../infra/job-watch.ts';
-import { EVERY_MS } from '../infra/leased-job.ts';
+import type { WatchedJob } from '../domain/job-watch.ts';
+import { EVERY_MS } from '../domain/leased-job.ts';
 import { CLOCK_REPAIR } from './clock-repair/clock-repair.ts';
 import { CREDIT_EXPIRY } from './credits/credit-expiry.ts';
 import { LOG_WATCH } from './log-watch/log-watch.ts';

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Logger } from 'pino';
-import { insertAuditEntry } from '../infra/store/insert-audit-entry.ts';
+import { insertAuditEntry } from '../domain/store/insert-audit-entry.ts';
 import { afterAttempt, isGivenUp } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';
 import {

@@ -1,4 +1,4 @@
-import { nextAttempt } from '../schemas/rules/webhook-schedule.ts';
+import { nextAttempt } from '../domain/rules/webhook-schedule.ts';
 import type { Attempt } from './send.ts';
 import type { DueDelivery } from './store/take-due.ts';
 

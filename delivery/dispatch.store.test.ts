@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ATTEMPT_DELAYS_MS } from '../schemas/rules/webhook-schedule.ts';
+import { ATTEMPT_DELAYS_MS } from '../domain/rules/webhook-schedule.ts';
 import { deliveryUnderTest, latch, type Script, START_MS, soon } from './delivery-under-test.ts';
 import type { Attempt } from './send.ts';
 import { LEASE_MS } from './take-jobs.ts';

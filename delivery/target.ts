@@ -1,4 +1,4 @@
-import { openWebhookSecret } from '../infra/webhook-secrets.ts';
+import { openWebhookSecret } from '../domain/webhook-secrets.ts';
 import type { EndpointRow } from './store/endpoints.ts';
 
 /** Where a delivery goes, and what signs it. */

@@ -10,7 +10,7 @@ import { readEndpoints } from './endpoints-file.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { createPool } from './postgres/pool.ts';
 import { asTransient } from './postgres/unavailable.ts';
-import { checkServerSecret, deriveSecrets, readServerSecret } from './secrets.ts';
+import { checkServerSecret, deriveSecrets, readServerSecret } from '../domain/secrets.ts';
 
 const CONNECTIONS_MAX = 1;
 const USAGE_EXIT = 2;

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { Fatal } from '../schemas/failures.ts';
-import { EVENTS_RETENTION_DAYS_MAX } from '../schemas/rules/events-retention.ts';
+import { EVENTS_RETENTION_DAYS_MAX } from '../domain/rules/events-retention.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { OPERATOR_VARIABLES, type OperatorPages, readOperatorPages } from './operator-config.ts';
 import type { PrivateTargets } from './private-targets.ts';
-import { decodeServerSecret } from './secrets.ts';
+import { decodeServerSecret } from '../domain/secrets.ts';
 import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './shared-stores-config.ts';
 
 /** The variables that are read, as text. One that is empty counts as left out. */

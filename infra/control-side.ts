@@ -21,7 +21,7 @@ import { acquireLock } from './process-lock.ts';
 import { refuseLostCluster, refuseOtherDatabase } from './refuse-lost-database.ts';
 import { openRelational, type Relational } from './relational.ts';
 import { type RoleContext, runRole } from './role-process.ts';
-import type { DerivedSecrets } from './secrets.ts';
+import type { DerivedSecrets } from '../domain/secrets.ts';
 import { openSegmentLogReader } from './segment-log/reader.ts';
 import type { SharedStores } from './shared-stores-config.ts';
 import { whenThere } from './when-there.ts';

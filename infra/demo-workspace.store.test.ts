@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
 import { createPool } from './postgres/pool.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
-import { ensureIdentityKey, hashApiKey, readIdentityKey } from './secrets.ts';
+import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../domain/secrets.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
 
 const pepper = Buffer.alloc(32, 3);

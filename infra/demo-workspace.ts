@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { Pool } from 'pg';
 import { syncDirectory, writeDurably } from './durable-file.ts';
 import { inTransaction } from './postgres/pool.ts';
-import { keepFact, readFact } from './store/installation.ts';
-import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from './workspace.ts';
+import { keepFact, readFact } from '../domain/store/installation.ts';
+import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 
 export interface DemoDeps {
   pool: Pool;

@@ -9,7 +9,7 @@ import {
   deriveSecrets,
   ensureIdentityKey,
   readServerSecret,
-} from './secrets.ts';
+} from '../domain/secrets.ts';
 
 export interface Installed {
   config: Config;

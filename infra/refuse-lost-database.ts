@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { Fatal } from '../schemas/failures.ts';
 import type { DataDir } from './data-dir.ts';
 import { hasCluster } from './postgres/cluster.ts';
-import { identityCheckOf, readIdentityKey } from './secrets.ts';
+import { identityCheckOf, readIdentityKey } from '../domain/secrets.ts';
 import { readLogIdentity, refuseOtherIdentity } from './segment-log/log-identity.ts';
 
 const RESTORE =

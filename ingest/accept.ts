@@ -1,5 +1,5 @@
 import type pino from 'pino';
-import type { KeyCache } from '../infra/key-cache.ts';
+import type { KeyCache } from '../domain/api-key-cache.ts';
 import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { RefusalLog } from '../infra/refusal-log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
+import type { KeyCache, StoredKey } from '../domain/api-key-cache.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { authoriseUsage } from './authorise.ts';

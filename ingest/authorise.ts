@@ -1,4 +1,4 @@
-import type { KeyCache, StoredKey } from '../infra/key-cache.ts';
+import type { KeyCache, StoredKey } from '../domain/api-key-cache.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { presentedKey } from '../schemas/http/presented-key.ts';

@@ -11,8 +11,8 @@ import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts';
 import { migratePostgres } from '../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { quietPort } from '../tests/support/quiet-port.ts';
-import { deriveSecrets, ensureIdentityKey } from '../infra/secrets.ts';
-import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../infra/workspace.ts';
+import { deriveSecrets, ensureIdentityKey } from '../domain/secrets.ts';
+import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { newId } from '../schemas/primitives/ids.ts';
 
 /** A real data plane process over a Postgres of its own, without a control side. Needs the build. */

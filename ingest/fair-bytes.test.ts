@@ -9,7 +9,7 @@ import {
 } from '../tests/support/raw-connection.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
-import type { KeyCache } from '../infra/key-cache.ts';
+import type { KeyCache } from '../domain/api-key-cache.ts';
 import { createRefusalLog } from '../infra/refusal-log.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';

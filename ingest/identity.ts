@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { identityCheckOf } from '../infra/secrets.ts';
+import { identityCheckOf } from '../domain/secrets.ts';
 
 /**
  * What is derived from the installation's identity key: it makes event ids, so it is made once, kept in

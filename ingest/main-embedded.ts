@@ -4,7 +4,7 @@ import { createDiskGuard } from '../infra/disk-guard.ts';
 import type { KeyTable } from '../infra/key-table/key-table.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
 import { systemClock } from '../infra/ports/clock.ts';
-import { waitForIdentityKey } from '../infra/secrets.ts';
+import { waitForIdentityKey } from '../domain/secrets.ts';
 import { readLogIdentity } from '../infra/segment-log/log-identity.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../infra/segment-log/writer.ts';

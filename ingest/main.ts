@@ -19,7 +19,7 @@ import { acquireLock } from '../infra/process-lock.ts';
 import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
-import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../infra/secrets.ts';
+import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../domain/secrets.ts';
 import { ERROR_STATUS, errorBody } from '../schemas/error-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
 import type { Accept, DataPlane, UsagePath } from './data-plane.ts';

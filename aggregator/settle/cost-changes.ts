@@ -1,6 +1,6 @@
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
-import type { SettledUsage } from '../../schemas/rules/usage-cells.ts';
-import { costOfPeriod, type RowChanges, rowChanges } from '../../schemas/rules/usage-cost.ts';
+import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
+import { costOfPeriod, type RowChanges, rowChanges } from '../../domain/rules/usage-cost.ts';
 import type { PairFacts } from './pair-facts.ts';
 import type { PairUsage } from './pair-usage.ts';
 

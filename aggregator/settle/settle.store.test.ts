@@ -5,7 +5,7 @@ import { type LoadStores, openLoadStores } from '../../tests/support/load-stores
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { markForSettlement } from '../../infra/store/settlement-marks.ts';
+import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { createEnd, ranges, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import type { Lease } from '../lease.ts';

@@ -1,14 +1,14 @@
 import type { LoggedEvent } from '../../tests/support/load-frames.ts';
 import type { LoadStores } from '../../tests/support/load-stores.ts';
-import { readTermsOfCustomers, replaceMeteredTerms } from '../../infra/store/metered-terms.ts';
-import { markMeters } from '../../infra/store/settlement-marks.ts';
+import { readTermsOfCustomers, replaceMeteredTerms } from '../../domain/store/metered-terms.ts';
+import { markMeters } from '../../domain/store/settlement-marks.ts';
 import {
   type MeteredFacts,
   type MeteredSource,
   termAfter,
   UNMETERED,
-} from '../../schemas/rules/metered-terms.ts';
-import { addMonths } from '../../schemas/rules/subscription-period.ts';
+} from '../../domain/rules/metered-terms.ts';
+import { addMonths } from '../../domain/rules/subscription-period.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { settledUpTo } from '../aggregator-under-test.ts';
 

@@ -1,5 +1,5 @@
-import { hasRunOut, isBeyond, leaseEnd } from '../../infra/store/lease-terms.ts';
-import { SETTLEMENT_LOCK } from '../../infra/store/settlement-lock.ts';
+import { hasRunOut, isBeyond, leaseEnd } from '../../domain/store/lease-terms.ts';
+import { SETTLEMENT_LOCK } from '../../domain/store/settlement-lock.ts';
 import type { Queryable } from './queryable.ts';
 import { waitForLock } from './wait-for-lock.ts';
 

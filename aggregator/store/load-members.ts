@@ -1,4 +1,4 @@
-import { hasRunOut, isBeyond, leaseEnd } from '../../infra/store/lease-terms.ts';
+import { hasRunOut, isBeyond, leaseEnd } from '../../domain/store/lease-terms.ts';
 import type { Queryable } from './queryable.ts';
 
 /** Who shares the partitions of a log just now. */

@@ -1,4 +1,4 @@
-import type { UsageBudget } from '../../schemas/rules/usage-thresholds.ts';
+import type { UsageBudget } from '../../domain/rules/usage-thresholds.ts';
 import type { Queryable } from './queryable.ts';
 
 /** A customer's meter. */

@@ -7,7 +7,7 @@ import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import { labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';
+import { labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 
 /*

@@ -1,8 +1,8 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { labelOf } from '../../infra/store/aggregate-sql.ts';
-import { type CreditRates, labelOfValue, UNRATED } from '../../schemas/rules/credit-cost.ts';
+import { labelOf } from '../../domain/store/aggregate-sql.ts';
+import { type CreditRates, labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
-import type { LabelledUsage } from '../../schemas/rules/usage-cost.ts';
+import type { LabelledUsage } from '../../domain/rules/usage-cost.ts';
 import { askedParams, askedTable, isOfAsked } from './asked-spans.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
 import type { UsageQuestion } from './read-usage.ts';

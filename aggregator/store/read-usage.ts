@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { AGGREGATE_SQL } from '../../infra/store/aggregate-sql.ts';
-import { cut } from '../../schemas/rules/billed-periods.ts';
+import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
+import { cut } from '../../domain/rules/billed-periods.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';

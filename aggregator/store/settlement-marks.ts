@@ -1,7 +1,7 @@
 import type { Queryable } from './queryable.ts';
 import type { PairPlace } from './read-budgets.ts';
 
-/** What a change left to be settled anew (infra/store/settlement-marks.ts). */
+/** What a change left to be settled anew (domain/store/settlement-marks.ts). */
 export interface MarkRow {
   id: number;
   environment: string;

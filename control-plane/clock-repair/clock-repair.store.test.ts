@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { putOverride } from '../store/overrides.ts';
 import { readRepairs } from '../store/repairs.ts';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { inJobTransaction, type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased-job.ts';
+import { inJobTransaction, type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { ATTEMPT_DELAY_MS_MAX } from '../../schemas/rules/webhook-schedule.ts';
+import { ATTEMPT_DELAY_MS_MAX } from '../../domain/rules/webhook-schedule.ts';
 import { bringBack, latestNow, TABLES_WITH_MOMENTS } from '../store/moments-ahead.ts';
 
 export interface ClockRepairDeps {
@@ -24,7 +24,7 @@ const AHEAD_MS_MAX = 15 * 60_000;
 /**
  * A clock that was ahead and has been put right leaves moments behind that lie in the future: whatever waits
  * for one stands still until it comes. They are brought back at the start and every ten minutes. Leases of
- * jobs and partitions are cut down by those who ask for them (infra/store/lease-terms.ts).
+ * jobs and partitions are cut down by those who ask for them (domain/store/lease-terms.ts).
  */
 export function startClockRepair(deps: ClockRepairDeps, options: ClockRepairOptions = {}): LeasedJob {
   const { pool, clock, log } = deps;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { expireCredits } from '../../infra/credits/move-credits.ts';
+import { expireCredits } from '../../domain/credits/move-credits.ts';
 import {
   endsLook,
   inJobTransaction,
@@ -8,11 +8,11 @@ import {
   type JobTurn,
   type LeasedJob,
   startLeasedJob,
-} from '../../infra/leased-job.ts';
+} from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
-import { findExpiredWallets, nextExpiryAt } from '../../infra/store/credit-grants.ts';
-import type { WalletPlace } from '../../infra/store/credit-wallets.ts';
+import { findExpiredWallets, nextExpiryAt } from '../../domain/store/credit-grants.ts';
+import type { WalletPlace } from '../../domain/store/credit-wallets.ts';
 import { createPutOffs, type PutOffs } from '../put-offs.ts';
 
 export interface CreditExpiryDeps {

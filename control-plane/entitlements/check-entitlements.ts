@@ -1,16 +1,16 @@
-import { type AskedGrants, findHolder, heldNow } from '../../infra/find-holder.ts';
+import { type AskedGrants, findHolder, heldNow } from '../../domain/find-customer-grants.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { findWallets } from '../../infra/store/credit-wallets.ts';
-import { readMeteredTerms, termsByMeter } from '../../infra/store/metered-terms.ts';
+import { findWallets } from '../../domain/store/credit-wallets.ts';
+import { readMeteredTerms, termsByMeter } from '../../domain/store/metered-terms.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
-import { type CreditReading, rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
-import { decideEntitlement, type MeterReading } from '../../schemas/rules/decide-entitlement.ts';
-import { type MeteredTerm, meteredPeriod } from '../../schemas/rules/metered-terms.ts';
+import { type CreditReading, rateOfOneMore } from '../../domain/rules/credit-cover.ts';
+import { decideEntitlement, type MeterReading } from '../../domain/rules/decide-entitlement.ts';
+import { type MeteredTerm, meteredPeriod } from '../../domain/rules/metered-terms.ts';
 import {
   type EntitlementView,
   type Holdings,
   resolveEntitlements,
-} from '../../schemas/rules/resolve-entitlements.ts';
+} from '../../domain/rules/resolve-entitlements.ts';
 import type { RequestContext } from '../request-context.ts';
 import { type AskedFeatureRow, findAskedFeatures } from '../store/asked-features.ts';
 import { type CounterQuestion, readCounters } from '../store/read-counter.ts';

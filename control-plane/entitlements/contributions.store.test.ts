@@ -4,7 +4,7 @@ import { holdersUnderTest } from './holders-under-test.ts';
 
 /*
  * What each source contributes to a value, over HTTP and a real Postgres: in the list, and in checks from
- * memory and from the stores. The rule itself: schemas/rules/resolve-entitlements.test.ts.
+ * memory and from the stores. The rule itself: domain/rules/resolve-entitlements.test.ts.
  *
  * Breaks that turn it red: contributions left out of the list, of a check from memory or of one from the
  * stores; those of before a change remembered.

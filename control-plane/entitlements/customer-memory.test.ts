@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HeldSubscription } from '../../schemas/rules/resolve-entitlements.ts';
+import type { HeldSubscription } from '../../domain/rules/resolve-entitlements.ts';
 import { type CustomerMemory, createCustomerMemory } from './customer-memory.ts';
 import type { ReadCustomer } from './remembered-customer.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { findHolder, heldNow } from '../../infra/find-holder.ts';
-import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
+import { findHolder, heldNow } from '../../domain/find-customer-grants.ts';
+import { shownEffectiveValue } from '../../domain/rules/decide-entitlement.ts';
 import { exactJson, parseExact } from '../../schemas/primitives/exact-json.ts';
-import { resolveEntitlements } from '../../schemas/rules/resolve-entitlements.ts';
+import { resolveEntitlements } from '../../domain/rules/resolve-entitlements.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import type { Database } from '../request-context.ts';
 import { holdersUnderTest } from './holders-under-test.ts';

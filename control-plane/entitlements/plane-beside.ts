@@ -9,7 +9,7 @@ import { systemClock } from '../../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { deriveSecrets } from '../../infra/secrets.ts';
+import { deriveSecrets } from '../../domain/secrets.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
 import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';

@@ -1,9 +1,9 @@
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
-import { rateOfOneMore } from '../../schemas/rules/credit-cover.ts';
-import { decideEntitlement, type EntitlementFacts } from '../../schemas/rules/decide-entitlement.ts';
+import { rateOfOneMore } from '../../domain/rules/credit-cover.ts';
+import { decideEntitlement, type EntitlementFacts } from '../../domain/rules/decide-entitlement.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
-import { meteredPeriod } from '../../schemas/rules/metered-terms.ts';
-import type { EntitlementView } from '../../schemas/rules/resolve-entitlements.ts';
+import { meteredPeriod } from '../../domain/rules/metered-terms.ts';
+import type { EntitlementView } from '../../domain/rules/resolve-entitlements.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { AskedFeatureRow } from '../store/asked-features.ts';
 import type { CounterPlace, CounterReading } from './counter-shelf.ts';

@@ -1,6 +1,6 @@
-import { findHolder } from '../../infra/find-holder.ts';
-import { findWallets } from '../../infra/store/credit-wallets.ts';
-import { readTermsOfCustomers, termsByMeter } from '../../infra/store/metered-terms.ts';
+import { findHolder } from '../../domain/find-customer-grants.ts';
+import { findWallets } from '../../domain/store/credit-wallets.ts';
+import { readTermsOfCustomers, termsByMeter } from '../../domain/store/metered-terms.ts';
 import type { RequestContext } from '../request-context.ts';
 import { readSizedMark } from '../store/holding-marks.ts';
 import type { LargeCustomer } from './customer-memory.ts';

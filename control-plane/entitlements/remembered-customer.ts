@@ -1,12 +1,12 @@
-import { type Holder, heldNow } from '../../infra/find-holder.ts';
-import type { WalletState } from '../../infra/store/credit-wallets.ts';
-import type { MeteredTerm } from '../../schemas/rules/metered-terms.ts';
+import { type Holder, heldNow } from '../../domain/find-customer-grants.ts';
+import type { WalletState } from '../../domain/store/credit-wallets.ts';
+import type { MeteredTerm } from '../../domain/rules/metered-terms.ts';
 import {
   type EntitlementView,
   type Holdings,
   nextTurnMs,
   resolveEntitlements,
-} from '../../schemas/rules/resolve-entitlements.ts';
+} from '../../domain/rules/resolve-entitlements.ts';
 import type { AskedFeatureRow } from '../store/asked-features.ts';
 import type { CounterPlace, RememberedCounter } from './counter-shelf.ts';
 

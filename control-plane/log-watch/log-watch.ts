@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased-job.ts';
+import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { NEAR_RETENTION } from '../../schemas/alarm-codes.ts';

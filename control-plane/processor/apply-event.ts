@@ -1,4 +1,4 @@
-import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import type { ChangeContext } from '../record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
 import {

@@ -2,7 +2,7 @@ import { Defect } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { ProcessorEventReason } from '../../schemas/resources/integrations.ts';
 import { CUSTOMER_SUBSCRIPTIONS_MAX } from '../../schemas/resources/subscriptions.ts';
-import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import type { ChangeContext } from '../record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
 import {

@@ -6,7 +6,7 @@ import {
   type JobTurn,
   type LeasedJob,
   startLeasedJob,
-} from '../../infra/leased-job.ts';
+} from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { findMatchable, type MatchableSubscription } from '../store/processor-events.ts';

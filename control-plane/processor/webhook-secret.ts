@@ -1,4 +1,4 @@
-import { unseal } from '../../infra/secrets.ts';
+import { unseal } from '../../domain/secrets.ts';
 import type { Database } from '../request-context.ts';
 import { findConnection } from '../store/processor-connections.ts';
 

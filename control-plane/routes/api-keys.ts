@@ -1,6 +1,6 @@
-import { apiKeyStatus, makeApiKey, shownApiKey } from '../../infra/api-keys.ts';
-import { type ApiKeyRow, endApiKey, type KeyEnd } from '../../infra/store/api-keys.ts';
-import { notifyChange } from '../../infra/store/notify-change.ts';
+import { apiKeyStatus, makeApiKey, shownApiKey } from '../../domain/api-keys.ts';
+import { type ApiKeyRow, endApiKey, type KeyEnd } from '../../domain/store/api-keys.ts';
+import { notifyChange } from '../../domain/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { NewApiKey } from '../../schemas/resources/api-keys.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntryRow } from '../../infra/store/insert-audit-entry.ts';
+import type { AuditEntryRow } from '../../domain/store/insert-audit-entry.ts';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';

@@ -1,4 +1,4 @@
-import { markForSettlement } from '../../infra/store/settlement-marks.ts';
+import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Budget } from '../../schemas/resources/budgets.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';

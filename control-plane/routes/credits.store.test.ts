@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { burnCredits } from '../../infra/credits/move-credits.ts';
+import { burnCredits } from '../../domain/credits/move-credits.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { CUSTOMER_GRANTS_MAX } from '../../schemas/resources/credits.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
@@ -11,7 +11,7 @@ import {
 } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
- * Credits over HTTP; how they move is shown with infra/credits.
+ * Credits over HTTP; how they move is shown with domain/credits.
  *
  * Breaks that turn it red: a statement without its environment; the amount read as a double; an expired grant
  * shown; the ledger oldest first; a grant made again under its Idempotency-Key; no event, or no entry, of it.

@@ -1,6 +1,6 @@
-import { grantCredits } from '../../infra/credits/move-credits.ts';
-import { shownCredits, shownGrant } from '../../infra/credits/shown-grant.ts';
-import type { GrantRow } from '../../infra/store/credit-grants.ts';
+import { grantCredits } from '../../domain/credits/move-credits.ts';
+import { shownCredits, shownGrant } from '../../domain/credits/shown-grant.ts';
+import type { GrantRow } from '../../domain/store/credit-grants.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import {
@@ -8,7 +8,7 @@ import {
   CUSTOMER_GRANTS_MAX,
   type CustomerCredits,
 } from '../../schemas/resources/credits.ts';
-import { creditText, creditUnits } from '../../schemas/rules/credit-units.ts';
+import { creditText, creditUnits } from '../../domain/rules/credit-units.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../page.ts';

@@ -1,4 +1,4 @@
-import { notifyChange } from '../../infra/store/notify-change.ts';
+import { notifyChange } from '../../domain/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';

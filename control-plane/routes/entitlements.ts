@@ -1,6 +1,6 @@
 import { Defect } from '../../schemas/failures.ts';
 import { type Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
-import { shownEffectiveValue } from '../../schemas/rules/decide-entitlement.ts';
+import { shownEffectiveValue } from '../../domain/rules/decide-entitlement.ts';
 import { exactNumber, faultyText, parseExact } from '../../schemas/primitives/exact-json.ts';
 import type { HoldingReads } from '../entitlements/holding-reads.ts';
 import { type ListedEntitlement, listEntitlements } from '../entitlements/list-entitlements.ts';

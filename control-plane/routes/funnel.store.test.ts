@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ModeKeys } from '../../infra/workspace.ts';
+import type { ModeKeys } from '../../domain/workspace.ts';
 import type { Funnel } from '../../schemas/resources/funnel.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 

@@ -1,4 +1,4 @@
-import { seal } from '../../infra/secrets.ts';
+import { seal } from '../../domain/secrets.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { ProcessorAction, ProcessorConnection } from '../../schemas/resources/integrations.ts';
 import { API_BASE } from '../../schemas/route.ts';

@@ -1,7 +1,7 @@
-import { startRates } from '../../infra/store/meter-rates.ts';
-import { notifyChange } from '../../infra/store/notify-change.ts';
-import { holdSettlement } from '../../infra/store/settlement-lock.ts';
-import { markForSettlement } from '../../infra/store/settlement-marks.ts';
+import { startRates } from '../../domain/store/meter-rates.ts';
+import { notifyChange } from '../../domain/store/notify-change.ts';
+import { holdSettlement } from '../../domain/store/settlement-lock.ts';
+import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { Meter, MeterPatch, NewMeter } from '../../schemas/resources/meters.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Defect } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewPlan, Plan } from '../../schemas/resources/plans.ts';
-import { planKeys } from '../../schemas/rules/plan-key.ts';
-import { nextPlanStatuses, type PlanStatus } from '../../schemas/rules/plan-status.ts';
+import { planKeys } from '../../domain/rules/plan-key.ts';
+import { nextPlanStatuses, type PlanStatus } from '../../domain/rules/plan-status.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
 import {
   knownPlan,

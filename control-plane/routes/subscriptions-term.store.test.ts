@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addMonths } from '../../schemas/rules/subscription-period.ts';
+import { addMonths } from '../../domain/rules/subscription-period.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 

@@ -1,6 +1,6 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { termPeriodAt } from '../../schemas/rules/subscription-period.ts';
-import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { termPeriodAt } from '../../domain/rules/subscription-period.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { requireMatch } from '../etag.ts';
 import { pageOf } from '../page.ts';
 import { linkSubscription } from '../processor/link-subscription.ts';

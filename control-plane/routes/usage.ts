@@ -1,7 +1,7 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { readRatedMeters } from '../../infra/store/meter-rates.ts';
+import { readRatedMeters } from '../../domain/store/meter-rates.ts';
 import type { UsageCounter } from '../../schemas/resources/usage.ts';
-import { creditCost, type RateVersion } from '../../schemas/rules/credit-cost.ts';
+import { creditCost, type RateVersion } from '../../domain/rules/credit-cost.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
 import { pageOf } from '../page.ts';

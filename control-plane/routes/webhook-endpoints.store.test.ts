@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deriveSecrets } from '../../infra/secrets.ts';
-import { openWebhookSecret } from '../../infra/webhook-secrets.ts';
+import { deriveSecrets } from '../../domain/secrets.ts';
+import { openWebhookSecret } from '../../domain/webhook-secrets.ts';
 import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 

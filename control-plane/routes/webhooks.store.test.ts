@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deriveSecrets, unseal } from '../../infra/secrets.ts';
+import { deriveSecrets, unseal } from '../../domain/secrets.ts';
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
 import type { EventEnvelope, WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type PrivateTargets, targetsOf } from '../../infra/private-targets.ts';
-import { type SecretOwner, sealWebhookSecret } from '../../infra/webhook-secrets.ts';
+import { type SecretOwner, sealWebhookSecret } from '../../domain/webhook-secrets.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { ENDPOINTS_MAX, type EventEnvelope, type WebhookEndpoint } from '../../schemas/resources/webhooks.ts';

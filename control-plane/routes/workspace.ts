@@ -1,4 +1,4 @@
-import { notifyChange } from '../../infra/store/notify-change.ts';
+import { notifyChange } from '../../domain/store/notify-change.ts';
 import { environmentOf, splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { Defect } from '../../schemas/failures.ts';
 import type { Workspace } from '../../schemas/resources/workspace.ts';

@@ -1,4 +1,4 @@
-import { API_KEY_COLUMNS, type ApiKeyRow } from '../../infra/store/api-keys.ts';
+import { API_KEY_COLUMNS, type ApiKeyRow } from '../../domain/store/api-keys.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';

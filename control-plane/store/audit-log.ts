@@ -1,4 +1,4 @@
-import type { AuditEntryRow } from '../../infra/store/insert-audit-entry.ts';
+import type { AuditEntryRow } from '../../domain/store/insert-audit-entry.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';
 import { readPage } from './read-page.ts';

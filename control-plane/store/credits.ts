@@ -1,5 +1,5 @@
-import type { GrantRow } from '../../infra/store/credit-grants.ts';
-import type { LedgerEntry } from '../../infra/store/credit-ledger.ts';
+import type { GrantRow } from '../../domain/store/credit-grants.ts';
+import type { LedgerEntry } from '../../domain/store/credit-ledger.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';
 import { readPage } from './read-page.ts';

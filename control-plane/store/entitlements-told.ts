@@ -1,4 +1,4 @@
-import type { ToldValues } from '../../schemas/rules/told-entitlements.ts';
+import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
 import type { Database } from '../request-context.ts';
 
 /** What a customer was told last, locked: nobody else tells it anything before the transaction has ended. */

@@ -2,7 +2,7 @@
  * Whom a change that touches many customers touches, in an order that a later look can go on with. Somebody
  * may come twice, by two subscriptions. Whoever joins after the change has seen it anyway.
  */
-import { rowsBy } from '../../infra/store/rows-by.ts';
+import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../request-context.ts';
 import type { FanoutJob, FanoutScope } from './fanout-jobs.ts';
 

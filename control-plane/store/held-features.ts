@@ -1,4 +1,4 @@
-import { rowsBy } from '../../infra/store/rows-by.ts';
+import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Database } from '../request-context.ts';
 
@@ -20,7 +20,7 @@ export interface HeldFeatureRow {
 
 /**
  * Of the subscriptions with these ids, oldest first. The rules are those of
- * schemas/rules/resolve-entitlements.ts, kept here once more: a hundred subscriptions with 20 add-ons of 500
+ * domain/rules/resolve-entitlements.ts, kept here once more: a hundred subscriptions with 20 add-ons of 500
  * are a million grants, that the server adds up in less time than it takes to send them. What several
  * subscriptions have in common is read once.
  */

@@ -1,5 +1,5 @@
-import { rowsBy } from '../../infra/store/rows-by.ts';
-import type { ToldValues } from '../../schemas/rules/told-entitlements.ts';
+import { rowsBy } from '../../domain/store/rows-by.ts';
+import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
 import type { Database } from '../request-context.ts';
 
 /** What one customer has at its moment, as it is told. */
@@ -72,7 +72,7 @@ const HELD = `WITH asked AS (
 
 /**
  * Of customers, each at a moment of its own; none of those that are archived. The rules are those of
- * schemas/rules/resolve-entitlements.ts and told-entitlements.ts, kept here once more: a customer may hold a
+ * domain/rules/resolve-entitlements.ts and told-entitlements.ts, kept here once more: a customer may hold a
  * million grants, that the server adds up in less time than it takes to send them. What the subscriptions of
  * a customer have in common is read once.
  */

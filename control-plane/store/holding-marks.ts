@@ -1,5 +1,5 @@
 /** By these a memory of what customers hold is told whether it still holds. */
-import { rowsBy } from '../../infra/store/rows-by.ts';
+import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../request-context.ts';
 
 /** Another text after whatever changed a customer's row, what it holds, the catalogue or its credits. */

@@ -1,6 +1,6 @@
-import { type SourceRow, sourceOf } from '../../infra/store/metered-terms.ts';
-import { rowsBy } from '../../infra/store/rows-by.ts';
-import type { MeteredFacts, MeteredSource } from '../../schemas/rules/metered-terms.ts';
+import { type SourceRow, sourceOf } from '../../domain/store/metered-terms.ts';
+import { rowsBy } from '../../domain/store/rows-by.ts';
+import type { MeteredFacts, MeteredSource } from '../../domain/rules/metered-terms.ts';
 import type { Database } from '../request-context.ts';
 
 /** What a customer's subscriptions and overrides say of its meters from a moment on. */
@@ -150,7 +150,7 @@ interface FactsRow extends SourceRow {
  * Of customers, at the moment of the change and at the next moments at which time changes something: by
  * customer, in the order of time. Where a later change of many is not recorded of a customer yet, what held
  * before it is not known any more: the first moment is then that of this change. The rules are those of
- * schemas/rules/resolve-entitlements.ts, kept here once more: a customer may hold a million grants.
+ * domain/rules/resolve-entitlements.ts, kept here once more: a customer may hold a million grants.
  */
 export async function readMeteredFacts(
   db: Database,

@@ -1,7 +1,7 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../infra/store/aggregate-sql.ts';
+import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
-import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../schemas/rules/credit-cost.ts';
+import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Pair } from '../usage/pair.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';

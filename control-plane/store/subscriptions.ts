@@ -1,6 +1,6 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Interval } from '../../schemas/rules/subscription-period.ts';
-import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+import type { Interval } from '../../domain/rules/subscription-period.ts';
+import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import type { Database } from '../request-context.ts';
 import { readPage } from './read-page.ts';
 
@@ -15,7 +15,7 @@ export interface SubscriptionFields {
   currentPeriodEnd: Date;
   /** From when on it counts. */
   startsAt: Date;
-  /** The lattice of its periods, see schemas/rules/subscription-period.ts. */
+  /** The lattice of its periods, see domain/rules/subscription-period.ts. */
   anchor: Date;
   interval: Interval;
   intervalCount: number;

@@ -1,4 +1,4 @@
-import type { NewEventRow } from '../../infra/store/insert-events.ts';
+import type { NewEventRow } from '../../domain/store/insert-events.ts';
 import type { EventType } from '../../schemas/event-types.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../request-context.ts';

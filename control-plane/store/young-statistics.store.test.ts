@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { readHoldings } from '../../infra/store/holdings.ts';
+import { readHoldings } from '../../domain/store/customer-grants.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';

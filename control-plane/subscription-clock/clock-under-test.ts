@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { createClockMetrics } from '../metrics.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMonths, cycleOf, later, type PeriodLength } from '../../schemas/rules/subscription-period.ts';
+import { addMonths, cycleOf, later, type PeriodLength } from '../../domain/rules/subscription-period.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 import { fieldsOfTerm } from '../subscriptions/subscription-fields.ts';
 import { dueChange } from './due-change.ts';

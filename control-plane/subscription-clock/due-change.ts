@@ -1,4 +1,4 @@
-import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { movedTo, rolledTo } from '../subscriptions/subscription-fields.ts';
 import { PROCESSOR_GRACE_MS } from './processor-grace.ts';

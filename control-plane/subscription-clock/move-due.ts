@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { endsLook, type JobTurn } from '../../infra/leased-job.ts';
+import { endsLook, type JobTurn } from '../../domain/leased-job.ts';
 import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
 import type { ClockMetrics } from '../metrics.ts';
 import type { PutOffs } from '../put-offs.ts';

@@ -1,4 +1,4 @@
-import { inJobTransaction, type JobEpoch } from '../../infra/leased-job.ts';
+import { inJobTransaction, type JobEpoch } from '../../domain/leased-job.ts';
 import type { DueSubscription } from '../store/due-subscriptions.ts';
 import { lockSubscription } from '../store/subscriptions.ts';
 import { changeSubscription } from '../subscriptions/change-subscription.ts';

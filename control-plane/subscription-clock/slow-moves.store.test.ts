@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { holdJob } from '../../infra/store/job-leases.ts';
+import { holdJob } from '../../domain/store/job-leases.ts';
 import { createPutOffs } from '../put-offs.ts';
 import { refuseRows } from '../refusal-under-test.ts';
 import type { DueSubscription } from '../store/due-subscriptions.ts';

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { endJob, holdJob, shareEpoch } from '../../infra/store/job-leases.ts';
+import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
 import { startApi } from '../api-under-test.ts';
 import { createPutOffs } from '../put-offs.ts';
 import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';

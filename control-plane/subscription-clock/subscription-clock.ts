@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { type JobTurn, type LeasedJob, startLeasedJob } from '../../infra/leased-job.ts';
+import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { ClockMetrics } from '../metrics.ts';
 import { createPutOffs } from '../put-offs.ts';

@@ -1,8 +1,8 @@
 import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
-import { isSameCourse } from '../../schemas/rules/subscription-period.ts';
-import { hasEnded } from '../../schemas/rules/subscription-status.ts';
+import { isSameCourse } from '../../domain/rules/subscription-period.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { changedFields } from '../changed-fields.ts';
 import { type ChangeContext, recordChange } from '../record-change.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';

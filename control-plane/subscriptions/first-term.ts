@@ -7,7 +7,7 @@ import {
   later,
   periodAt,
   type SubscriptionTerm,
-} from '../../schemas/rules/subscription-period.ts';
+} from '../../domain/rules/subscription-period.ts';
 import { givenMoment, requirePeriod } from './moments.ts';
 import { firstLength } from './period-length.ts';
 

@@ -1,6 +1,6 @@
 import { Rejected } from '../../schemas/failures.ts';
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
-import { hasEnded, nextStatuses, type SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+import { hasEnded, nextStatuses, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import { changedFields } from '../changed-fields.ts';
 import { illegalTransition } from '../illegal-transition.ts';
 import { readMetadata } from '../read-metadata.ts';

@@ -8,8 +8,8 @@ import {
   later,
   type PeriodLength,
   type SubscriptionTerm,
-} from '../../schemas/rules/subscription-period.ts';
-import type { SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+} from '../../domain/rules/subscription-period.ts';
+import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { endOfTerm } from './end-of-term.ts';
 import { givenMoment, requirePeriod } from './moments.ts';

@@ -5,8 +5,8 @@ import {
   cycleThrough,
   type SubscriptionTerm,
   termPeriodAt,
-} from '../../schemas/rules/subscription-period.ts';
-import { hasEnded, type SubscriptionStatus } from '../../schemas/rules/subscription-status.ts';
+} from '../../domain/rules/subscription-period.ts';
+import { hasEnded, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import type { SubscriptionFields } from '../store/subscriptions.ts';
 
 type CycleFields = Pick<SubscriptionFields, 'anchor' | 'interval' | 'intervalCount' | 'legacyIntervalMs'>;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import type { Database } from '../request-context.ts';
 import { catalogueUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 import { freshPool, type TellerOptions, tellerUnderTest } from './teller-under-test.ts';

@@ -7,7 +7,7 @@ import {
   type JobTurn,
   type LeasedJob,
   startLeasedJob,
-} from '../../infra/leased-job.ts';
+} from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { TellerMetrics } from '../metrics.ts';
 import { createPutOffs, type PutOffs } from '../put-offs.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { readMeteredTerms } from '../../infra/store/metered-terms.ts';
+import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
 import { calendarSpan } from '../../schemas/primitives/calendar.ts';
-import { meteredPeriod } from '../../schemas/rules/metered-terms.ts';
+import { meteredPeriod } from '../../domain/rules/metered-terms.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
 import { lockTold } from '../store/entitlements-told.ts';

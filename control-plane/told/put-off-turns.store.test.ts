@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { refuseRows } from '../refusal-under-test.ts';
 import type { Database } from '../request-context.ts';

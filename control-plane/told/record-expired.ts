@@ -1,4 +1,4 @@
-import { insertAuditEntries } from '../../infra/store/insert-audit-entry.ts';
+import { insertAuditEntries } from '../../domain/store/insert-audit-entry.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { shownOverride } from '../overrides/shown-override.ts';
 import type { Database } from '../request-context.ts';

@@ -3,15 +3,15 @@ import {
   readTermsOfCustomers,
   replaceMeteredTerms,
   type TermOfCustomer,
-} from '../../infra/store/metered-terms.ts';
-import { markMeters } from '../../infra/store/settlement-marks.ts';
+} from '../../domain/store/metered-terms.ts';
+import { markMeters } from '../../domain/store/settlement-marks.ts';
 import {
   isSameTerm,
   type MeteredTerm,
   meteredPeriod,
   termAfter,
   UNMETERED,
-} from '../../schemas/rules/metered-terms.ts';
+} from '../../domain/rules/metered-terms.ts';
 import type { Database } from '../request-context.ts';
 import { type FoundFacts, type MomentFacts, readMeteredFacts } from '../store/metered-facts.ts';
 

@@ -1,6 +1,6 @@
-import { markFeatures } from '../../infra/store/settlement-marks.ts';
-import { type ToldEvent, tellEvents } from '../../infra/tell-events.ts';
-import { type ToldValues, toldChanges } from '../../schemas/rules/told-entitlements.ts';
+import { markFeatures } from '../../domain/store/settlement-marks.ts';
+import { type ToldEvent, tellEvents } from '../../domain/emit-events.ts';
+import { type ToldValues, toldChanges } from '../../domain/rules/entitlement-changes.ts';
 import type { Database } from '../request-context.ts';
 import { type ToldRow, writeTold } from '../store/entitlements-told.ts';
 import { readHeldValues } from '../store/held-values.ts';

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { migratePostgres, readMigrations } from '../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { lockTold } from '../store/entitlements-told.ts';
 import { tellCustomers } from './tell-customers.ts';
 

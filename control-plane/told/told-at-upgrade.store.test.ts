@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { migratePostgres, readMigrations } from '../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../infra/workspace.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { toldUnderTest } from './told-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { ToldValues } from '../../schemas/rules/told-entitlements.ts';
+import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
 import { type ApiAnswer, type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
 import { type HeardChange, toldUnderTest } from './told-under-test.ts';

@@ -1,4 +1,4 @@
-import { notifyChange } from '../../infra/store/notify-change.ts';
+import { notifyChange } from '../../domain/store/notify-change.ts';
 import type { ChangeContext } from '../record-change.ts';
 import { touchTold } from '../store/entitlements-told.ts';
 import { askForFanout, type FanoutScope } from '../store/fanout-jobs.ts';

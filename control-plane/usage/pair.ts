@@ -1,4 +1,4 @@
-import { readMeteredTerms } from '../../infra/store/metered-terms.ts';
+import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { RequestContext } from '../request-context.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';

@@ -2,11 +2,11 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
-import { parseApiKey } from '../../schemas/rules/api-key.ts';
+import { parseApiKey } from '../../domain/rules/api-key.ts';
 import { createPool } from '../postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
-import { hashApiKey } from '../secrets.ts';
-import type { WorkspaceKeys } from '../workspace.ts';
+import { hashApiKey } from '../../domain/secrets.ts';
+import type { WorkspaceKeys } from '../../domain/workspace.ts';
 import { readArguments } from './read-arguments.ts';
 import { AdminRefusal, runCommand } from './run-command.ts';
 

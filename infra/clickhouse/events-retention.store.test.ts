@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { EVENTS_RETENTION_DAYS_MAX, keptMonthsFromMs } from '../../schemas/rules/events-retention.ts';
+import { EVENTS_RETENTION_DAYS_MAX, keptMonthsFromMs } from '../../domain/rules/events-retention.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';

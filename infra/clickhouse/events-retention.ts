@@ -1,7 +1,7 @@
 import type { Warehouse } from '../ports/warehouse.ts';
 
 /**
- * Both tables forget by whole months of occurredAt, the same ones at the same moment (schemas/rules/
+ * Both tables forget by whole months of occurredAt, the same ones at the same moment (domain/rules/
  * events-retention.ts): a counter adds hours of one to edges of the other.
  */
 const TABLES = [

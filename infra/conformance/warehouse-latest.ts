@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { arrivalText } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { AGGREGATE_SQL } from '../store/aggregate-sql.ts';
+import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
 import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { billingPeriod } from '../rules/billing-period.ts';
+import { billingPeriod } from '../../domain/rules/billing-period.ts';
 import { CALENDAR_WINDOWS, calendarSpan, HOUR_MS, splitByHours } from './calendar.ts';
 
 // Breaks that turn it red: a week from Sunday; local time in place of UTC; floor and ceil swapped in the

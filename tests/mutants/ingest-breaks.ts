@@ -227,12 +227,12 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'known-keys-not-kept',
     promises: [8],
     why: 'with Postgres away every request is refused ten seconds later',
-    module: 'infra/key-cache',
+    module: 'domain/api-key-cache',
     find: 'if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;',
     replace: 'throw error;',
     provedBy: [
       {
-        test: 'infra/key-cache.test.ts',
+        test: 'domain/api-key-cache.test.ts',
         title: 'while Postgres is away a known key goes on for 10 minutes, an unknown one is Transient',
         stopsWith: /^Postgres is away\.$/,
       },
@@ -242,12 +242,12 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'look-up-waited-for-without-end',
     promises: [8],
     why: 'with Postgres hanging every request hangs with it, those of known keys too',
-    module: 'infra/key-cache',
+    module: 'domain/api-key-cache',
     find: 'return told(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));',
     replace: 'return told(await recheck(text, entry));',
     provedBy: [
       {
-        test: 'infra/key-cache.test.ts',
+        test: 'domain/api-key-cache.test.ts',
         title: 'a look-up that hangs holds up one request for a moment, and the next not at all',
       },
     ],

@@ -10,7 +10,7 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'limit-of-now',
     promises: [21],
     why: 'usage that was covered burns once its limit falls or ends',
-    module: 'schemas/rules/billed-periods',
+    module: 'domain/rules/billed-periods',
     find: 'const term = termAt(terms, span.fromMs);',
     replace: 'const term = terms.at(-1);',
     provedBy: [
@@ -37,12 +37,12 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'given-back-before-the-unpaid-rest',
     promises: [21],
     why: 'a grant is filled again while another meter has usage that nothing has paid',
-    module: 'schemas/rules/credit-uses',
+    module: 'domain/rules/credit-uses',
     find: 'const others = [...uses.keys()].filter((key) => key !== meterKey);',
     replace: "const others = [...uses.keys()].filter((key) => key === '');",
     provedBy: [
       {
-        test: 'schemas/rules/credit-uses.test.ts',
+        test: 'domain/rules/credit-uses.test.ts',
         title: 'goes unit by unit to what is unpaid, of whichever meter, then to the last grant that paid',
       },
     ],
@@ -51,12 +51,12 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'given-back-to-the-first-grant',
     promises: [21],
     why: 'what paid first is filled again, and expires instead of what paid last',
-    module: 'schemas/rules/credit-uses',
+    module: 'domain/rules/credit-uses',
     find: 'const backwards = [...burnOrder].reverse();',
     replace: 'const backwards = [...burnOrder];',
     provedBy: [
       {
-        test: 'infra/credits/random-histories.store.test.ts',
+        test: 'domain/credits/random-histories.store.test.ts',
         title: 'a wallet agrees with a naive one over random histories, and its ledger sums to it',
       },
     ],
@@ -105,12 +105,12 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'period-begun-earlier',
     promises: [21],
     why: 'usage of a past period is counted in the running one as well, once its cycle is changed',
-    module: 'schemas/rules/metered-terms',
+    module: 'domain/rules/metered-terms',
     find: 'return Math.max(open, source?.period.fromMs ?? open);',
     replace: 'return source?.period.fromMs ?? open;',
     provedBy: [
       {
-        test: 'schemas/rules/metered-terms.test.ts',
+        test: 'domain/rules/metered-terms.test.ts',
         title: 'begin with another subscription, and go on where the same one comes back',
       },
     ],

@@ -8,7 +8,7 @@ import { Pool } from 'pg';
 import { pino } from 'pino';
 import { type Closer, createCloser } from '../../infra/closer.ts';
 import { poll } from '../../infra/poll.ts';
-import type { WorkspaceKeys } from '../../infra/workspace.ts';
+import type { WorkspaceKeys } from '../../domain/workspace.ts';
 import { environmentOf, type Mode } from '../../schemas/primitives/environment.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
 import { type PostgresProcess, startPostgresProcess } from '../faults/outage/postgres-process.ts';

@@ -11,7 +11,7 @@ import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
 import { startEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
 import { migratePostgres } from '../../../infra/postgres/migrate.ts';
 import { createPool } from '../../../infra/postgres/pool.ts';
-import { checkServerSecret, ensureIdentityKey } from '../../../infra/secrets.ts';
+import { checkServerSecret, ensureIdentityKey } from '../../../domain/secrets.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { createIdentity } from '../../../ingest/identity.ts';

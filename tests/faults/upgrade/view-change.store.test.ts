@@ -8,7 +8,7 @@ import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts
 import { createClickHouseWarehouse } from '../../../infra/clickhouse/clickhouse-warehouse.ts';
 import { eventLines, type TestEvent } from '../../support/event-line.ts';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
-import { AGGREGATE_SQL } from '../../../infra/store/aggregate-sql.ts';
+import { AGGREGATE_SQL } from '../../../domain/store/aggregate-sql.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { arrivalText } from '../../../schemas/stored/event-row.ts';
 

@@ -1,0 +1,171 @@
+import type { ChangeNote } from '../schemas/stored/channels.ts';
+import type { Refusal } from '../schemas/error-codes.ts';
+import { Transient } from '../schemas/failures.ts';
+import { parseApiKey } from './rules/api-key.ts';
+import { KEY_REFUSALS } from './rules/key-refusals.ts';
+import { createLookUps, inTime, type LookUp } from '../infra/look-ups.ts';
+import type { Clock } from '../infra/ports/clock.ts';
+
+/** A key as the store knows it. */
+export interface StoredKey {
+  id: string;
+  environment: string;
+  kind: 'secret' | 'publishable';
+  scopes: string[];
+  expiresAtMs: number | undefined;
+  revoked: boolean;
+}
+
+export interface KeyCacheDeps {
+  /** Looks one key up. Undefined when nothing has it; throws Transient while Postgres is away. */
+  load(text: string): Promise<StoredKey | undefined>;
+  clock: Clock;
+}
+
+export interface KeyCache {
+  /** Who asks, or why not. From memory at once for a key that was used lately; throws Transient. */
+  authenticate(text: string): StoredKey | Refusal | Promise<StoredKey | Refusal>;
+  /** The same of one that was looked up in the last seconds and is good; for anything else authenticate. */
+  known(text: string): StoredKey | undefined;
+  forget(note: ChangeNote): void;
+  clear(): void;
+}
+
+interface Entry {
+  key: StoredKey;
+  checkedAtMs: number;
+  /** While this look-up runs no second one starts. */
+  checking: Promise<StoredKey | undefined> | undefined;
+  /** After a failed look-up the next one waits a moment, so that a hanging Postgres delays few requests. */
+  retryAtMs: number;
+}
+
+/** When a look-up began: of what was changed since then it may know nothing. */
+interface Moment {
+  generation: number;
+  atMs: number;
+}
+
+const ENTRIES_MAX = 10_000;
+/** Revocation reaches us by NOTIFY; the re-check is the net and keeps the promise of 10 s. */
+const RECHECK_AFTER_MS = 5_000;
+const STALE_AFTER_MS = 9_000;
+/** While Postgres is away a key that was good goes on this long (architecture, §5). */
+const AWAY_MS_MAX = 600_000;
+const RETRY_AFTER_MS = 1_000;
+/** A Postgres that hangs answers after 12 s: a request with a key that was good does not wait for that. */
+const RECHECK_PATIENCE_MS = 300;
+
+export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
+  const memory = createMemory(clock);
+  const firstLoads = createFirstLoads(load, memory, createLookUps(clock));
+  const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
+  const told = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REFUSALS.unknown);
+  const firstLoad = async (text: string) => told(await firstLoads.load(text));
+
+  function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
+    const asked = memory.moment();
+    entry.checking ??= load(text)
+      .then((key) => memory.learn(text, key, asked))
+      .catch((error: unknown) => {
+        entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
+        entry.checking = undefined;
+        throw error;
+      });
+    return entry.checking;
+  }
+
+  async function rechecked(text: string, entry: Entry): Promise<StoredKey | Refusal> {
+    try {
+      return told(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));
+    } catch (error) {
+      entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
+      const age = clock.monotonicMs() - entry.checkedAtMs;
+      if (!(error instanceof Transient) || age > AWAY_MS_MAX) throw error;
+      return judge(entry.key);
+    }
+  }
+
+  const clear = (): void => {
+    memory.clear();
+    firstLoads.clear();
+  };
+
+  return {
+    authenticate(text) {
+      const entry = memory.find(text);
+      if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REFUSALS.unknown;
+      const now = clock.monotonicMs();
+      const age = now - entry.checkedAtMs;
+      if (age < RECHECK_AFTER_MS) return judge(entry.key);
+      const waiting = now < entry.retryAtMs;
+      if (age > AWAY_MS_MAX && waiting) throw new Transient('keys_unavailable', 'Keys cannot be looked up.');
+      if (age < STALE_AFTER_MS || waiting) {
+        if (!waiting) recheck(text, entry).catch(() => undefined); // its failure is in retryAtMs
+        return judge(entry.key);
+      }
+      return rechecked(text, entry);
+    },
+    known: (text) => goodKey(memory.find(text), clock),
+    forget({ kind }) {
+      if (kind === 'key') clear(); // changes of keys are rare: the whole shelf is the simplest net
+    },
+    clear,
+  };
+}
+
+function judgeAt(key: StoredKey, nowMs: number): StoredKey | Refusal {
+  if (key.revoked) return KEY_REFUSALS.revoked;
+  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REFUSALS.expired : key;
+}
+
+/** Where nothing has to be asked or refused. */
+function goodKey(entry: Entry | undefined, clock: Clock): StoredKey | undefined {
+  if (!entry || clock.monotonicMs() - entry.checkedAtMs >= RECHECK_AFTER_MS) return undefined;
+  const found = judgeAt(entry.key, clock.nowMs());
+  return 'code' in found ? undefined : found;
+}
+
+type Memory = ReturnType<typeof createMemory>;
+
+/** What was looked up. An answer that was asked for before the last note is used once, but not kept. */
+function createMemory(clock: Clock) {
+  const entries = new Map<string, Entry>();
+  let generation = 0;
+  return {
+    find: (text: string) => entries.get(text),
+    moment: (): Moment => ({ generation, atMs: clock.monotonicMs() }),
+    learn(text: string, key: StoredKey | undefined, asked: Moment): StoredKey | undefined {
+      if (!key) entries.delete(text);
+      if (!key || asked.generation !== generation) return key;
+      if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+      entries.set(text, { key, checkedAtMs: asked.atMs, checking: undefined, retryAtMs: 0 });
+      return key;
+    },
+    clear(): void {
+      generation++;
+      entries.clear();
+    },
+  };
+}
+
+/** One look-up at a time for each new key. Who asks after a note must not be told what was true before it. */
+function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: LookUp) {
+  const loads = new Map<string, Promise<StoredKey | undefined>>();
+
+  function start(text: string): Promise<StoredKey | undefined> {
+    const asked = memory.moment();
+    const loading = load(text)
+      .then((key) => memory.learn(text, key, asked))
+      .finally(() => {
+        if (loads.get(text) === loading) loads.delete(text);
+      });
+    loads.set(text, loading);
+    return loading;
+  }
+
+  return {
+    load: (text: string) => lookUp(() => loads.get(text) ?? start(text)),
+    clear: () => loads.clear(),
+  };
+}

@@ -1,0 +1,25 @@
+import type { CreditGrant } from '../../schemas/resources/credits.ts';
+import { creditText, creditUnits } from '../rules/credit-units.ts';
+import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { GrantRow } from '../store/credit-grants.ts';
+
+/** As answers and the audit log show it. */
+export function shownGrant(row: GrantRow): CreditGrant {
+  const { id, customerId, reason, priority, expiresAt, createdAt } = row;
+  return {
+    id,
+    customerId,
+    amount: shownCredits(row.amount),
+    remaining: shownCredits(row.remaining),
+    reason,
+    priority,
+    ...(expiresAt === null ? {} : { expiresAt: timestampText(expiresAt.getTime()) }),
+    createdAt: timestampText(createdAt.getTime()),
+  };
+}
+
+/** Of a column: Postgres keeps zeros behind the point. */
+export function shownCredits(text: string) {
+  return exactNumber(creditText(creditUnits(text)));
+}

@@ -1,0 +1,113 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
+import type { Clock } from '../infra/ports/clock.ts';
+import { readJobRuns } from './store/job-leases.ts';
+import { createWakeup } from '../infra/wakeup.ts';
+
+/** A leased job, as an operator is told of it when it stands still. */
+export interface WatchedJob {
+  job: string;
+  /** At most so long between two of its looks. */
+  everyMs: number;
+  /** What does not happen without it, in words. */
+  stops: string;
+}
+
+/** Tells which jobs stand still, whichever process should do them. */
+export interface JobWatch {
+  /** In words, for readyz; undefined while all of them go on. */
+  stalled(): string | undefined;
+}
+
+export interface JobWatchDeps {
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+}
+
+const LOOK_EVERY_MS = 5_000;
+
+/** Looks each five seconds how often each job came to its end. */
+export function startJobWatch(
+  { pool, clock, log }: JobWatchDeps,
+  jobs: readonly WatchedJob[],
+): JobWatch & { close(): Promise<void> } {
+  const closing = createWakeup();
+  const watch = createJobWatch({ clock, log }, jobs);
+  let isClosing = false;
+
+  async function keepLooking(): Promise<void> {
+    while (!isClosing) {
+      await readJobRuns(pool).then(watch.saw, (err: unknown) =>
+        log.debug({ err }, 'cannot see how jobs go on'),
+      );
+      await closing.wait(LOOK_EVERY_MS);
+    }
+  }
+
+  const looking = keepLooking();
+  return {
+    stalled: watch.stalled,
+    async close() {
+      isClosing = true;
+      closing.wake();
+      await looking;
+    },
+  };
+}
+
+/** So many looks of its own may a job miss. */
+const LOOKS_MISSED_MAX = 5;
+/** Longer than a lease that has to run out first, and a store that is away for a moment. */
+const STALLED_MS_MIN = 60_000;
+
+/**
+ * Judges by a clock that never goes back: what stands still because of clocks is told, too. While Postgres
+ * does not answer nothing is known, and readyz names Postgres.
+ */
+export function createJobWatch(
+  { clock, log }: Omit<JobWatchDeps, 'pool'>,
+  jobs: readonly WatchedJob[],
+): JobWatch & { saw(runs: ReadonlyMap<string, number>): void } {
+  const startedAtMs = clock.monotonicMs();
+  const seen = new Map<string, { runs: number; sinceMs: number }>();
+  const told = new Set<string>();
+  let knownAtMs = startedAtMs;
+
+  /** 0 while it goes on, as far as is known. */
+  function stalledMs({ job, everyMs }: WatchedJob): number {
+    const forMs = knownAtMs - (seen.get(job)?.sinceMs ?? startedAtMs);
+    return forMs > Math.max(STALLED_MS_MIN, LOOKS_MISSED_MAX * everyMs) ? forMs : 0;
+  }
+
+  function tell(one: WatchedJob): void {
+    const forMs = stalledMs(one);
+    if (forMs > 0 && !told.has(one.job)) log.error({ job: one.job, forMs }, 'a job stands still');
+    if (forMs > 0) told.add(one.job);
+    else told.delete(one.job);
+  }
+
+  function sentenceOf(one: WatchedJob): string[] {
+    const forMs = stalledMs(one);
+    if (forMs === 0) return [];
+    const since = timestampText(clock.nowMs() - Math.round(forMs));
+    return [
+      `the job ${one.job} has made no progress since ${since}: ${one.stops}. The log of a control plane ` +
+        'says why ("a job could not be done"); if none does, restart the control planes',
+    ];
+  }
+
+  return {
+    stalled: () => jobs.flatMap(sentenceOf).join('; ') || undefined,
+    saw(runs) {
+      knownAtMs = clock.monotonicMs();
+      for (const [job, now] of runs) {
+        const last = seen.get(job);
+        // The first number tells nothing: it may be as old as the last start.
+        if (last?.runs !== now) seen.set(job, { runs: now, sinceMs: last ? knownAtMs : startedAtMs });
+      }
+      jobs.forEach(tell);
+    },
+  };
+}

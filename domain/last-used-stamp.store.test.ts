@@ -1,0 +1,107 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startStopwatch } from '../tests/support/stopwatch.ts';
+import { createLastUsedStamp, type LastUsedStamp } from './last-used-stamp.ts';
+import { createPool, inTransaction } from '../infra/postgres/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
+import { newWorkspaceKeys, writeWorkspace } from './workspace.ts';
+
+/*
+ * Seen red with: the bound left out; what failed not tried again; an older stamp written over a newer one; a
+ * stop that waits four times as long.
+ */
+const log = pino({ level: 'silent' });
+const FAR = 3_600_000;
+
+let database: TestDatabase;
+let pool: Pool;
+let ids: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, name: 'test', log });
+  const pepper = Buffer.alloc(32);
+  const workspace = { name: 'Test', keys: newWorkspaceKeys(), pepper };
+  await inTransaction(pool, (client) => writeWorkspace(client, workspace));
+  ids = (await pool.query<{ id: string }>('SELECT id FROM api_keys ORDER BY id')).rows.map(({ id }) => id);
+});
+
+beforeEach(async () => {
+  await pool.query('UPDATE api_keys SET last_used_at = NULL');
+});
+
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+async function stamped(): Promise<Array<number | undefined>> {
+  const { rows } = await pool.query<{ at: Date | null }>(
+    'SELECT last_used_at AS at FROM api_keys ORDER BY id',
+  );
+  return rows.map(({ at }) => at?.getTime());
+}
+
+function see(stamp: LastUsedStamp, ...seen: Array<[at: number, atMs: number]>): void {
+  for (const [at, atMs] of seen) stamp.saw(ids[at] ?? '', atMs);
+}
+
+it('stamps the newest use of each key when it is closed', async () => {
+  const stamp = createLastUsedStamp(pool, log, { everyMs: FAR });
+  see(stamp, [0, 1_000], [1, 2_000], [0, 3_000]);
+  await stamp.close();
+  expect(await stamped()).toEqual([3_000, 2_000, undefined, undefined]);
+});
+
+it('stamps at its interval, and never back in time: both tiers see the same keys', async () => {
+  const newStamp = () => createLastUsedStamp(pool, log, { everyMs: 20 });
+  const [one, other] = [newStamp(), newStamp()];
+  see(one, [0, 3_000]);
+  await expect.poll(stamped, { timeout: 20_000 }).toEqual([3_000, undefined, undefined, undefined]);
+  see(other, [0, 2_500], [2, 4_000]);
+  await expect.poll(stamped, { timeout: 20_000 }).toEqual([3_000, undefined, 4_000, undefined]);
+  await Promise.all([one.close(), other.close()]);
+});
+
+it('tries again what Postgres did not take', async () => {
+  let refused = 0;
+  let isAway = true;
+  const refuse = () => {
+    refused += 1;
+    return Promise.reject(new Error('away'));
+  };
+  const stamp = createLastUsedStamp(
+    poolWith(() => (isAway ? refuse : undefined)),
+    log,
+    { everyMs: 10 },
+  );
+  see(stamp, [3, 5_000]);
+  await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(0);
+  isAway = false;
+  await expect.poll(async () => (await stamped())[3], { timeout: 20_000 }).toBe(5_000);
+  await stamp.close();
+});
+
+it('holds a bounded number of keys', async () => {
+  const stamp = createLastUsedStamp(pool, log, { everyMs: FAR, keysMax: 2 });
+  see(stamp, [0, 7_000], [1, 7_000], [2, 7_000], [0, 8_000]);
+  await stamp.close();
+  expect(await stamped()).toEqual([8_000, 7_000, undefined, undefined]);
+});
+
+it('closes in a second while Postgres hangs', async () => {
+  const hanging = poolWith(() => () => new Promise(() => undefined));
+  const stamp = createLastUsedStamp(hanging, log, { everyMs: FAR });
+  see(stamp, [0, 9_000]);
+  const passedMs = startStopwatch();
+  await stamp.close();
+  expect(passedMs()).toBeLessThan(2_000);
+});
+
+/** The pool with another `query`, as long as there is one. */
+function poolWith(query: () => (() => Promise<unknown>) | undefined): Pool {
+  return new Proxy(pool, {
+    get: (target, name) => (name === 'query' && query()) || Reflect.get(target, name).bind(target),
+  });
+}

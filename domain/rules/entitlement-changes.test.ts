@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exactNumber, numberText } from '../../schemas/primitives/exact-json.ts';
+import type { EffectiveEntitlement } from './resolve-entitlements.ts';
+import { type ToldChange, type ToldValue, toldChanges, toldValues } from './entitlement-changes.ts';
+
+/*
+ * What is told of a customer's entitlements. Breaks that turn it red: null told of a limit that is gone, a
+ * limit of 0 told as allowed, one that is soft told as not, the sum of a value compared as a number.
+ */
+const value = fc.oneof(
+  fc.constant(true as const),
+  fc.constant(null),
+  fc.constantFrom('0', '1', '10', '10.5', '999999999999999'),
+);
+// Names that every object has, too.
+const key = fc.constantFrom('sso', 'seats', 'calls', 'constructor', 'toString');
+const values = fc.dictionary(key, value, { maxKeys: 5 });
+
+describe('what is told', () => {
+  it('brings a receiver from what it was told to what is held, and says nothing else', () => {
+    fc.assert(
+      fc.property(values, values, (told, held) => {
+        const changes = toldChanges(told, held);
+        expect(changes.reduce(heard, new Map(Object.entries(told)))).toEqual(new Map(Object.entries(held)));
+        expect(new Set(changes.map(({ featureKey }) => featureKey)).size).toBe(changes.length);
+        for (const { featureKey } of changes)
+          expect(valueAt(held, featureKey)).not.toBe(valueAt(told, featureKey));
+        expect(toldChanges(held, held)).toEqual([]);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('of a feature that is gone is that it is worth false or 0, never null, which is unlimited', () => {
+    expect(toldChanges({ sso: true, seats: '5', storage: null }, {})).toEqual([
+      { featureKey: 'sso', allowed: false, effectiveValue: false },
+      { featureKey: 'seats', allowed: false, effectiveValue: exactNumber('0') },
+      { featureKey: 'storage', allowed: false, effectiveValue: exactNumber('0') },
+    ]);
+  });
+
+  it('of a feature that is held is its value, to the last digit', () => {
+    expect(
+      toldChanges({ seats: '1' }, { sso: true, seats: '123456789.000000000001', storage: null }),
+    ).toEqual([
+      { featureKey: 'sso', allowed: true, effectiveValue: true },
+      { featureKey: 'seats', allowed: true, effectiveValue: exactNumber('123456789.000000000001') },
+      { featureKey: 'storage', allowed: true, effectiveValue: null },
+    ]);
+  });
+
+  it('as allowed is what a check may allow: true, more than 0, unlimited, and 0 where it is soft', () => {
+    const features = new Map(
+      Object.entries({
+        sso: held({ type: 'boolean', value: true }),
+        audit: held({ type: 'boolean', value: false }),
+        seats: held({ value: '5' }),
+        none: held({ value: '0' }),
+        soft: held({ value: '0', soft: true }),
+        storage: held({ value: null }),
+      }),
+    );
+    expect(toldValues({ features, withheld: new Map(), standing: 'counts' })).toEqual({
+      sso: true,
+      seats: '5',
+      soft: '0',
+      storage: null,
+    });
+  });
+});
+
+/** As a receiver keeps it. */
+function heard(kept: Map<string, ToldValue>, change: ToldChange): Map<string, ToldValue> {
+  const { featureKey, allowed, effectiveValue } = change;
+  if (!allowed) kept.delete(featureKey);
+  else kept.set(featureKey, numberText(effectiveValue) ?? (effectiveValue as true | null));
+  return kept;
+}
+
+function valueAt(of: Record<string, ToldValue>, featureKey: string): ToldValue | undefined {
+  return Object.hasOwn(of, featureKey) ? of[featureKey] : undefined;
+}
+
+function held(fields: Partial<EffectiveEntitlement>): EffectiveEntitlement {
+  return {
+    type: 'limit',
+    meterKey: null,
+    value: null,
+    soft: false,
+    sources: ['plan:a'],
+    contributions: [],
+    isOverride: false,
+    graceEndsMs: undefined,
+    ...fields,
+  };
+}

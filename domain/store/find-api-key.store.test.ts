@@ -1,0 +1,51 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Transient } from '../../schemas/failures.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
+import { findApiKey } from './find-api-key.ts';
+
+const log = pino({ level: 'silent' });
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, name: 'key-test', log });
+  await pool.query("INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')");
+  await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')");
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+test('a key is found by its hash, with its scopes, end and revocation', async () => {
+  const expiresAt = new Date('2027-01-01T00:00:00.000Z');
+  const insert = (id: string, expires: Date | null, revoked: Date | null) =>
+    pool.query(
+      `INSERT INTO api_keys (id, environment, kind, hash, last4, scopes, expires_at, revoked_at)
+       VALUES ($1, 'ws_a:live', 'secret', $2, 'abcd', $3, $4, $5)`,
+      [id, Buffer.from(id), ['usage:write', 'usage:read'], expires, revoked],
+    );
+  await insert('key_a', null, null);
+  await insert('key_b', expiresAt, new Date());
+  const known = { environment: 'ws_a:live', kind: 'secret', scopes: ['usage:write', 'usage:read'] };
+  expect(await findApiKey(pool, Buffer.from('key_a'))).toEqual({
+    ...known,
+    ...{ id: 'key_a', expiresAtMs: undefined, revoked: false },
+  });
+  expect(await findApiKey(pool, Buffer.from('key_b'))).toEqual({
+    ...known,
+    ...{ id: 'key_b', expiresAtMs: expiresAt.getTime(), revoked: true },
+  });
+  expect(await findApiKey(pool, Buffer.from('key_c'))).toBeUndefined();
+});
+
+test('while Postgres is away a look-up is Transient', async () => {
+  const away = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
+  await expect(findApiKey(away, Buffer.from('key_a'))).rejects.toBeInstanceOf(Transient);
+  await away.end();
+});

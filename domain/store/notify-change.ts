@@ -1,0 +1,16 @@
+import type { Pool, PoolClient } from 'pg';
+import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
+import { sendNotes } from './send-invalidations.ts';
+
+/** Tells every cache, when this transaction commits, that a row it may hold has changed. */
+export async function notifyChange(db: Pool | PoolClient, note: ChangeNote): Promise<void> {
+  await notifyChanges(db, [note]);
+}
+
+/** The same of several rows. */
+export async function notifyChanges(db: Pool | PoolClient, notes: readonly ChangeNote[]): Promise<void> {
+  await sendNotes(
+    db,
+    notes.map((note) => ({ channel: CHANNELS.changes, payload: JSON.stringify(note) })),
+  );
+}

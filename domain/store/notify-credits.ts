@@ -1,0 +1,13 @@
+import type { Pool, PoolClient } from 'pg';
+import { CHANNELS, type CreditsNote, NOTED_CUSTOMERS_MAX } from '../../schemas/stored/channels.ts';
+import { type Note, sendNotes } from './send-invalidations.ts';
+
+/** Tells every memory, when this transaction commits, whose credits it moved; in notes of many customers. */
+export async function notifyCredits(db: Pool | PoolClient, customerIds: readonly string[]): Promise<void> {
+  const notes: Note[] = [];
+  for (let at = 0; at < customerIds.length; at += NOTED_CUSTOMERS_MAX) {
+    const note: CreditsNote = { customerIds: customerIds.slice(at, at + NOTED_CUSTOMERS_MAX) };
+    notes.push({ channel: CHANNELS.credits, payload: JSON.stringify(note) });
+  }
+  await sendNotes(db, notes);
+}
