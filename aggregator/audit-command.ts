@@ -4,8 +4,8 @@
  */
 import { pino } from 'pino';
 import { readEnv, toConfig } from '../infra/config.ts';
-import { dataDirAt } from '../infra/data-dir.ts';
-import { readEndpoints } from '../infra/endpoints-file.ts';
+import { dataDirAt } from '../infra/platform/data-dir.ts';
+import { readEndpoints } from '../infra/platform/endpoints-file.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { AUDIT_EXIT, askAudit } from './audit/ask-audit.ts';
 

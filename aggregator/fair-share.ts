@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { createWakeup } from '../infra/wakeup.ts';
+import { createWakeup } from '../infra/platform/wakeup.ts';
 import { WHOLE_LOG } from './store/leases.ts';
 import { removeMember, renewMember, type Sharing } from './store/load-members.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventLine, TEST_NOW_MS } from '../tests/support/event-line.ts';
 import { frameOf } from '../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
-import { poll } from '../infra/poll.ts';
+import { poll } from '../infra/platform/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../infra/ports/warehouse.ts';
 import { markForSettlement } from '../domain/store/settlement-marks.ts';

@@ -1,5 +1,5 @@
 import type { EventLogReader } from '../infra/ports/event-log.ts';
-import type { Wakeup } from '../infra/wakeup.ts';
+import type { Wakeup } from '../infra/platform/wakeup.ts';
 import { EVENT_TWICE } from '../schemas/alarm-codes.ts';
 import { Fatal } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';

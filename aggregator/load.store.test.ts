@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
-import { poll } from '../infra/poll.ts';
+import { poll } from '../infra/platform/poll.ts';
 import { CHANNELS } from '../schemas/stored/channels.ts';
 import { Transient } from '../schemas/failures.ts';
 import {

@@ -1,16 +1,16 @@
 /** The aggregator as a process of its own, beside any number of others: `npm run aggregator`. */
 import { randomUUID } from 'node:crypto';
 import { createControlServer } from '../infra/control-server.ts';
-import type { Check } from '../infra/judge-checks.ts';
-import { createMetrics } from '../infra/metrics.ts';
-import { createOperatorAccess } from '../infra/operator-access.ts';
+import type { Check } from '../infra/platform/health-checks.ts';
+import { createMetrics } from '../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../infra/platform/operator-access.ts';
 import { openOperatorPort } from '../infra/operator-port.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { rolePages } from '../infra/role-door.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from '../infra/role-stores.ts';
-import { storesChecks } from '../infra/stores-checks.ts';
+import { storesChecks } from '../infra/platform/store-checks.ts';
 import { openLoad } from './open-load.ts';
 
 await runRole('aggregator', async (context) => {

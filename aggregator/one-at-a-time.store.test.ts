@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { TEST_NOW_MS } from '../tests/support/event-line.ts';
 import { frameOf, type LoggedEvent } from '../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../tests/support/load-stores.ts';
-import { poll } from '../infra/poll.ts';
+import { poll } from '../infra/platform/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { events, exactly, ranges, withInsert } from './aggregator-under-test.ts';
 import { addFrame, emptyBlock } from './block.ts';

@@ -6,7 +6,7 @@ import type { Standstill } from '../infra/ports/warehouse.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import type { Relational } from '../infra/relational.ts';
 import type { RoleContext } from '../infra/role-process.ts';
-import { whenThere } from '../infra/when-there.ts';
+import { whenThere } from '../infra/platform/retry-until-available.ts';
 import { Fatal } from '../schemas/failures.ts';
 import { keepMending } from './audit/mend-damage.ts';
 import { createKnownWarehouse, keepStamping } from './known-warehouse.ts';

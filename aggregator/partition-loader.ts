@@ -1,5 +1,5 @@
 import { asTransient } from '../infra/postgres/unavailable.ts';
-import { createWakeup } from '../infra/wakeup.ts';
+import { createWakeup } from '../infra/platform/wakeup.ts';
 import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Lease, takeLease } from './lease.ts';

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { poll } from '../infra/poll.ts';
+import { poll } from '../infra/platform/poll.ts';
 import type { Standstill } from '../infra/ports/warehouse.ts';
 import { Transient } from '../schemas/failures.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from './aggregator-options.ts';

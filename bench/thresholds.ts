@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
-import { dataDirAt } from '../infra/data-dir.ts';
-import { readEndpoints } from '../infra/endpoints-file.ts';
+import { dataDirAt } from '../infra/platform/data-dir.ts';
+import { readEndpoints } from '../infra/platform/endpoints-file.ts';
 import { type Api, createApi } from '../tests/support/api.ts';
 import { percentile } from '../tests/support/freshness-probe.ts';
 import { type Instance, startInstance } from '../tests/support/instance.ts';

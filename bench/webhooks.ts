@@ -6,8 +6,8 @@
  */
 import { setTimeout as pass } from 'node:timers/promises';
 import { Client } from 'pg';
-import { dataDirAt } from '../infra/data-dir.ts';
-import { readEndpoints } from '../infra/endpoints-file.ts';
+import { dataDirAt } from '../infra/platform/data-dir.ts';
+import { readEndpoints } from '../infra/platform/endpoints-file.ts';
 import { createApi } from '../tests/support/api.ts';
 import { type Instance, startInstance } from '../tests/support/instance.ts';
 import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';

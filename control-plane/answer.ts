@@ -1,8 +1,8 @@
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { asTransient } from '../infra/postgres/unavailable.ts';
-import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
-import { createRequestIds } from '../infra/request-ids.ts';
+import { createRefusalLog, type RefusalLog } from '../infra/platform/rejection-log.ts';
+import { createRequestIds } from '../infra/platform/request-ids.ts';
 import { SENT_METHOD } from '../infra/sent-method.ts';
 import { ANSWER_GUARDS } from '../schemas/http/response-guards.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
-import { createFairShares } from '../infra/fair-shares.ts';
+import { createFairShares } from '../infra/platform/fair-shares.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { seal, unseal } from '../domain/secrets.ts';
 import { Rejected } from '../schemas/failures.ts';

@@ -1,8 +1,8 @@
 /** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
 import { createControlServer } from '../infra/control-server.ts';
-import { dataDirAt } from '../infra/data-dir.ts';
-import { createMetrics } from '../infra/metrics.ts';
-import { createOperatorAccess } from '../infra/operator-access.ts';
+import { dataDirAt } from '../infra/platform/data-dir.ts';
+import { createMetrics } from '../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../infra/platform/operator-access.ts';
 import { openOperatorPort } from '../infra/operator-port.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
@@ -11,7 +11,7 @@ import { refuseOtherWarehouse } from '../domain/refuse-other-warehouse.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from '../infra/role-stores.ts';
-import { whenThere } from '../infra/when-there.ts';
+import { whenThere } from '../infra/platform/retry-until-available.ts';
 import { createControlPlane } from './control-plane.ts';
 
 await runRole('control-plane', async (context) => {

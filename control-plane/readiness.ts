@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobWatch } from '../domain/job-watch.ts';
-import { type Check, judgeChecks } from '../infra/judge-checks.ts';
+import { type Check, judgeChecks } from '../infra/platform/health-checks.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { shareOutcome } from '../infra/shared-outcome.ts';
 import type { Readiness } from '../schemas/resources/service.ts';

@@ -4,7 +4,7 @@ import type { FirstCallStamp } from '../domain/first-call-stamp.ts';
 import type { KeyCache, StoredKey } from '../domain/api-key-cache.ts';
 import type { LastUsedStamp } from '../domain/last-used-stamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
-import { createRequestIds } from '../infra/request-ids.ts';
+import { createRequestIds } from '../infra/platform/request-ids.ts';
 import { API_VERSION, type Route } from '../schemas/route.ts';
 import { type OperationId, ROUTES } from '../schemas/routes.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';

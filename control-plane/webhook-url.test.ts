@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PrivateTargets } from '../infra/private-targets.ts';
+import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import { Rejected } from '../schemas/failures.ts';
 import { checkWebhookUrl } from './webhook-url.ts';
 

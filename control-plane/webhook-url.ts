@@ -4,7 +4,7 @@ import {
   isLoopbackName,
   mayConnectTo,
   type PrivateTargets,
-} from '../infra/private-targets.ts';
+} from '../infra/platform/private-targets.ts';
 import { Rejected } from '../schemas/failures.ts';
 
 /**

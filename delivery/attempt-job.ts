@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../infra/ports/clock.ts';
-import { type PrivateTargets, targetsOf } from '../infra/private-targets.ts';
+import { type PrivateTargets, targetsOf } from '../infra/platform/private-targets.ts';
 import { type Verdict, verdictOf } from './delivery-verdict.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { ATTEMPT_TIMEOUT_MS, type Attempt, type Send } from './send.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { poll } from '../infra/poll.ts';
+import { poll } from '../infra/platform/poll.ts';
 import type { Clock } from '../infra/ports/clock.ts';
-import { createWakeup, type Wakeup } from '../infra/wakeup.ts';
+import { createWakeup, type Wakeup } from '../infra/platform/wakeup.ts';
 import { type AttemptDeps, attemptJob, type Job } from './attempt-job.ts';
 import { FAILURES_TO_OPEN } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';

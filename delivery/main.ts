@@ -1,10 +1,10 @@
 /** Delivery as a process of its own, beside any number of others: `npm run delivery`. */
 import { randomUUID } from 'node:crypto';
 import { createControlServer } from '../infra/control-server.ts';
-import { dataDirAt } from '../infra/data-dir.ts';
-import type { Check } from '../infra/judge-checks.ts';
-import { createMetrics } from '../infra/metrics.ts';
-import { createOperatorAccess } from '../infra/operator-access.ts';
+import { dataDirAt } from '../infra/platform/data-dir.ts';
+import type { Check } from '../infra/platform/health-checks.ts';
+import { createMetrics } from '../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../infra/platform/operator-access.ts';
 import { openOperatorPort } from '../infra/operator-port.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { openSecrets } from '../infra/prepare-installation.ts';
@@ -12,7 +12,7 @@ import { rolePages } from '../infra/role-door.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { openRolePostgres } from '../infra/role-stores.ts';
-import { storesChecks } from '../infra/stores-checks.ts';
+import { storesChecks } from '../infra/platform/store-checks.ts';
 import { openDelivery } from './open-delivery.ts';
 
 await runRole('delivery', async (context) => {

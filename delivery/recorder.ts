@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Logger } from 'pino';
 import { inTransaction } from '../infra/postgres/pool.ts';
-import { createWakeup } from '../infra/wakeup.ts';
+import { createWakeup } from '../infra/platform/wakeup.ts';
 import { afterVerdicts } from './after-verdicts.ts';
 import type { Verdict } from './delivery-verdict.ts';
 import type { DeliveryMetrics } from './metrics.ts';

@@ -2,7 +2,7 @@ import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { buildConnector } from 'undici';
 import { type Clock, systemClock } from '../infra/ports/clock.ts';
-import type { PrivateTargets } from '../infra/private-targets.ts';
+import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { AttemptError } from '../schemas/stored/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
 import { checkedAddresses, type ResolveName } from './endpoint-guard.ts';

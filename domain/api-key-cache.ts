@@ -3,7 +3,7 @@ import type { Refusal } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
 import { parseApiKey } from './rules/api-key.ts';
 import { KEY_REFUSALS } from './rules/key-refusals.ts';
-import { createLookUps, inTime, type LookUp } from '../infra/look-ups.ts';
+import { createLookUps, inTime, type LookUp } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 
 /** A key as the store knows it. */

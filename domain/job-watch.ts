@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { timestampText } from '../schemas/primitives/timestamp.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import { readJobRuns } from './store/job-leases.ts';
-import { createWakeup } from '../infra/wakeup.ts';
+import { createWakeup } from '../infra/platform/wakeup.ts';
 
 /** A leased job, as an operator is told of it when it stands still. */
 export interface WatchedJob {

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { Fatal, Poison, Transient } from '../schemas/failures.ts';
-import { dataDirAt } from '../infra/data-dir.ts';
-import { syncDirectory, writeDurably } from '../infra/durable-file.ts';
+import { dataDirAt } from '../infra/platform/data-dir.ts';
+import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
 import { keepFact, readFact } from './store/installation.ts';
-import { whenThere } from '../infra/when-there.ts';
+import { whenThere } from '../infra/platform/retry-until-available.ts';
 
 export interface DerivedSecrets {
   /** Under which API keys are hashed, 32 bytes. */

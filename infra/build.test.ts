@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { acquireLock } from './process-lock.ts';
+import { acquireLock } from './platform/process-lock.ts';
 import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
 
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../schemas/failures.ts';
 import { type Env, readEnv, toConfig, type Variable } from './config.ts';
-import { exitCodeOf } from './exit-code.ts';
+import { exitCodeOf } from './platform/exit-code.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 

@@ -4,7 +4,7 @@ import { Fatal } from '../schemas/failures.ts';
 import { EVENTS_RETENTION_DAYS_MAX } from '../domain/rules/events-retention.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { OPERATOR_VARIABLES, type OperatorPages, readOperatorPages } from './operator-config.ts';
-import type { PrivateTargets } from './private-targets.ts';
+import type { PrivateTargets } from './platform/private-targets.ts';
 import { decodeServerSecret } from '../domain/secrets.ts';
 import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './shared-stores-config.ts';
 

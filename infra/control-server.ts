@@ -8,9 +8,9 @@ import { FRONT_LIMITS } from './http/front-limits.ts';
 import { parserRefusal } from './http/parser-refusal.ts';
 import { isOperatorRead } from './operator-paths.ts';
 import { pageListener, refusePage, sendPage } from './page-answers.ts';
-import { publicUrl } from './public-url.ts';
-import { createRefusalLog } from './refusal-log.ts';
-import { createRequestIds, type RequestIds } from './request-ids.ts';
+import { publicUrl } from './platform/public-url.ts';
+import { createRefusalLog } from './platform/rejection-log.ts';
+import { createRequestIds, type RequestIds } from './platform/request-ids.ts';
 
 export interface ControlServer {
   /** `http://host:port`. */

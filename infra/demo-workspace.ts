@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pool } from 'pg';
-import { syncDirectory, writeDurably } from './durable-file.ts';
+import { syncDirectory, writeDurably } from './platform/durable-file.ts';
 import { inTransaction } from './postgres/pool.ts';
 import { keepFact, readFact } from '../domain/store/installation.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';

@@ -1,4 +1,4 @@
-import { identityOf, type ProcessIdentity, parentOf, programOf } from './process-identity.ts';
+import { identityOf, type ProcessIdentity, parentOf, programOf } from './platform/process-identity.ts';
 
 const SHELL = /^(sh|dash|ash|bash|busybox)$/;
 

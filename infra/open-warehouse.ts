@@ -3,7 +3,7 @@ import { setEventsRetention } from './clickhouse/events-retention.ts';
 import { onCluster } from './clickhouse/on-cluster.ts';
 import type { Warehouse } from './ports/warehouse.ts';
 import type { RoleContext } from './role-process.ts';
-import { stampsInFolder, stampsInTable, type WarehouseStamps } from './warehouse-stamps.ts';
+import { stampsInFolder, stampsInTable, type WarehouseStamps } from './clickhouse/warehouse-stamps.ts';
 
 export interface OpenedWarehouse {
   warehouse: Warehouse;

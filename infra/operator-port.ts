@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { Closer } from './closer.ts';
+import type { Closer } from './platform/closer.ts';
 import { createControlServer } from './control-server.ts';
 import type { OperatorPages } from './operator-config.ts';
 import { NO_SUCH_PAGE, OPERATOR_PATHS } from './operator-paths.ts';
 import { pageListener, refusePage } from './page-answers.ts';
-import { createRefusalLog } from './refusal-log.ts';
+import { createRefusalLog } from './platform/rejection-log.ts';
 
 /** Opens METRICS_PORT, where it is set, for the operator's pages of this listener and nothing else. */
 export async function openOperatorPort(

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
-import type { DataDir } from './data-dir.ts';
+import type { DataDir } from './platform/data-dir.ts';
 import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
-import { publicUrl } from './public-url.ts';
+import { publicUrl } from './platform/public-url.ts';
 import {
   checkServerSecret,
   type DerivedSecrets,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { Fatal } from '../schemas/failures.ts';
-import type { DataDir } from './data-dir.ts';
+import type { DataDir } from './platform/data-dir.ts';
 import { hasCluster } from './postgres/cluster.ts';
 import { identityCheckOf, readIdentityKey } from '../domain/secrets.ts';
 import { readLogIdentity, refuseOtherIdentity } from './segment-log/log-identity.ts';

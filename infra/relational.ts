@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { Closer } from './closer.ts';
+import type { Closer } from './platform/closer.ts';
 import { keepPostgres } from './postgres/kept-postgres.ts';
 import { migratePostgres } from './postgres/migrate.ts';
 import { createPool } from './postgres/pool.ts';
-import { whenThere } from './when-there.ts';
+import { whenThere } from './platform/retry-until-available.ts';
 
 export interface RelationalDeps {
   /** The operator's; absent: the embedded one. */

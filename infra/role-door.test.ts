@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { ERROR_STATUS, type ErrorCode } from '../schemas/error-codes.ts';
-import { createCloser } from './closer.ts';
-import { keptLog, SILENT } from './conformance/front-under-test.ts';
+import { createCloser } from './platform/closer.ts';
+import { keptLog, SILENT } from './ports/conformance/front-under-test.ts';
 import { createControlServer } from './control-server.ts';
 import { deferred } from './deferred-under-test.ts';
-import type { Check } from './judge-checks.ts';
-import { createMetrics } from './metrics.ts';
-import { createOperatorAccess, OPEN_ACCESS } from './operator-access.ts';
+import type { Check } from './platform/health-checks.ts';
+import { createMetrics } from './platform/metrics.ts';
+import { createOperatorAccess, OPEN_ACCESS } from './platform/operator-access.ts';
 import { openOperatorPort } from './operator-port.ts';
 import { quietPort } from '../tests/support/quiet-port.ts';
 import { rolePages } from './role-door.ts';

@@ -2,11 +2,11 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Refusal } from '../schemas/error-codes.ts';
-import { type Check, judgeChecks } from './judge-checks.ts';
-import { OPEN_ACCESS, type OperatorAccess } from './operator-access.ts';
+import { type Check, judgeChecks } from './platform/health-checks.ts';
+import { OPEN_ACCESS, type OperatorAccess } from './platform/operator-access.ts';
 import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from './operator-paths.ts';
 import { type PageExchange, pageListener, refusePage, sendPage } from './page-answers.ts';
-import { createRefusalLog } from './refusal-log.ts';
+import { createRefusalLog } from './platform/rejection-log.ts';
 import { shareOutcome } from './shared-outcome.ts';
 
 export interface RolePages {

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { type Closer, createCloser } from './closer.ts';
+import { type Closer, createCloser } from './platform/closer.ts';
 import { type Config, readEnv, toConfig } from './config.ts';
-import { EXIT, exitCodeOf, isFinal } from './exit-code.ts';
-import { createLogger } from './logger.ts';
-import { checkOpenFilesLimit } from './open-files-limit.ts';
-import { ignoreOutputErrors } from './output-errors.ts';
-import { publicUrl } from './public-url.ts';
-import { onStopSignals } from './stop-signals.ts';
+import { EXIT, exitCodeOf, isFinal } from './platform/exit-code.ts';
+import { createLogger } from './platform/logger.ts';
+import { checkOpenFilesLimit } from './platform/open-files-limit.ts';
+import { ignoreOutputErrors } from './platform/output-errors.ts';
+import { publicUrl } from './platform/public-url.ts';
+import { onStopSignals } from './platform/stop-signals.ts';
 
 export interface RoleContext {
   config: Config;

@@ -5,7 +5,7 @@ import { type KafkaLog, openKafkaLog } from './kafka/kafka-log.ts';
 import { type OpenedWarehouse, openWarehouse } from './open-warehouse.ts';
 import { migratePostgres } from './postgres/migrate.ts';
 import { createPool } from './postgres/pool.ts';
-import { addressOf, reachStore } from './reach-store.ts';
+import { addressOf, reachStore } from './platform/wait-until-available.ts';
 import type { Relational } from './relational.ts';
 import type { DistributedConfig } from './role-needs.ts';
 import type { RoleContext } from './role-process.ts';

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { isAlive } from './process-identity.ts';
+import { isAlive } from './platform/process-identity.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
 
 const WITHIN = { timeout: 30_000, interval: 20 };

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { dataDirAt, prepareDataDir } from './data-dir.ts';
-import { isAlive, signal } from './process-identity.ts';
+import { dataDirAt, prepareDataDir } from './platform/data-dir.ts';
+import { isAlive, signal } from './platform/process-identity.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
 
 const START = fileURLToPath(new URL('./start.mjs', import.meta.url));

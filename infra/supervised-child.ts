@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
-import { EXIT, isFinal } from './exit-code.ts';
+import { EXIT, isFinal } from './platform/exit-code.ts';
 import type { ReadyMessage } from './role-process.ts';
 
 /** A process of ours: it sends a {@link ReadyMessage}, drains on SIGTERM and ends when its channel closes. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { isAlive, signal } from './process-identity.ts';
+import { isAlive, signal } from './platform/process-identity.ts';
 import type { ChildSpec } from './supervised-child.ts';
 import { startSupervisor } from './supervisor.ts';
 import { testFolder } from '../tests/support/test-folder.ts';

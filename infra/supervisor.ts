@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { EXIT } from './exit-code.ts';
+import { EXIT } from './platform/exit-code.ts';
 import type { ReadyMessage } from './role-process.ts';
 import { type ChildSpec, superviseChild } from './supervised-child.ts';
 

@@ -19,7 +19,7 @@ interface Outcome {
 }
 
 export const PROGRAM = 'infra/all-in-one.ts';
-const LOCK = ['infra/process-lock.ts', 'infra/process-identity.ts', 'infra/poll.ts'];
+const LOCK = ['infra/platform/process-lock.ts', 'infra/platform/process-identity.ts', 'infra/platform/poll.ts'];
 const FAILURES = ['schemas/failures.ts', 'schemas/error-codes.ts'];
 const MEANS = ['infra/tsconfig.build.json', 'tsconfig.json', ...LOCK, ...FAILURES];
 /** Real ones; what these load is found beside them. */

@@ -2,7 +2,7 @@ import type pino from 'pino';
 import type { KeyCache } from '../domain/api-key-cache.ts';
 import type { UsageRequest } from '../infra/ports/engine.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
-import type { RefusalLog } from '../infra/refusal-log.ts';
+import type { RefusalLog } from '../infra/platform/rejection-log.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { Fatal, Transient } from '../schemas/failures.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';

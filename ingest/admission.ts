@@ -1,4 +1,4 @@
-import { createFairShares, type FairShares } from '../infra/fair-shares.ts';
+import { createFairShares, type FairShares } from '../infra/platform/fair-shares.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
 

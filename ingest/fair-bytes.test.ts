@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { type CreateFront, SILENT, startFront } from '../infra/conformance/front-under-test.ts';
+import { type CreateFront, SILENT, startFront } from '../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
   type RawConnection,
@@ -10,7 +10,7 @@ import {
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import type { KeyCache } from '../domain/api-key-cache.ts';
-import { createRefusalLog } from '../infra/refusal-log.ts';
+import { createRefusalLog } from '../infra/platform/rejection-log.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
 import { createUsageMetrics } from './metrics.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keptLog } from '../infra/conformance/front-under-test.ts';
+import { keptLog } from '../infra/ports/conformance/front-under-test.ts';
 import { openConnection, requestHead } from '../tests/support/raw-connection.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import { ROUTES } from '../schemas/routes.ts';

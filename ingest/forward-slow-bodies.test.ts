@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { CreateFront } from '../infra/conformance/front-under-test.ts';
+import type { CreateFront } from '../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
   type RawConnection,
@@ -11,7 +11,7 @@ import {
 } from '../tests/support/raw-connection.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
-import { createRefusalLog } from '../infra/refusal-log.ts';
+import { createRefusalLog } from '../infra/platform/rejection-log.ts';
 import { startDoor, startUpstream } from './forwarder-under-test.ts';
 import { createBodyGatherer, type GatherLimits } from './gather-body.ts';
 import { createForwardMetrics } from './metrics.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { CreateFront } from '../infra/conformance/front-under-test.ts';
+import type { CreateFront } from '../infra/ports/conformance/front-under-test.ts';
 import { openConnection, requestHead, until } from '../tests/support/raw-connection.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { Exchange } from '../infra/ports/http-front.ts';
-import type { RefusalLog } from '../infra/refusal-log.ts';
+import type { RefusalLog } from '../infra/platform/rejection-log.ts';
 import { SENT_METHOD } from '../infra/sent-method.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';

@@ -6,7 +6,7 @@ import {
   type RunningFront,
   SILENT,
   startFront,
-} from '../infra/conformance/front-under-test.ts';
+} from '../infra/ports/conformance/front-under-test.ts';
 import { createForwarder, type ForwarderOptions } from './forward.ts';
 
 /** A front that forwards everything. */

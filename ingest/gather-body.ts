@@ -1,4 +1,4 @@
-import { createFairShares } from '../infra/fair-shares.ts';
+import { createFairShares } from '../infra/platform/fair-shares.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Refusal } from '../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
-import type { DataDir } from '../infra/data-dir.ts';
-import { createDiskGuard } from '../infra/disk-guard.ts';
+import type { DataDir } from '../infra/platform/data-dir.ts';
+import { createDiskGuard } from '../infra/platform/disk-guard.ts';
 import type { KeyTable } from '../infra/key-table/key-table.ts';
 import { openKeyTable } from '../infra/key-table/open-key-table.ts';
 import { systemClock } from '../infra/ports/clock.ts';
@@ -8,7 +8,7 @@ import { waitForIdentityKey } from '../domain/secrets.ts';
 import { readLogIdentity } from '../infra/segment-log/log-identity.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../infra/segment-log/writer.ts';
-import { whenThere } from '../infra/when-there.ts';
+import { whenThere } from '../infra/platform/retry-until-available.ts';
 import { Transient } from '../schemas/failures.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';

@@ -4,7 +4,7 @@ import { openWarehouse } from '../infra/open-warehouse.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { SharedIdempotencyStore } from '../infra/ports/idempotency-store.ts';
 import { NOWHERE_URL } from '../infra/postgres/pool.ts';
-import { addressOf, reachStore } from '../infra/reach-store.ts';
+import { addressOf, reachStore } from '../infra/platform/wait-until-available.ts';
 import { waitForIdentityKey } from '../domain/secrets.ts';
 import type { SharedStores } from '../infra/shared-stores-config.ts';
 import { openValkeyKeys } from '../infra/valkey/valkey-keys.ts';

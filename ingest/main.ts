@@ -4,19 +4,19 @@
  * ingest`.
  */
 import type { Config } from '../infra/config.ts';
-import { type DataDir, dataDirAt, prepareDataDir } from '../infra/data-dir.ts';
+import { type DataDir, dataDirAt, prepareDataDir } from '../infra/platform/data-dir.ts';
 import { chooseFront } from '../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../infra/http/front-limits.ts';
 import { createNodeFront } from '../infra/http/node-front.ts';
-import { createMetrics } from '../infra/metrics.ts';
-import { createOperatorAccess } from '../infra/operator-access.ts';
-import { poll } from '../infra/poll.ts';
+import { createMetrics } from '../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../infra/platform/operator-access.ts';
+import { poll } from '../infra/platform/poll.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Exchange, HttpFront } from '../infra/ports/http-front.ts';
 import { createPool } from '../infra/postgres/pool.ts';
-import { identityOf } from '../infra/process-identity.ts';
-import { acquireLock } from '../infra/process-lock.ts';
-import { createRefusalLog, type RefusalLog } from '../infra/refusal-log.ts';
+import { identityOf } from '../infra/platform/process-identity.ts';
+import { acquireLock } from '../infra/platform/process-lock.ts';
+import { createRefusalLog, type RefusalLog } from '../infra/platform/rejection-log.ts';
 import { checkRoleNeeds } from '../infra/role-needs.ts';
 import { runRole } from '../infra/role-process.ts';
 import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../domain/secrets.ts';

@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
 import { request } from 'undici';
-import { OPEN_ACCESS, type OperatorAccess } from '../infra/operator-access.ts';
+import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-access.ts';
 import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../infra/operator-paths.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
-import type { RefusalLog } from '../infra/refusal-log.ts';
+import type { RefusalLog } from '../infra/platform/rejection-log.ts';
 import { shareOutcome } from '../infra/shared-outcome.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
 import type { Readiness } from '../schemas/resources/service.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createFairShares } from '../infra/fair-shares.ts';
+import { createFairShares } from '../infra/platform/fair-shares.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import type { Admission } from './admission.ts';
 import { createBufferPool } from './buffer-pool.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { createLookUps } from '../infra/look-ups.ts';
+import { createLookUps } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { ChangeNote } from '../schemas/stored/channels.ts';
 import { otherModeOf } from '../schemas/primitives/environment.ts';

@@ -1,4 +1,4 @@
-import { type Endpoints, readEndpoints } from '../infra/endpoints-file.ts';
+import { type Endpoints, readEndpoints } from '../infra/platform/endpoints-file.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 
 /** Where Postgres and the control plane are just now; undefined while nobody has said. */

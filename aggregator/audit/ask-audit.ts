@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { poll } from '../../infra/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 import { type AuditOutcome, askAuditRun, findAuditRun, withdrawAuditRun } from '../store/audit-runs.ts';
 import { isLogHeld } from '../store/log-trims.ts';
 

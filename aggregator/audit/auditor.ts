@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
-import { createWakeup } from '../../infra/wakeup.ts';
+import { createWakeup } from '../../infra/platform/wakeup.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import {
   type AuditRun,

@@ -1,4 +1,4 @@
-import { poll } from '../../infra/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { type LeaseDeps, type LeaseOptions, takeLease } from '../lease.ts';
 import type { PartitionLoader } from '../partition-loader.ts';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { poll } from '../../infra/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';

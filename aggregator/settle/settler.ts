@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createWakeup } from '../../infra/wakeup.ts';
+import { createWakeup } from '../../infra/platform/wakeup.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../lease.ts';
 import type { AggregatorMetrics } from '../metrics.ts';

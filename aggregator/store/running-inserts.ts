@@ -1,4 +1,4 @@
-import { poll } from '../../infra/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 

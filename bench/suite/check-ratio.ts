@@ -1,5 +1,5 @@
-import { dataDirAt } from '../../infra/data-dir.ts';
-import { type Endpoints, readEndpoints, writeEndpoints } from '../../infra/endpoints-file.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { type Endpoints, readEndpoints, writeEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
 import { startBaseline } from '../baselines/start-baseline.ts';
 import { openClosedLoop, runClosedLoop } from '../closed-loop.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dataDirAt } from '../../infra/data-dir.ts';
-import { readEndpoints } from '../../infra/endpoints-file.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
 import { type Instance, startInstance } from '../../tests/support/instance.ts';
 import type { Driven } from './drive.ts';

@@ -7,8 +7,8 @@
  * is. Exit codes: 1 a part could not be measured, 2 the arguments cannot be used, 130 it was interrupted.
  */
 import { writeFileSync } from 'node:fs';
-import { dataDirAt } from '../../infra/data-dir.ts';
-import { signal } from '../../infra/process-identity.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { signal } from '../../infra/platform/process-identity.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { familyCost, processCost } from '../../tests/support/process-cost.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { OperatorAccess, OperatorCaller } from '../../infra/operator-access.ts';
+import type { OperatorAccess, OperatorCaller } from '../../infra/platform/operator-access.ts';
 import { shareOutcome } from '../../infra/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type PrivateTargets, targetsOf } from '../../infra/private-targets.ts';
+import { type PrivateTargets, targetsOf } from '../../infra/platform/private-targets.ts';
 import { type SecretOwner, sealWebhookSecret } from '../../domain/webhook-secrets.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';

@@ -1,4 +1,4 @@
-import { inTime } from '../../infra/look-ups.ts';
+import { inTime } from '../../infra/platform/circuit-breaker.ts';
 import type { Consistency } from '../../schemas/resources/usage.ts';
 
 /** What one read of usage may still take, whichever store it waits for. */

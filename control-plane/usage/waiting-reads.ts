@@ -1,4 +1,4 @@
-import { createFairShares } from '../../infra/fair-shares.ts';
+import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import { Rejected } from '../../schemas/failures.ts';
 
 /** Reads that wait until the log is loaded up to a position. */

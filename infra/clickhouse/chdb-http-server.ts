@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
-import { poll } from '../poll.ts';
+import { poll } from '../platform/poll.ts';
 import { inlineParameters } from './inline-parameters.ts';
 
 export interface ChdbHttpServer {

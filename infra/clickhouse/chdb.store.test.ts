@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { warehouseConformance } from '../conformance/warehouse.ts';
+import { warehouseConformance } from '../ports/conformance/warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 

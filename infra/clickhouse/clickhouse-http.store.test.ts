@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { warehouseConformance } from '../conformance/warehouse.ts';
+import { warehouseConformance } from '../ports/conformance/warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { startChdbHttpServer } from './chdb-http-server.ts';
 import { createClickHouseWarehouse } from './clickhouse-warehouse.ts';

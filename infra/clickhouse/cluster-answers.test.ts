@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { insertFailure, readFailure } from './driver-errors.ts';
-import { makeWhole } from './make-whole.ts';
+import { makeWhole } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 
 // Red when the raw error goes on: it would end the aggregator, and a reader would be answered 500.

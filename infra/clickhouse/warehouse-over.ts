@@ -1,6 +1,6 @@
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
-import { makeWhole, partsAreAside } from './make-whole.ts';
+import { makeWhole, partsAreAside } from './repair-block.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import type { Transport } from './transport.ts';
 

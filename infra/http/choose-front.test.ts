@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { answerJson, SILENT } from '../conformance/front-under-test.ts';
+import { answerJson, SILENT } from '../ports/conformance/front-under-test.ts';
 import type { HttpFront } from '../ports/http-front.ts';
 import { chooseFront } from './choose-front.ts';
 import { FRONT_LIMITS } from './front-limits.ts';

@@ -1,4 +1,4 @@
-import { httpFrontConformance } from '../conformance/http-front.ts';
+import { httpFrontConformance } from '../ports/conformance/http-front.ts';
 import { createNodeFront } from './node-front.ts';
 
 httpFrontConformance('node:http', createNodeFront);

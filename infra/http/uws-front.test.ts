@@ -1,4 +1,4 @@
-import { httpFrontConformance } from '../conformance/http-front.ts';
+import { httpFrontConformance } from '../ports/conformance/http-front.ts';
 import { createUwsFront } from './uws-front.ts';
 
 httpFrontConformance('uWebSockets.js', createUwsFront);

@@ -1,5 +1,5 @@
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import { NO_TLS, WRONG_CERTIFICATE, WRONG_LOGIN } from '../reach-store.ts';
+import { NO_TLS, WRONG_CERTIFICATE, WRONG_LOGIN } from '../platform/wait-until-available.ts';
 
 /** What kafkajs' errors say, whatever they are wrapped in. */
 interface KafkaFailure {

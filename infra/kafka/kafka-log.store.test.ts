@@ -1,4 +1,4 @@
-import { eventLogConformance } from '../conformance/event-log.ts';
+import { eventLogConformance } from '../ports/conformance/event-log.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 

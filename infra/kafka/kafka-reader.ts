@@ -1,10 +1,10 @@
 import { Fatal } from '../../schemas/failures.ts';
 import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
-import { createBirthCheck } from './birth-check.ts';
+import { createBirthCheck } from './topic-identity-check.ts';
 import { createEndsQuestion } from './ends-question.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { typeOf, unavailable } from './kafka-errors.ts';
-import type { LogBirth } from './log-birth.ts';
+import type { LogBirth } from './topic-identity.ts';
 import { createRecordFetch } from './record-fetch.ts';
 
 export interface ReaderDeps {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { startKafka } from '../../tests/servers/start-kafka.ts';
-import { whenThere } from '../when-there.ts';
+import { whenThere } from '../platform/retry-until-available.ts';
 import { openKafkaLog } from './kafka-log.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 

@@ -1,7 +1,7 @@
 import { FRAME_HEADER_BYTES, FRAME_MAGIC } from '../../schemas/stored/frame.ts';
 import type { LogFrame } from '../ports/event-log.ts';
 import type { FetchedRecord, KafkaClient } from './kafka-client.ts';
-import { BIRTH_HEADER } from './log-birth.ts';
+import { BIRTH_HEADER } from './topic-identity.ts';
 
 export interface RecordFetch {
   /** From an offset on, in one fetch: at least one where there is one. Throws what kafkajs throws. */

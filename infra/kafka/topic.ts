@@ -1,5 +1,5 @@
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import { poll } from '../poll.ts';
+import { poll } from '../platform/poll.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { typeOf } from './kafka-errors.ts';
 import type { KafkaSettings } from './kafka-settings.ts';

@@ -1,4 +1,4 @@
-import { idempotencyStoreConformance } from '../conformance/idempotency-store.ts';
+import { idempotencyStoreConformance } from '../ports/conformance/idempotency-store.ts';
 import { testKeys } from './test-keys.ts';
 
 idempotencyStoreConformance('the key table', testKeys);

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
-import { syncDirectory } from '../durable-file.ts';
+import { syncDirectory } from '../platform/durable-file.ts';
 
 /**
  * The records of all keys in the order of the log, 40 B each (schemas/stored/frame.ts), behind a header;

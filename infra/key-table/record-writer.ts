@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { isDiskFull } from '../disk-guard.ts';
+import { isDiskFull } from '../platform/disk-guard.ts';
 import { BLOCK_RECORDS } from './recent-records.ts';
 import type { RecordFileEnd } from './record-file-end.ts';
 

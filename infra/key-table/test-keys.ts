@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
-import type { IdempotencyStoreHarness } from '../conformance/idempotency-session.ts';
+import type { IdempotencyStoreHarness } from '../ports/conformance/idempotency-session.ts';
 import type { EventLogReader, EventLogWriter } from '../ports/event-log.ts';
 import { openSegmentLogReader } from '../segment-log/reader.ts';
 import { openSegmentLogWriter } from '../segment-log/writer.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { exitCodeOf } from '../exit-code.ts';
-import { parentOf, programOf, signal } from '../process-identity.ts';
+import { exitCodeOf } from '../platform/exit-code.ts';
+import { parentOf, programOf, signal } from '../platform/process-identity.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { prepareCluster } from './cluster.ts';

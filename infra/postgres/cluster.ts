@@ -5,8 +5,8 @@ import { chownSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
-import { dataDirFault } from '../data-dir.ts';
-import { syncDirectory, writeDurably } from '../durable-file.ts';
+import { dataDirFault } from '../platform/data-dir.ts';
+import { syncDirectory, writeDurably } from '../platform/durable-file.ts';
 import { launchAs, type ServerAccount } from './server-account.ts';
 
 export const SERVER_USER = 'metergate';

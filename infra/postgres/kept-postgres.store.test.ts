@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { isAlive, signal } from '../process-identity.ts';
+import { isAlive, signal } from '../platform/process-identity.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { keepPostgres } from './kept-postgres.ts';
 import { createPool } from './pool.ts';

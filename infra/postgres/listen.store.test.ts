@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signal } from '../process-identity.ts';
+import { signal } from '../platform/process-identity.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { createListener, type Listener } from './listen.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { poll } from '../poll.ts';
+import { poll } from '../platform/poll.ts';
 import {
   commandOf,
   identityOf,
@@ -9,7 +9,7 @@ import {
   type ProcessIdentity,
   signal,
   workingDirectoryOf,
-} from '../process-identity.ts';
+} from '../platform/process-identity.ts';
 
 export interface Postmaster extends ProcessIdentity {
   port: number;

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Transient } from '../../schemas/failures.ts';
-import { poll } from '../poll.ts';
+import { poll } from '../platform/poll.ts';
 
 /**
  * How far the log is durable, told by its writer to every reader through a file of 32 bytes: log id (16), end

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
-import { writeDurably } from '../durable-file.ts';
+import { writeDurably } from '../platform/durable-file.ts';
 import { listSegments } from './segment-file.ts';
 
 /** Which log this is, and under which key its ids were made: `log.json`, written once in the log's life. */

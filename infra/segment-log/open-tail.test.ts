@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFi
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { testFrame } from '../conformance/event-log.ts';
+import { testFrame } from '../ports/conformance/event-log.ts';
 import type { OpenFile } from './segment-appender.ts';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
 import { type TestLog, testLog } from './test-log.ts';

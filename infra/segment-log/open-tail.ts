@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { syncDirectory } from '../durable-file.ts';
+import { syncDirectory } from '../platform/durable-file.ts';
 import { findTail } from './find-tail.ts';
 import { createSegment, cutOff, type OpenFile, WRITE_FLAGS, writeDurableAt } from './segment-appender.ts';
 import {

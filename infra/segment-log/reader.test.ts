@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { testFrame } from '../conformance/event-log.ts';
+import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';

@@ -1,6 +1,6 @@
 import { open, readdir, rm, utimes } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { testFrame } from '../conformance/event-log.ts';
+import { testFrame } from '../ports/conformance/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { testLog } from './test-log.ts';
 

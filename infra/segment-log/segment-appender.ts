@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '../durable-file.ts';
+import { syncDirectory } from '../platform/durable-file.ts';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentPlace } from './segment-file.ts';
 
 /** How files are opened; a test that fills the disk gives another. */

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { type EventLogHarness, eventLogConformance } from '../conformance/event-log.ts';
-import { logRetentionConformance } from '../conformance/event-log-retention.ts';
+import { type EventLogHarness, eventLogConformance } from '../ports/conformance/event-log.ts';
+import { logRetentionConformance } from '../ports/conformance/event-log-retention.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from './writer.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { testFrame } from '../conformance/event-log.ts';
+import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogWriter } from '../ports/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
 import type { OpenFile } from './segment-appender.ts';

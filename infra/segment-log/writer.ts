@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { isDiskFull } from '../disk-guard.ts';
+import { isDiskFull } from '../platform/disk-guard.ts';
 import type { AppendOutcome, EventLogWriter, LogRetention } from '../ports/event-log.ts';
 import { type DurableEnd, openDurableEnd } from './durable-end.ts';
 import { ensureLogIdentity } from './log-identity.ts';

@@ -1,4 +1,4 @@
-import { idempotencyStoreConformance } from '../conformance/idempotency-store.ts';
+import { idempotencyStoreConformance } from '../ports/conformance/idempotency-store.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
 const create = async () => {

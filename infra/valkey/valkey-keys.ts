@@ -13,7 +13,7 @@ import {
 } from '../ports/idempotency-store.ts';
 import { FLAG } from './key-scripts.ts';
 import { claimWindow } from './key-window.ts';
-import { createStoreBirth, type StoreBirth } from './store-birth.ts';
+import { createStoreBirth, type StoreBirth } from './store-epoch.ts';
 import { createValkeyClient, type ScriptArgs, type ValkeyClient } from './valkey-client.ts';
 import type { ValkeySettings } from './valkey-settings.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { EngineHarness } from '../../infra/conformance/engine-harness.ts';
+import type { EngineHarness } from '../../infra/ports/conformance/engine-harness.ts';
 import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
 import type { CommitPart, Engine } from '../../infra/ports/engine.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';

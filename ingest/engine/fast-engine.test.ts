@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { engineConformance } from '../../infra/conformance/engine.ts';
-import type { EngineHarness } from '../../infra/conformance/engine-harness.ts';
-import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/conformance/engine-session.ts';
+import { engineConformance } from '../../infra/ports/conformance/engine.ts';
+import type { EngineHarness } from '../../infra/ports/conformance/engine-harness.ts';
+import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/ports/conformance/engine-session.ts';
 import type { CommitPart, UsageRequest } from '../../infra/ports/engine.ts';
 import { createEngineHarness } from './engine-under-test.ts';
 import { createFastDoor } from './fast-door.ts';

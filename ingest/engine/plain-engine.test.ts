@@ -1,4 +1,4 @@
-import { engineConformance } from '../../infra/conformance/engine.ts';
+import { engineConformance } from '../../infra/ports/conformance/engine.ts';
 import { createEngineHarness } from './engine-under-test.ts';
 import { createPlainEngine } from './plain-engine.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CUSTOMER, NOW_MS } from '../../infra/conformance/engine-session.ts';
+import { CUSTOMER, NOW_MS } from '../../infra/ports/conformance/engine-session.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 
 /** Random requests of usage events, most of them sound, for comparing engines. */

@@ -1,4 +1,4 @@
-import { engineConformance } from '../../infra/conformance/engine.ts';
+import { engineConformance } from '../../infra/ports/conformance/engine.ts';
 import type { Engine } from '../../infra/ports/engine.ts';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { batchOf, frameOf, takeTimes } from '../claim-round.ts';

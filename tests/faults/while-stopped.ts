@@ -1,4 +1,4 @@
-import { signal } from '../../infra/process-identity.ts';
+import { signal } from '../../infra/platform/process-identity.ts';
 
 /** Holds a process still (SIGSTOP) while the work is done; it goes on whatever becomes of the work. */
 export async function whileStopped<T>(pid: number, work: () => Promise<T>): Promise<T> {

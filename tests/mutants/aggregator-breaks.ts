@@ -67,7 +67,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'lost-events-not-put-back',
     promises: [4],
     why: 'the rows of a part whose token outlived it are counted in the hours and nowhere else',
-    module: 'infra/clickhouse/make-whole',
+    module: 'infra/clickhouse/repair-block',
     find: 'await putBackEvents(transport, tables);',
     replace: '',
     provedBy: [
@@ -81,7 +81,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'lost-hours-not-renewed',
     promises: [4],
     why: 'the hours of a part whose token outlived it never get its events',
-    module: 'infra/clickhouse/make-whole',
+    module: 'infra/clickhouse/repair-block',
     find: 'await renewHours(',
     replace: 'void (',
     provedBy: [

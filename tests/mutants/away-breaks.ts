@@ -20,12 +20,12 @@ export const AWAY_BREAKS: readonly Break[] = [
     name: 'look-ups-wait',
     promises: [8],
     why: 'one stranger in a batch holds up all of it, for as long as Postgres hangs',
-    module: 'infra/look-ups',
+    module: 'infra/platform/circuit-breaker',
     find: 'await inTime(ask(), patienceMs)',
     replace: 'await ask()',
     provedBy: [
       {
-        test: 'infra/look-ups.test.ts',
+        test: 'infra/platform/circuit-breaker.test.ts',
         title: 'a look-up that hangs is given up, and nobody else waits for it',
       },
       {

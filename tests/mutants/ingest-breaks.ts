@@ -157,7 +157,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'queue-unbounded',
     promises: [8, 9],
     why: 'what a hanging log holds back grows until the memory is gone',
-    module: 'infra/fair-shares',
+    module: 'infra/platform/fair-shares',
     find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
     replace: '',
     provedBy: [
@@ -190,7 +190,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'one-share-for-all',
     promises: [9],
     why: 'bodies of one key that stall have every other environment answered 503',
-    module: 'infra/fair-shares',
+    module: 'infra/platform/fair-shares',
     find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
     replace: 'if (free < 0) return false;',
     provedBy: [
@@ -199,7 +199,7 @@ export const INGEST_BREAKS: readonly Break[] = [
         title: 'an environment that stalls leaves the others room for their largest requests',
       },
       {
-        test: 'infra/fair-shares.test.ts',
+        test: 'infra/platform/fair-shares.test.ts',
         title: 'leave a newcomer its part, whatever one to four others have taken and given back',
       },
       {
@@ -212,7 +212,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'queue-bounded-by-count',
     promises: [9],
     why: 'a hundred thousand pieces of bodies may be gigabytes',
-    module: 'infra/fair-shares',
+    module: 'infra/platform/fair-shares',
     find: 'if (free < 0 || (share > free && share > alwaysMax)) return false;',
     replace: 'if (held > 100_000 * 65_536) return false;',
     provedBy: [

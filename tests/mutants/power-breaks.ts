@@ -31,7 +31,7 @@ export const POWER_BREAKS: readonly Break[] = [
     name: 'folders-without-a-name',
     promises: [6],
     why: 'a power cut takes the whole log: the name of its folder was never durable',
-    module: 'infra/data-dir',
+    module: 'infra/platform/data-dir',
     find: 'syncDirectory(root);',
     replace: '',
     provedBy: [TELLS, OPENS],
@@ -68,12 +68,12 @@ export const POWER_BREAKS: readonly Break[] = [
     name: 'log-errors-thrown',
     promises: [10],
     why: 'where the log of a process lies on the full disk, whoever logs ends with it, the supervisor too',
-    module: 'infra/logger',
+    module: 'infra/platform/logger',
     find: "lines.on('error', () => undefined);",
     replace: '',
     provedBy: [
       {
-        test: 'infra/logger.test.ts',
+        test: 'infra/platform/logger.test.ts',
         title: 'a log on a full disk costs its lines and nothing else',
       },
     ],

@@ -153,7 +153,7 @@ export const REPAIR_BREAKS: readonly Break[] = [
     name: 'hours-made-of-what-is-left',
     promises: [6, 10],
     why: 'an hour that is older than the log loses what went with a part as soon as a block is sent again',
-    module: 'infra/clickhouse/make-whole',
+    module: 'infra/clickhouse/repair-block',
     find: "eventsMayBeGone ? LACKS_EVENTS : 'true'",
     replace: "'true'",
     provedBy: [

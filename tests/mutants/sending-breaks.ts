@@ -75,7 +75,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'metadata-where-private-is-allowed',
     promises: [15],
     why: 'where webhooks may go to private addresses they fetch the credentials of the whole machine',
-    module: 'infra/private-targets',
+    module: 'infra/platform/private-targets',
     find: 'if (!ipaddr.isValid(literal) || isNeverReached(literal)) return false;',
     replace: 'if (!ipaddr.isValid(literal)) return false;',
     provedBy: [

@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
 const CLAIMS_TEST = 'ingest/distributed-claims.store.test.ts';
-const BIRTH_TEST = 'infra/valkey/store-birth.store.test.ts';
+const BIRTH_TEST = 'infra/valkey/store-epoch.store.test.ts';
 const LOAD_TEST = 'aggregator/distributed-load.store.test.ts';
 const SCRIPTS = 'infra/valkey/key-scripts';
 
@@ -106,7 +106,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'run-id-believed',
     promises: [2, 4],
     why: 'a key store that came back without its keys is taken for the one that it was',
-    module: 'infra/valkey/store-birth',
+    module: 'infra/valkey/store-epoch',
     find: 'isYoung: () => !known || known.youngUntilMs > clock.monotonicMs(),',
     replace: 'isYoung: () => false,',
     provedBy: [{ test: BIRTH_TEST, title: YOUNG }],

@@ -99,7 +99,7 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     name: 'refusal-started-again',
     promises: [19],
     why: 'npm start tries what cannot help, and buries the one sentence that says what to do',
-    module: 'infra/exit-code',
+    module: 'infra/platform/exit-code',
     find: 'return DATA_REFUSED.has(error.code) ? EXIT.dataRefused : EXIT.failed;',
     replace: 'return EXIT.failed;',
     provedBy: [

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { poll } from '../../infra/poll.ts';
-import { identityOf, isAlive, isLiving, type ProcessIdentity, signal } from '../../infra/process-identity.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { identityOf, isAlive, isLiving, type ProcessIdentity, signal } from '../../infra/platform/process-identity.ts';
 import type { TestingServer } from './testing-server.ts';
 
 export interface NativeServer {

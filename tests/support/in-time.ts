@@ -1,4 +1,4 @@
-import { type PollLimits, poll } from '../../infra/poll.ts';
+import { type PollLimits, poll } from '../../infra/platform/poll.ts';
 
 /** Rejects, and says what was waited for, when it takes longer. What was begun goes on unheard. */
 export async function inTime<T>(begun: Promise<T>, timeoutMs: number, what: string): Promise<T> {

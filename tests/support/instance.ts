@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dataDirAt } from '../../infra/data-dir.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { findPostmaster } from '../../infra/postgres/postmaster.ts';
-import { commandOf, identityOf } from '../../infra/process-identity.ts';
+import { commandOf, identityOf } from '../../infra/platform/process-identity.ts';
 import { quietPort } from './quiet-port.ts';
 import { seenInTime } from './in-time.ts';
 import { putCluster } from './prepared-cluster.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { identityOf } from '../../infra/process-identity.ts';
+import { identityOf } from '../../infra/platform/process-identity.ts';
 import { inTime } from './in-time.ts';
 import { descendantsOf, endByForce } from './processes.ts';
 

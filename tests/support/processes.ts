@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dataDirAt } from '../../infra/data-dir.ts';
-import { poll } from '../../infra/poll.ts';
-import { isLiving, type ProcessIdentity, parentOf, signal } from '../../infra/process-identity.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { isLiving, type ProcessIdentity, parentOf, signal } from '../../infra/platform/process-identity.ts';
 
 /** The role's process on a data folder, by its lock: that very process, alive. */
 export function lockOwner(dataDir: string, role: 'ingest' | 'control'): ProcessIdentity | undefined {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { poll } from '../../infra/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 
 /** A connection on which a test says exactly the bytes it wants to. Gone when the test is over. */
 export interface RawConnection {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { memoryTmpdir } from './memory-tmpdir.ts';
-import { isAlive } from '../../infra/process-identity.ts';
+import { isAlive } from '../../infra/platform/process-identity.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { createTemplate, dropTemplate } from './test-database.ts';
 

@@ -1,4 +1,4 @@
-import { poll } from '../../infra/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 import { ask, type NewKey, newKey } from './ask-as.ts';
 import type { TenancyScene } from './tenancy-scene.ts';
 

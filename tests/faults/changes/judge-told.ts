@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import { dataDirAt } from '../../../infra/data-dir.ts';
-import { readEndpoints } from '../../../infra/endpoints-file.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 import type { Api } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Instance } from '../../support/instance.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import { dataDirAt } from '../../../infra/data-dir.ts';
-import { readEndpoints } from '../../../infra/endpoints-file.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 
 /** What is left of the changes of one environment since a moment, as the database has it. */
 export interface StoredChanges {

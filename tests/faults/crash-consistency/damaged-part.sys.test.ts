@@ -1,7 +1,7 @@
 import { readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { dataDirAt } from '../../../infra/data-dir.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { compareCounters } from '../../support/compare.ts';
 import { auditOf } from '../../support/audit-of.ts';
 import { during } from '../../support/during.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { poll } from '../../../infra/poll.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 import { type DiskHistory, turningPoints } from './disk-history.ts';
 import { identityCheckOf } from './judge-log.ts';
 import { recordDisk } from './record-disk.ts';

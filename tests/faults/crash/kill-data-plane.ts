@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pass } from 'node:timers/promises';
-import { signal } from '../../../infra/process-identity.ts';
+import { signal } from '../../../infra/platform/process-identity.ts';
 import { type PlannedRequest, singleRequestOf } from '../../support/generator.ts';
 import { itemOf, meanEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';

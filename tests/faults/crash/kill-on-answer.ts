@@ -4,7 +4,7 @@
  * that turn comes milliseconds too late. Told by message what to send, it tells back what arrived.
  */
 import { connect } from 'node:net';
-import { signal } from '../../../infra/process-identity.ts';
+import { signal } from '../../../infra/platform/process-identity.ts';
 
 export interface KillOrder {
   port: number;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { type Closer, createCloser } from '../../../infra/closer.ts';
+import { type Closer, createCloser } from '../../../infra/platform/closer.ts';
 import { quietPort } from '../../support/quiet-port.ts';
 import type { Role } from '../../../infra/role-needs.ts';
 import { startKafka } from '../../servers/start-kafka.ts';

@@ -1,4 +1,4 @@
-import { poll } from '../../../infra/poll.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 import { type Api, createApi } from '../../support/api.ts';
 import { compareCounters } from '../../support/compare.ts';
 import { type Instance, type Role, startInstance } from '../../support/instance.ts';

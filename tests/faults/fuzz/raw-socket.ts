@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { poll } from '../../../infra/poll.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 
 /** A connection on which exactly the given bytes are said. */
 export interface RawSocket {

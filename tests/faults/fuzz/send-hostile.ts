@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
-import { poll } from '../../../infra/poll.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 import type { HostileJudge } from './hostile-judge.ts';
 import { type HostileRequest, isUsage, TARGET_PATH } from './hostile-request.ts';
 

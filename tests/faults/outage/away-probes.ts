@@ -15,7 +15,7 @@ export interface Probe {
 
 /** A strong read waits 5 s (contract, §3); the rest is for a machine at work. */
 const SLACK_MS = 1_500;
-/** Source: infra/look-ups.ts. */
+/** Source: infra/platform/circuit-breaker.ts. */
 const LOOK_UP_MS = 2_000;
 const READ_MS = 5_000;
 /** Source: control-plane/readiness.ts, and the data plane's patience with it. */

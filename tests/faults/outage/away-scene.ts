@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type Closer, createCloser } from '../../../infra/closer.ts';
+import { type Closer, createCloser } from '../../../infra/platform/closer.ts';
 import { createApi } from '../../support/api.ts';
 import type { Judged } from '../../support/compare.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';

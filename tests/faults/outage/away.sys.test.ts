@@ -16,7 +16,7 @@ function shortForm(promise: TorturePromise): Promise<TortureResult> {
 }
 
 // Red with the break new-token-for-a-retry. What view-without-its-window counts twice is mended as soon as
-// the range is sent again (infra/clickhouse/make-whole.ts): that break shows in the tests of its module.
+// the range is sent again (infra/clickhouse/repair-block.ts): that break shows in the tests of its module.
 it('counts once what was done while its answer was lost, of the client and of the warehouse', async () => {
   const result = await shortForm(unknownOutcomes);
   expectKept(result);

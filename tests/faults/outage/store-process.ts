@@ -1,4 +1,4 @@
-import { identityOf, type ProcessIdentity, signal } from '../../../infra/process-identity.ts';
+import { identityOf, type ProcessIdentity, signal } from '../../../infra/platform/process-identity.ts';
 import { childrenOf } from '../../support/processes.ts';
 import type { Address } from '../../support/proxy/tcp-proxy.ts';
 

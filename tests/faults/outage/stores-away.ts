@@ -1,5 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { poll } from '../../../infra/poll.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 import { compareBreakdowns, compareCounters } from '../../support/compare.ts';
 import { createRandom } from '../../support/random.ts';
 import { during } from '../../support/during.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataDirAt } from '../../../infra/data-dir.ts';
-import { poll } from '../../../infra/poll.ts';
-import { identityOf, isLiving, signal } from '../../../infra/process-identity.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { poll } from '../../../infra/platform/poll.ts';
+import { identityOf, isLiving, signal } from '../../../infra/platform/process-identity.ts';
 import { listSegments } from '../../../infra/segment-log/segment-file.ts';
 import { compareCounters } from '../../support/compare.ts';
 import { planRequests } from '../../support/generator.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { DataDir } from '../../../infra/data-dir.ts';
+import type { DataDir } from '../../../infra/platform/data-dir.ts';
 
 /** Of every file that no server writes: what a refusal must leave byte for byte as it was. */
 export function checkSums({ log, keys }: DataDir): Record<string, number> {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { DataDir } from '../../../infra/data-dir.ts';
+import type { DataDir } from '../../../infra/platform/data-dir.ts';
 
 /* Harm that is done to a data folder: each of these gives the file or folder that the refusal has to name. */
 

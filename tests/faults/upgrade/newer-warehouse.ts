@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
-import type { DataDir } from '../../../infra/data-dir.ts';
+import type { DataDir } from '../../../infra/platform/data-dir.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
-import { dataDirAt } from '../../../infra/data-dir.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { chooseServerAccount } from '../../../infra/postgres/server-account.ts';
 import { type FixtureStory, parseStory } from './fixture-story.ts';
 

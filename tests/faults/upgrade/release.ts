@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { dataDirAt } from '../../../infra/data-dir.ts';
-import { poll } from '../../../infra/poll.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
-import { identityOf, type ProcessIdentity } from '../../../infra/process-identity.ts';
+import { identityOf, type ProcessIdentity } from '../../../infra/platform/process-identity.ts';
 import { inTime } from '../../support/in-time.ts';
 import { endByForce, lockOwner } from '../../support/processes.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
-import { dataDirAt } from '../../../infra/data-dir.ts';
-import { poll } from '../../../infra/poll.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { poll } from '../../../infra/platform/poll.ts';
 import { quietPort } from '../../support/quiet-port.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { auditOf } from '../../support/audit-of.ts';

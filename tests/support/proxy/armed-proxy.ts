@@ -1,4 +1,4 @@
-import type { Closer } from '../../../infra/closer.ts';
+import type { Closer } from '../../../infra/platform/closer.ts';
 import { type Address, startTcpProxy, type TcpProxy, type TcpProxyOptions } from './tcp-proxy.ts';
 
 /** A proxy whose faults are drawn by whoever armed it last. */

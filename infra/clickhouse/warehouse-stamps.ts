@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fatal } from '../../schemas/failures.ts';
+import { writeDurably } from '../platform/durable-file.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+
+/** Which warehouse it is, and how often it was stamped. */
+export interface WarehouseStamp {
+  id: string;
+  stamp: number;
+}
+
+/** The stamps that a warehouse carries itself: what takes its place does not have them, or has older ones. */
+export interface WarehouseStamps {
+  /** For messages: the folder, or the variable that names the server. */
+  readonly place: string;
+  /**
+   * The newest of each id; none in one that was never stamped. Throws Transient, and Fatal
+   * `warehouse_stamp_damaged`.
+   */
+  read(): Promise<WarehouseStamp[]>;
+  /** Durable when it returns. After the migrations of this release. */
+  write(stamp: WarehouseStamp): Promise<void>;
+}
+
+const FILE = 'metergate-stamp.json';
+
+/**
+ * Of the embedded engine, in its folder. A file and no table: parts of a table may be damaged by a full disk,
+ * which is mended without anybody, and would look like a warehouse that was lost.
+ */
+export function stampsInFolder(directory: string): WarehouseStamps {
+  const file = join(directory, FILE);
+  return {
+    place: `The folder ${directory}`,
+    async read() {
+      return existsSync(file) ? [readStamp(file)] : [];
+    },
+    write: async (stamp) => writeDurably(file, JSON.stringify(stamp)),
+  };
+}
+
+/** It is written whole or not at all: no crash of ours leaves half of one. */
+function readStamp(file: string): WarehouseStamp {
+  const { id, stamp } = parsed(readFileSync(file, 'utf8'));
+  if (typeof id === 'string' && typeof stamp === 'number') return { id, stamp };
+  throw new Fatal(
+    'warehouse_stamp_damaged',
+    `${file} cannot be read: restore the folder of the warehouse from the backup of DATA_DIR.`,
+  );
+}
+
+function parsed(text: string): Partial<WarehouseStamp> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Of a server. */
+export function stampsInTable(
+  warehouse: Pick<Warehouse, 'query'>,
+  everywhere: (sql: string) => string,
+): WarehouseStamps {
+  const ask = <Row>(sql: string, params: Record<string, string | number> = {}) =>
+    warehouse.query<Row>({ sql, params, lane: 'load', timeoutMs: TIMEOUT_MS });
+
+  return {
+    place: 'The ClickHouse of CLICKHOUSE_URL',
+    async read() {
+      const [table] = await ask(
+        `SELECT name FROM system.tables WHERE database = 'metergate' AND name = 'warehouse_stamps'`,
+      );
+      if (!table) return [];
+      const rows = await ask<{ id: string; stamp: string }>(
+        'SELECT id, toString(max(stamp)) AS stamp FROM metergate.warehouse_stamps GROUP BY id',
+      );
+      return rows.map(({ id, stamp }) => ({ id, stamp: Number(stamp) }));
+    },
+    async write({ id, stamp }) {
+      await ask(
+        everywhere(
+          `CREATE TABLE IF NOT EXISTS metergate.warehouse_stamps (id String, stamp UInt64)
+           ENGINE = ReplacingMergeTree(stamp) ORDER BY id
+           SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+        ),
+      );
+      // Releases of ClickHouse differ in whether they deduplicate INSERT SELECT, and each is another one.
+      await ask(
+        `INSERT INTO metergate.warehouse_stamps (id, stamp) SETTINGS insert_deduplicate = 0
+         SELECT {id:String}, {stamp:UInt64}`,
+        { id, stamp },
+      );
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { Fatal } from '../../schemas/failures.ts';
+import { BIRTH_HEADER, type LogBirth } from './topic-identity.ts';
+import type { RecordFetch } from './record-fetch.ts';
+
+export interface BirthCheckDeps {
+  topic: string;
+  birth: LogBirth;
+  records: RecordFetch;
+  ends(): Promise<number[]>;
+  start(partition: number): Promise<number>;
+}
+
+/** Between two looks at the birth mark of a partition that is read. */
+const CHECK_EVERY_MS = 5_000;
+
+/**
+ * Looks whether a partition is the one that was written: a topic that was made anew under its name has other
+ * records where the birth mark was, or none. Throws Fatal `log_recreated`.
+ */
+export function createBirthCheck({ topic, birth, records, ends, start }: BirthCheckDeps) {
+  const checkedAtMs = birth.marks.map(() => Number.NEGATIVE_INFINITY);
+  return async (partition: number): Promise<void> => {
+    if (performance.now() - (checkedAtMs[partition] ?? 0) < CHECK_EVERY_MS) return;
+    const mark = birth.marks[partition] ?? 0;
+    if (((await ends())[partition] ?? 0) <= mark) throw recreated(topic, partition);
+    if ((await start(partition)) <= mark) {
+      const [record] = await records.records(partition, mark, 1);
+      const found = record?.headers[BIRTH_HEADER]?.toString();
+      const isThere = Number(record?.offset) === mark;
+      if (isThere && found !== birth.logId.toString('hex')) throw recreated(topic, partition);
+    }
+    checkedAtMs[partition] = performance.now();
+  };
+}
+
+function recreated(topic: string, partition: number): Fatal {
+  return new Fatal(
+    'log_recreated',
+    `Partition ${partition} of ${topic} is not the one that was written: the topic was made anew. ` +
+      'Restore it, or take another topic.',
+  );
+}

@@ -1,0 +1,37 @@
+import type { Readiness } from '../../schemas/resources/service.ts';
+
+/** What is in the way, in words; undefined when nothing is. Throws when it cannot tell. */
+export type Check = () => Promise<string | undefined>;
+
+/** The data plane asks the control plane with three seconds' patience. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** Asks everything that a process needs to work, all at once, each within two seconds. */
+export async function judgeChecks(checks: Record<string, Check>): Promise<Readiness> {
+  const names = Object.keys(checks);
+  const results = await Promise.all(Object.values(checks).map(judge));
+  const isReady = results.every(({ ok }) => ok);
+  return {
+    status: isReady ? 'ready' : 'not_ready',
+    checks: Object.fromEntries(names.map((name, at) => [name, results[at] ?? UNTOLD])),
+  };
+}
+
+type Judgement = NonNullable<Readiness['checks']>[string];
+
+const UNTOLD: Judgement = { ok: false, detail: 'cannot be asked' };
+
+async function judge(check: Check): Promise<Judgement> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
+  });
+  try {
+    const obstacle = await Promise.race([check(), late]);
+    return { ok: obstacle === undefined, detail: obstacle ?? 'ok' };
+  } catch {
+    return UNTOLD;
+  } finally {
+    clearTimeout(timer);
+  }
+}

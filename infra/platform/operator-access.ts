@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import type { OperatorPages } from '../operator-config.ts';
+
+/** Who asks for `/metrics` or `/readyz`. */
+export interface OperatorCaller {
+  authorization: string | undefined;
+  /** By which it came in. */
+  localPort?: number | undefined;
+}
+
+/** Who sees `/metrics` and more of `/readyz` than its status: everybody, unless configured otherwise. */
+export interface OperatorAccess {
+  /** What `/metrics` is answered to this caller; undefined where the caller sees everything. */
+  refusalOf(caller: OperatorCaller): Refusal | undefined;
+}
+
+/** @param own a token besides, by which processes of one Metergate read each other. */
+export function createOperatorAccess(
+  { metricsPort, metricsToken }: Partial<OperatorPages>,
+  own?: string,
+): OperatorAccess {
+  const isOpen = metricsPort === undefined && metricsToken === undefined;
+
+  function refusalOf({ authorization, localPort }: OperatorCaller): Refusal | undefined {
+    if (isOpen || isBearer(authorization, own)) return undefined;
+    if (metricsPort !== undefined && localPort !== metricsPort) return ELSEWHERE;
+    return metricsToken === undefined || isBearer(authorization, metricsToken) ? undefined : TOKEN_NEEDED;
+  }
+
+  return { refusalOf };
+}
+
+const ELSEWHERE: Refusal = { code: 'not_found', message: 'Metrics are on a port of their own.' };
+const TOKEN_NEEDED: Refusal = {
+  code: 'unauthenticated',
+  message: 'Metrics need the token of METRICS_TOKEN: Authorization: Bearer TOKEN.',
+};
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/** How long it takes says nothing of the token, not even its length. */
+function isBearer(authorization: string | undefined, token: string | undefined): boolean {
+  const given = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+  return given !== undefined && token !== undefined && timingSafeEqual(digest(given), digest(token));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+export const OPEN_ACCESS: OperatorAccess = createOperatorAccess({});

@@ -1,0 +1,33 @@
+import type { Pool } from 'pg';
+import type { Check } from './health-checks.ts';
+import type { EventLogReader } from '../ports/event-log.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+
+const QUESTION_TIMEOUT_MS = 2_000;
+
+/** One for each of these that a role has: well is who answers a question. */
+export function storesChecks(stores: StoresOfRole): Record<string, Check> {
+  const { pool, warehouse, logReader } = stores;
+  return {
+    ...(pool ? { postgres: answered(() => pool.query('SELECT 1')) } : {}),
+    ...(warehouse ? { warehouse: answered(() => ask(warehouse)) } : {}),
+    ...(logReader ? { log: answered(() => logReader.durableEnds()) } : {}),
+  };
+}
+
+export interface StoresOfRole {
+  pool?: Pool;
+  warehouse?: Warehouse;
+  logReader?: EventLogReader;
+}
+
+function answered(question: () => Promise<unknown>): Check {
+  return async () => {
+    await question();
+    return undefined;
+  };
+}
+
+function ask(warehouse: Warehouse): Promise<unknown[]> {
+  return warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: QUESTION_TIMEOUT_MS });
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../certificate-under-test.ts';
+import { migratePostgres } from '../postgres/migrate.ts';
+import { addressOf, reachStore } from './wait-until-available.ts';
+
+const log = pino({ level: 'silent' });
+const STORE = { variable: 'DATABASE_URL', address: 'postgres://h' };
+
+function reach(act: () => Promise<unknown>, waitMs = 0): Promise<unknown> {
+  return reachStore(STORE, act, { waitMs, log }).catch((error: unknown) => error);
+}
+
+function serverUrl(change: (url: URL) => void): string {
+  const url = new URL(process.env.TEST_POSTGRES_URL ?? '');
+  change(url);
+  return url.href;
+}
+
+/** As far as TLS: it agrees to it, and shows a certificate that it signed itself. */
+async function postgresOfAStranger(): Promise<string> {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('S');
+      new TLSSocket(socket, { isServer: true, cert: CERTIFICATE, key: CERTIFICATE_KEY }).on(
+        'error',
+        () => undefined,
+      );
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x?sslmode=verify-full`;
+}
+
+it.each([
+  ['no-such-user', 'refuses the user or the password'],
+  ['no-such-database', 'has no such database'],
+])('a Postgres that refuses us ends the start: %s', async (what, said) => {
+  const url = serverUrl((one) => {
+    if (what === 'no-such-user') one.username = what;
+    else one.pathname = what;
+  });
+  const failure = await reach(() => migratePostgres(url), 60_000);
+  expect(failure).toBeInstanceOf(Fatal);
+  expect(String(failure)).toContain(`Bad configuration: DATABASE_URL: postgres://h ${said}`);
+});
+
+it('a Postgres that has no TLS where the URL asks for it ends the start', async () => {
+  const url = serverUrl((one) => one.searchParams.set('sslmode', 'verify-full'));
+  expect(String(await reach(() => migratePostgres(url), 60_000))).toContain('does not speak TLS');
+});
+
+it('a certificate that nobody vouches for ends the start, and says what to do', async () => {
+  const url = await postgresOfAStranger();
+  const said = String(await reach(() => migratePostgres(url), 60_000));
+  expect(said).toContain('shows a certificate that is not trusted');
+  expect(said).toContain('NODE_EXTRA_CA_CERTS');
+});
+
+it('a login that ClickHouse refuses is found behind the word that it is away', async () => {
+  const refused = Object.assign(new Error('no'), { code: '516' });
+  const away = new Transient('warehouse_unavailable', 'ClickHouse is away.', { cause: refused });
+  expect(String(await reach(() => Promise.reject(away), 60_000))).toContain(
+    'refuses the user or the password',
+  );
+});
+
+it('what comes in time is waited for, and what is a mistake of ours is thrown as it is', async () => {
+  let asked = 0;
+  const late = async () => {
+    asked++;
+    if (asked < 2) throw new Transient('away', 'away');
+    return 'there';
+  };
+  expect(await reach(late, 10_000)).toBe('there');
+  const mistake = new TypeError('x');
+  expect(await reach(() => Promise.reject(mistake))).toBe(mistake);
+});
+
+it('an address shows neither user nor password', () => {
+  expect(addressOf('postgres://me:secret@db.internal:5433/x')).toBe('postgres://db.internal:5433');
+});

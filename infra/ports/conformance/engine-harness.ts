@@ -1,0 +1,28 @@
+import type { CommitPart, Engine } from '../engine.ts';
+
+/** One engine over a real idempotency store, with customers, meters and time in the hands of the test. */
+export interface EngineHarness {
+  engine: Engine;
+  setNow(ms: number): void;
+  /** Adds a customer, or changes the one with this id. */
+  putCustomer(customer: { id: string; externalId?: string; archived?: boolean }): void;
+  /** Adds a meter, or changes the one with this key. */
+  putMeter(meter: {
+    key: string;
+    id?: string;
+    property?: string;
+    isLatest?: boolean;
+    archived?: boolean;
+  }): void;
+  /** While away nothing can be looked up; what was looked up before is still known. */
+  setAway(away: boolean): void;
+  /** Customers and meters of the workspace's other mode, by these names. */
+  putInOtherMode(...names: string[]): void;
+  /** What the other mode has can be looked up no more. */
+  setOtherModeAway(): void;
+  /** Puts the part on the log and confirms its claim. */
+  commit(part: CommitPart): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type CreateEngineHarness = () => Promise<EngineHarness>;

@@ -1,0 +1,110 @@
+import { beforeEach, onTestFinished } from 'vitest';
+import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
+import type { Answer, CommitPart, UsageRequest } from '../engine.ts';
+import type { CreateEngineHarness, EngineHarness } from './engine-harness.ts';
+
+/** Talks to an engine as a data plane does: read, decide, commit, and only then the answer. */
+export interface EngineSession extends EngineHarness {
+  send(request: SentRequest): Promise<Sent>;
+  /** One event with its key in the header. */
+  single(event: unknown, idempotencyKey?: string): Promise<Sent>;
+  batch(events: unknown, options?: { includeEvents: boolean }): Promise<BatchSent>;
+}
+
+/** What is not said is as in most tests. */
+export type SentRequest = Partial<Omit<UsageRequest, 'body'>> & { body: Buffer | string };
+
+export interface Sent extends Answer {
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
+  json: any;
+  commit: CommitPart | undefined;
+  /** Whole lines as they go on the log, without their line feeds. */
+  lines: string[];
+}
+
+export interface BatchSent extends Sent {
+  json: {
+    summary: { total: number; created: number; duplicate: number; errors: number };
+    results: ItemResult[];
+  };
+}
+
+export interface ItemResult {
+  index: number;
+  idempotencyKey: string;
+  status: 'created' | 'duplicate' | 'error';
+  eventId?: string;
+  event?: Record<string, unknown>;
+  error?: { code: string; message: string };
+}
+
+export const ENVIRONMENT = 'ws_aaaaaaaaaaaaaaaaaaaaaaaaaa:live';
+export const REQUEST_ID = 'req_of_this_test';
+export const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');
+export const CUSTOMER = 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa';
+const METER = 'api_calls';
+
+/** An event that nothing is wrong with. */
+export const SOUND = { customerId: CUSTOMER, meterId: METER, value: 1 };
+
+/** A session for each test of the calling suite, with one customer and one meter. */
+export function sessionForEachTest(create: CreateEngineHarness): () => EngineSession {
+  let session: EngineSession;
+  beforeEach(async () => {
+    session = await openSession(create);
+  });
+  return () => session;
+}
+
+async function openSession(create: CreateEngineHarness): Promise<EngineSession> {
+  const harness = await create();
+  onTestFinished(() => harness.close());
+  harness.setNow(NOW_MS);
+  harness.putCustomer({ id: CUSTOMER, externalId: 'acme' });
+  harness.putMeter({ key: METER });
+  const send: EngineSession['send'] = (request) => exchange(harness, request);
+  return {
+    ...harness,
+    send,
+    single: (event, idempotencyKey) =>
+      send({
+        kind: 'single',
+        body: JSON.stringify(event),
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      }),
+    batch: (events, options) => send({ kind: 'batch', body: JSON.stringify({ events }), ...options }),
+  };
+}
+
+async function exchange(harness: EngineHarness, request: SentRequest): Promise<Sent> {
+  const reading = await harness.engine.read({
+    environment: ENVIRONMENT,
+    kind: 'batch',
+    includeEvents: false,
+    requestId: REQUEST_ID,
+    ...request,
+    body: Buffer.from(request.body),
+  });
+  const { answer, commit } = harness.engine.decide(reading);
+  const lines = commit ? Buffer.from(commit.lines).toString().split('\n').slice(0, -1) : [];
+  if (commit) await harness.commit(commit);
+  return { ...answer, json: JSON.parse(answer.body.toString()), commit, lines };
+}
+
+/** A line by the names of its columns. Numbers are doubles here: compare long ones as text. */
+export function columnsOf(line: string): Record<(typeof EVENT_COLUMNS)[number], unknown> {
+  const cells = JSON.parse(line) as unknown[];
+  if (cells.length !== EVENT_COLUMNS.length) throw new Error(`a line has ${cells.length} cells`);
+  return Object.fromEntries(EVENT_COLUMNS.map((name, at) => [name, cells[at]])) as ReturnType<
+    typeof columnsOf
+  >;
+}
+
+/** The stored and the answered text of a value, digit by digit. */
+export function valueText(json: string): string | undefined {
+  return /"value":([^,}]+)/.exec(json)?.[1];
+}
+
+export function lineValueText(line: string): string | undefined {
+  return /^\["[^"]*","[^"]*","[^"]*","[^"]*","\d+",([^,]+),/.exec(line)?.[1];
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { type Logger, pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import type { FrontLimits } from '../../http/front-limits.ts';
+import type { Exchange, HttpFront, RequestHandler } from '../http-front.ts';
+
+export type CreateFront = (handler: RequestHandler, limits: FrontLimits, log: Logger) => HttpFront;
+
+/** None that a busy machine could meet; tests of a limit shorten it. */
+export const TEST_LIMITS: FrontLimits = {
+  headerBytesMax: 16 * 1024,
+  headersTimeoutMs: 15_000,
+  bodyTimeoutMs: 15_000,
+  answerStallMs: 15_000,
+  unreadBytesMax: 64 * 1024 * 1024,
+  connectionsMax: 200,
+};
+
+export const SILENT = pino({ level: 'silent' });
+
+/** A log whose lines a test reads. */
+export function keptLog() {
+  const lines: Array<Record<string, unknown>> = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
+}
+
+export interface RunningFront {
+  front: HttpFront;
+  port: number;
+  url: string;
+}
+
+/** Listens on a free port; closed when the test is over. */
+export async function startFront(
+  createFront: CreateFront,
+  handler: RequestHandler,
+  limits: Partial<FrontLimits> = {},
+): Promise<RunningFront> {
+  const front = createFront(handler, { ...TEST_LIMITS, ...limits }, SILENT);
+  const port = await front.listen('127.0.0.1', 0);
+  onTestFinished(() => front.close(0));
+  return { front, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** Answers with a digest of the body, its size, and what was asked. */
+export function describeRequest(exchange: Exchange): void {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  exchange.readBody(
+    (chunk) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+    },
+    () => answerJson(exchange, { ...whatWasAsked(exchange), bytes, sha256: hash.digest('hex') }),
+  );
+}
+
+export function answerJson(exchange: Exchange, answer: unknown): void {
+  exchange.respond(200, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(answer)));
+}
+
+export function sha256(body: Buffer): string {
+  return createHash('sha256').update(body).digest('hex');
+}
+
+function whatWasAsked({ method, path, query, requestId, headers }: Exchange) {
+  return { method, path, query, requestId, headers: Object.fromEntries(headers) };
+}
