@@ -21,8 +21,8 @@ const TIMED = ['tests/faults/crash/limits.sys.test.ts', 'tests/faults/crash/{awa
  * `npm run test:whole`, which `npm test` leaves to it.
  */
 const WHOLE = [
-  'infra/main-job.sys.test.ts',
-  'infra/build.test.ts',
+  'app/main-job.sys.test.ts',
+  'tools/build.test.ts',
   'infra/{start,start-left-alone,roles}.sys.test.ts',
   'bench/load-tester/*.sys.test.ts',
   'tests/faults/crash/{changes,settlement}/*.sys.test.ts',
@@ -30,7 +30,7 @@ const WHOLE = [
   'delivery/webhooks.sys.test.ts',
 ];
 /** Of these, what judges how long something takes. */
-const WHOLE_TIMED = ['tests/faults/crash/{fanout,webhooks}/*.sys.test.ts', 'infra/admin/admin-time.sys.test.ts'];
+const WHOLE_TIMED = ['tests/faults/crash/{fanout,webhooks}/*.sys.test.ts', 'app/admin/admin-time.sys.test.ts'];
 
 /** Tests on a broker and a key store, which take longer to start than most tests take. */
 const SHARED = [
@@ -119,7 +119,7 @@ const LONG = [
   'aggregator/load.store.test.ts',
   'aggregator/load-faults.store.test.ts',
   'torture/kills.sys.test.ts',
-  'infra/main-job.sys.test.ts',
+  'app/main-job.sys.test.ts',
   'distributed/distributed.sys.test.ts',
   'upgrade/refused-data.sys.test.ts',
   'control-plane/tenancy.sys.test.ts',

@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
-import type { OpenedWarehouse } from '../infra/open-warehouse.ts';
+import type { OpenedWarehouse } from '../app/roles/open-warehouse.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../infra/ports/event-log.ts';
 import type { Standstill } from '../infra/ports/warehouse.ts';
 import { createPool } from '../infra/postgres/pool.ts';
-import type { Relational } from '../infra/relational.ts';
-import type { RoleContext } from '../infra/role-process.ts';
+import type { Relational } from '../app/roles/relational.ts';
+import type { RoleContext } from '../app/roles/role-process.ts';
 import { whenThere } from '../infra/platform/retry-until-available.ts';
 import { Fatal } from '../schemas/failures.ts';
 import { keepMending } from './audit/mend-damage.ts';

@@ -153,7 +153,7 @@ describe('promise 18: a revoked key is refused on both tiers within 10 s', () =>
 });
 
 describe('a whole Metergate', () => {
-  // Red when `saw` is taken out of auth.ts or of ingest/main.ts.
+  // Red when `saw` is taken out of auth.ts or of app/roles/ingest.ts.
   it('knows after a stop when a key was used last, on either tier', async () => {
     const used: NewKey[] = [];
     for (const tier of TIERS) {

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createPool } from '../infra/postgres/pool.ts';
-import type { RoleContext } from '../infra/role-process.ts';
+import type { RoleContext } from '../app/roles/role-process.ts';
 import type { DerivedSecrets } from '../domain/secrets.ts';
 import { createSend } from './send.ts';
 import { type Delivery, startDelivery } from './start-delivery.ts';

@@ -122,7 +122,7 @@ async function launch(
   under: string[],
 ): Promise<{ child: ChildProcess; port: number }> {
   const [execPath = '', ...execArgv] = [...under, process.execPath];
-  const child = fork(join('dist', 'ingest', 'main.js'), {
+  const child = fork(join('dist', 'app', 'roles', 'ingest.js'), {
     env: { ...process.env, ...env },
     execPath,
     execArgv,

@@ -8,7 +8,7 @@ import { systemClock } from '../infra/ports/clock.ts';
 import type { Exchange } from '../infra/ports/http-front.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import type { RefusalLog } from '../infra/platform/rejection-log.ts';
-import type { RoleContext } from '../infra/role-process.ts';
+import type { RoleContext } from '../app/roles/role-process.ts';
 import { type DerivedSecrets, hashApiKey } from '../domain/secrets.ts';
 import { findApiKey } from '../domain/store/find-api-key.ts';
 import { CHANNELS, type ChangeNote } from '../schemas/stored/channels.ts';

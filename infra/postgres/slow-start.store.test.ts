@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createCloser } from '../platform/closer.ts';
 import { isAlive, signal } from '../platform/process-identity.ts';
-import { openRelational } from '../relational.ts';
+import { openRelational } from '../../app/roles/relational.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 import { findPostmaster } from './postmaster.ts';

@@ -45,8 +45,8 @@ it('a break is not seen by sound rounds, by a start that fails, or where nothing
 });
 
 it('what a break was found by is kept of each round, in one short line that names no folder', async () => {
-  const told = `at ${join(process.cwd(), 'ingest', 'main.ts')},\n ${join(tmpdir(), 'data')}: lost `;
-  expect(inShort(told)).toBe('at …/ingest/main.ts, …/data: lost');
+  const told = `at ${join(process.cwd(), 'app', 'roles', 'ingest.ts')},\n ${join(tmpdir(), 'data')}: lost `;
+  expect(inShort(told)).toBe('at …/app/roles/ingest.ts, …/data: lost');
   expect(inShort('x'.repeat(300))).toHaveLength(200);
   let number = 0;
   const promise = promiseOf(async () => ({ ...SOUND, foundBy: [`break ${number++}`] }));

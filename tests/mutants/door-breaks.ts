@@ -47,7 +47,7 @@ export const DOOR_BREAKS: readonly Break[] = [
     replace: 'shared = begin();',
     provedBy: [
       {
-        test: 'infra/role-door.test.ts',
+        test: 'app/roles/health-server.test.ts',
         title: 'asks its stores once for all who ask meanwhile, whatever they may see',
       },
       {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const PROGRAM = join('dist', 'aggregator', 'audit-command.js');
+const PROGRAM = join('dist', 'app', 'admin', 'audit-command.js');
 const TIMEOUT_MS = 120_000;
 const SHOWN = 5;
 

@@ -155,7 +155,7 @@ interface Spawned {
 
 async function spawnReady(spawned: Spawned): Promise<ChildProcess> {
   const { under, settings, dataDir, logFile, outputFile } = spawned;
-  const [command = '', ...args] = [...under, process.execPath, 'infra/start.mjs'];
+  const [command = '', ...args] = [...under, process.execPath, 'app/start.mjs'];
   const log = openSync(logFile, 'a');
   const child = spawn(command, args, {
     env: { ...process.env, ...settings },

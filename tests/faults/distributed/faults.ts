@@ -1,5 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import type { Role } from '../../../infra/role-needs.ts';
+import type { Role } from '../../../app/config/role-needs.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import type { DistributedInstallation } from './installation.ts';
 import { sharedBy } from './partition-owners.ts';

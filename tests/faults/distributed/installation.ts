@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { type Closer, createCloser } from '../../../infra/platform/closer.ts';
 import { quietPort } from '../../support/quiet-port.ts';
-import type { Role } from '../../../infra/role-needs.ts';
+import type { Role } from '../../../app/config/role-needs.ts';
 import { startKafka } from '../../servers/start-kafka.ts';
 import { startRedis } from '../../servers/start-redis.ts';
 import type { TestingServer } from '../../servers/testing-server.ts';
@@ -176,7 +176,7 @@ async function openDoor(closer: Closer, targets: () => Address[]) {
   return door;
 }
 
-const ADMIN = join('dist', 'infra', 'admin-command.js');
+const ADMIN = join('dist', 'app', 'admin', 'admin-command.js');
 const ADMIN_TIMEOUT_MS = 30_000;
 
 async function makeWorkspace(environment: Record<string, string>): Promise<DemoKeys> {

@@ -31,8 +31,8 @@ import { type Installation, makeInstallation } from './small-installation.ts';
  * and ends with 4, so that nobody starts it again, and has changed nothing. What each file's own checks
  * find is tested beside them; this is about what becomes of it.
  */
-const DATA_PLANE = join('dist', 'ingest', 'main.js');
-const CONTROL_SIDE = join('dist', 'infra', 'control-side.js');
+const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
+const CONTROL_SIDE = join('dist', 'app', 'control-side.js');
 
 const LOST_CLUSTER = /^No database is in .*postgres, and .*log\.json .*: restore it from the backup/;
 

@@ -27,8 +27,8 @@ export interface Release {
 }
 
 /** From the project's root, as `npm start` runs it. */
-export const THIS_RELEASE = join('infra', 'start.mjs');
-const ALL_IN_ONE = join('dist', 'infra', 'all-in-one.js');
+export const THIS_RELEASE = join('app', 'start.mjs');
+const ALL_IN_ONE = join('dist', 'app', 'all-in-one.js');
 const ROLE = /main\.js$|control-side\.js$/;
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
 const PATIENCE = { timeoutMs: 40_000 };

@@ -1,0 +1,68 @@
+/** `npm run admin -- …`: exit 0 when it is done, 1 when it cannot be, 2 for bad arguments or settings. */
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import { type AdminCommand, adminUsage, readArguments, UsageFault } from './read-arguments.ts';
+import { AdminRefusal, runCommand } from './run-command.ts';
+import { readEnv, toConfig } from '../config/config.ts';
+import { dataDirAt, refuseWrongKinds } from '../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
+import { EXIT, exitCodeOf } from '../../infra/platform/exit-code.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { checkServerSecret, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
+
+const CONNECTIONS_MAX = 1;
+const USAGE_EXIT = 2;
+
+process.exitCode = await adminCommand(process.argv.slice(2)).catch(explain);
+
+async function adminCommand(args: string[]): Promise<number> {
+  const nowMs = Date.now();
+  const command = readArguments(args, nowMs);
+  if (command.act === 'help') {
+    console.log(adminUsage(command.words));
+    return EXIT.stopped;
+  }
+  const { databaseUrl, dataDir, serverSecret: given } = toConfig(readEnv());
+  refuseWrongKinds(dataDir);
+  const url = databaseUrl ?? readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
+  if (url === undefined) throw new AdminRefusal(`No Metergate runs on ${dataDir}: start it first.`);
+  const secret = readServerSecret({ given, dataDir });
+  const pool = createPool({ url, name: 'admin', log: pino({ level: 'silent' }), max: CONNECTIONS_MAX });
+  try {
+    await checkServerSecret(pool, secret, dataDir);
+    await print(command, { pool, pepper: deriveSecrets(secret).keyPepper, nowMs });
+    return EXIT.stopped;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function print(command: AdminCommand, deps: { pool: Pool; pepper: Buffer; nowMs: number }) {
+  const { result, lines } = await runCommand(command, deps);
+  console.log(command.json ? JSON.stringify(result) : lines.join('\n'));
+}
+
+function explain(error: unknown): number {
+  if (error instanceof UsageFault) {
+    console.error(`${error.message}\n${adminUsage()}`);
+    return USAGE_EXIT;
+  }
+  console.error(messageOf(error));
+  return error instanceof AdminRefusal ? EXIT.failed : exitCodeOf(error);
+}
+
+/** Of the driver's errors the code alone: the rest may hold what is in a row. */
+function messageOf(error: unknown): string {
+  if (error instanceof AdminRefusal || error instanceof Fatal) return error.message;
+  if (asTransient(error) instanceof Transient) {
+    return 'The Postgres of this Metergate does not answer: start it, or try again in a moment.';
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  if (code === UNDEFINED_TABLE) return 'This database was not made by Metergate yet: start it first.';
+  return code === undefined ? String(error) : `It failed: ${code}.`;
+}
+
+/** SQLSTATE. */
+const UNDEFINED_TABLE = '42P01';

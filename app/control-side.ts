@@ -1,0 +1,133 @@
+/** The control side's process: Postgres, the warehouse, the load, the control plane and delivery. */
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { answerKeyExport } from '../aggregator/key-export/answer-key-export.ts';
+import { type LoadDeps, openLoad } from '../aggregator/open-load.ts';
+import { createControlPlane } from '../control-plane/control-plane.ts';
+import { openDelivery } from '../delivery/open-delivery.ts';
+import { type ControlServer, createControlServer } from './roles/control-server.ts';
+import { type DataDir, prepareDataDir } from '../infra/platform/data-dir.ts';
+import { createDiskGuard } from '../infra/platform/disk-guard.ts';
+import { writeEndpoints } from '../infra/platform/endpoints-file.ts';
+import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
+import { createMetrics } from '../infra/platform/metrics.ts';
+import { openWarehouse } from './roles/open-warehouse.ts';
+import { createOperatorAccess } from '../infra/platform/operator-access.ts';
+import { systemClock } from '../infra/ports/clock.ts';
+import { createListener } from '../infra/postgres/listen.ts';
+import { prepareInstallation } from './prepare-installation.ts';
+import { identityOf } from '../infra/platform/process-identity.ts';
+import { acquireLock } from '../infra/platform/process-lock.ts';
+import { refuseLostCluster, refuseOtherDatabase } from './refuse-lost-database.ts';
+import { openRelational, type Relational } from './roles/relational.ts';
+import { type RoleContext, runRole } from './roles/role-process.ts';
+import type { DerivedSecrets } from '../domain/secrets.ts';
+import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
+import type { SharedStores } from './config/distributed-stores-config.ts';
+import { whenThere } from '../infra/platform/retry-until-available.ts';
+
+await runRole('control', async (context) => {
+  const { config, closer, log } = context;
+  const paths = prepareDataDir(config.dataDir);
+  // For as long as this process is there: a step of the stop that takes too long may still write.
+  await acquireLock(paths.lock('control'), identityOf(process.ppid));
+  const server = await createControlServer({ log });
+  const tellWhere = (postgresUrl: string) =>
+    writeEndpoints(paths.endpoints, { postgresUrl, controlUrl: server.url });
+  const { databaseUrl, seedDemo } = config;
+  const directory = paths.postgres;
+  if (databaseUrl === undefined) refuseLostCluster(paths);
+  // A log that others share is none of this folder.
+  const judge = async (pool: Pool) => (config.shared ? undefined : refuseOtherDatabase(pool, paths.log));
+  const relational = await openRelational({ databaseUrl, directory, log, closer, judge, onMoved: tellWhere });
+  const installed = { config, paths, pool: relational.pool };
+  const secrets = await whenThere('Postgres', () => prepareInstallation(installed, { seedDemo }), log);
+  tellWhere(relational.url());
+  await serve({ ...context, paths, relational, secrets, server });
+  return undefined;
+});
+
+interface ControlSide extends RoleContext {
+  paths: DataDir;
+  relational: Relational;
+  secrets: DerivedSecrets;
+  server: ControlServer;
+}
+
+/**
+ * Opens the rest, from the stores to the door, so that the door is the first to be closed. Resolves when the
+ * load runs: until ClickHouse is there, everything else is answered.
+ */
+async function serve(side: ControlSide): Promise<void> {
+  const { config, closer, log, relational, secrets, server } = side;
+  const { pool, url: postgresUrl } = relational;
+  const source = await openLog(side);
+  const { logReader, keepsMs: logKeepsMs } = source;
+  const opened = await openWarehouse(side, side.paths.warehouse);
+  const { warehouse } = opened;
+  const metrics = createMetrics('control');
+  const openDisk = () => openDiskGuard(side);
+  // The role's lock sees to there being one on a log of this machine; others may read one on Kafka.
+  const owner = config.shared ? randomUUID() : 'control-side';
+  const load = openLoad(side, { ...opened, ...source, relational, metrics, openDisk, owner });
+  const controlPlane = createControlPlane(
+    {
+      pool,
+      warehouse,
+      logReader,
+      logKeepsMs,
+      secrets,
+      clock: systemClock,
+      log: log.child({ component: 'control-plane' }),
+      metrics,
+      isLookedAt: load.isLookedAt,
+    },
+    {
+      rateLimits: { secret: config.rateLimit },
+      webhookTargets: config.webhookTargets,
+      // The data plane asks; METRICS_PORT is its own to open.
+      access: createOperatorAccess(config, secrets.internalToken.toString('base64url')),
+    },
+  );
+  closer.add('control plane', { drain: () => controlPlane.close() });
+  // As many Metergates as there may be on one database: no two processes write one log.
+  const sender = config.shared ? owner : Buffer.from(logReader.logId).toString('hex');
+  const delivery = openDelivery(side, { postgresUrl, secrets, metrics, owner: sender });
+  const channels = { ...load.channels, ...controlPlane.notes.channels, ...delivery.channels };
+  const onSession = () => {
+    controlPlane.notes.onSession();
+    delivery.look();
+  };
+  closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession }));
+  closer.add('server', { drain: server.drain, close: server.close });
+  const { internalToken: token } = secrets;
+  const { eventsRetentionDays } = config;
+  server.serve(answerKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
+  await load.start();
+}
+
+type OpenedLog = Pick<LoadDeps, 'logReader' | 'deadLetters'> & Partial<Pick<KafkaLog, 'keepsMs'>>;
+
+/** The data plane makes the log, at its first start, once it has the identity key. */
+async function openLog(side: ControlSide): Promise<OpenedLog> {
+  const { paths, closer, log } = side;
+  if (side.config.shared) return await openSharedLog(side, side.config.shared);
+  const logReader = await whenThere('the log', () => openSegmentLogReader({ directory: paths.log }), log);
+  closer.add('log', { close: () => logReader.close() });
+  return { logReader };
+}
+
+async function openSharedLog({ relational, closer, log }: ControlSide, { kafka }: SharedStores) {
+  const { openKafkaLog } = await import('../infra/kafka/kafka-log.ts');
+  const open = () => openKafkaLog({ settings: kafka, pool: relational.pool, log });
+  const opened = await whenThere('Kafka', open, log);
+  closer.add('log', { close: () => opened.close() });
+  const { reader: logReader, deadLetters, keepsMs } = opened;
+  return { logReader, deadLetters, keepsMs };
+}
+
+function openDiskGuard({ config, paths, closer, log }: ControlSide): { isLow(): boolean } {
+  const disk = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
+  closer.add('disk guard', { close: () => disk.close() });
+  return disk;
+}

@@ -1,0 +1,44 @@
+/** The aggregator as a process of its own, beside any number of others: `npm run aggregator`. */
+import { randomUUID } from 'node:crypto';
+import { createControlServer } from './control-server.ts';
+import type { Check } from '../../infra/platform/health-checks.ts';
+import { createMetrics } from '../../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
+import { openOperatorPort } from './operator-port.ts';
+import { createListener } from '../../infra/postgres/listen.ts';
+import { rolePages } from './health-server.ts';
+import { checkRoleNeeds } from '../config/role-needs.ts';
+import { runRole } from './role-process.ts';
+import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
+import { storesChecks } from '../../infra/platform/store-checks.ts';
+import { openLoad } from '../../aggregator/open-load.ts';
+
+await runRole('aggregator', async (context) => {
+  const { config, closer, log } = context;
+  checkRoleNeeds('aggregator', config);
+  const role = { ...context, config };
+  const metrics = createMetrics('aggregator');
+  let isLoading = false;
+  const checks: Record<string, Check> = {
+    load: async () => (isLoading ? undefined : 'waits for its stores'),
+  };
+  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });
+  const door = await createControlServer({ ...config, log, meanwhile: pages });
+  closer.add('door', { drain: door.drain, close: door.close });
+  await openOperatorPort(config, context, pages);
+
+  const relational = await openRolePostgres(role);
+  const { pool, url } = relational;
+  const opened = await openRoleWarehouse(role, { waits: true });
+  const { reader: logReader, deadLetters } = await openRoleLog(role, pool);
+  // ClickHouse sees to its own disk: what it cannot store it refuses, and that is tried again.
+  const openDisk = () => ({ isLow: () => false });
+  const owner = randomUUID();
+  const deps = { ...opened, relational, logReader, deadLetters, metrics, openDisk, owner };
+  const load = openLoad(role, deps);
+  closer.add('listener', createListener({ url, log }, { channels: load.channels }));
+  Object.assign(checks, storesChecks({ pool, warehouse: opened.warehouse, logReader }));
+  await load.start();
+  isLoading = true;
+  return { port: Number(new URL(door.url).port) };
+});

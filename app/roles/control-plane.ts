@@ -1,0 +1,50 @@
+/** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
+import { createControlServer } from './control-server.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import { createMetrics } from '../../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
+import { openOperatorPort } from './operator-port.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { createListener } from '../../infra/postgres/listen.ts';
+import { prepareInstallation } from '../prepare-installation.ts';
+import { refuseOtherWarehouse } from '../../domain/refuse-other-warehouse.ts';
+import { checkRoleNeeds } from '../config/role-needs.ts';
+import { runRole } from './role-process.ts';
+import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
+import { whenThere } from '../../infra/platform/retry-until-available.ts';
+import { createControlPlane } from '../../control-plane/control-plane.ts';
+
+await runRole('control-plane', async (context) => {
+  const { config, closer, log } = context;
+  checkRoleNeeds('control-plane', config);
+  const role = { ...context, config };
+  const server = await createControlServer({ ...config, log });
+  closer.add('server', { close: server.close });
+
+  const { pool, url } = await openRolePostgres(role);
+  // Whose folder would hold the keys of a demo? `npm run admin -- workspace create` prints them.
+  const secrets = await prepareInstallation(
+    { config, paths: dataDirAt(config.dataDir), pool },
+    { seedDemo: false },
+  );
+  const { warehouse, stamps } = await openRoleWarehouse(role, { waits: false });
+  // It answers everything else until ClickHouse is there.
+  whenThere('ClickHouse', () => refuseOtherWarehouse(pool, stamps), log).catch(role.fail);
+  const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
+  const metrics = createMetrics('control');
+  const controlPlane = createControlPlane(
+    { pool, warehouse, logReader, logKeepsMs, secrets, clock: systemClock, log, metrics },
+    {
+      rateLimits: { secret: config.rateLimit },
+      webhookTargets: config.webhookTargets,
+      access: createOperatorAccess(config),
+    },
+  );
+  closer.add('control plane', { drain: () => controlPlane.close() });
+  closer.add('listener', createListener({ url, log }, controlPlane.notes));
+  // Drained first, closed last.
+  closer.add('requests', { drain: server.drain });
+  server.serve(controlPlane.listener);
+  await openOperatorPort(config, context, controlPlane.listener);
+  return { port: Number(new URL(server.url).port) };
+});

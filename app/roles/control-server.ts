@@ -1,0 +1,107 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { FRONT_LIMITS } from '../../infra/http/front-limits.ts';
+import { parserRefusal } from '../../infra/http/parser-refusal.ts';
+import { isOperatorRead } from '../../infra/operator-paths.ts';
+import { pageListener, refusePage, sendPage } from '../../infra/page-answers.ts';
+import { publicUrl } from '../../infra/platform/public-url.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRequestIds, type RequestIds } from '../../infra/platform/request-ids.ts';
+
+export interface ControlServer {
+  /** `http://host:port`. */
+  readonly url: string;
+  /** From now on this answers; until then it is alive, and everything else 503 `unavailable`. */
+  serve(listener: RequestListener): void;
+  /** Takes no more requests, and resolves when those in flight are answered. */
+  drain(): Promise<void>;
+  /** Cuts off what is left. */
+  close(): void;
+}
+
+export interface ControlServerOptions {
+  /** Default: a free port of this machine only. */
+  host?: string;
+  port?: number;
+  /** What is answered until the app stands. Default: that it lives, and 503 to everything else. */
+  meanwhile?: RequestListener;
+  /** Is told of requests that are refused until the app stands. */
+  log?: Logger;
+  /** What to set where the port is taken. */
+  variables?: string;
+}
+
+/** The public port judges header blocks; the forwarder adds the request id and what is of the connection. */
+const HEADER_BYTES_MAX = 2 * FRONT_LIMITS.headerBytesMax;
+
+/** Where the data plane forwards to. It listens before its app stands. Throws Fatal `listen_failed`. */
+export async function createControlServer({
+  host = '127.0.0.1',
+  port = 0,
+  log,
+  meanwhile = starting(log),
+  variables = 'HOST and PORT',
+}: ControlServerOptions = {}): Promise<ControlServer> {
+  let answer = meanwhile;
+  const requestIds = createRequestIds();
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
+    answered.add(request.socket);
+    answer(request, response);
+  });
+  /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
+  const answered = new WeakSet<Duplex>();
+  server.on('clientError', (error, socket) => {
+    if (answered.has(socket)) socket.destroy();
+    else refuseUnread(error, socket, requestIds);
+  });
+  // The data plane keeps its connections; one that we close first would fail the request that is on its way.
+  server.keepAliveTimeout = 65_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `${host}:${port} is taken or not ours: set ${variables} to a free address.`;
+      reject(new Fatal('listen_failed', message, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    url: publicUrl({ host, port: (server.address() as AddressInfo).port }),
+    serve: (listener) => {
+      answer = listener;
+    },
+    drain: () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      return closed;
+    },
+    close: () => server.closeAllConnections(),
+  };
+}
+
+/** A process that waits for its stores lives; it is just not ready. */
+function starting(log: Logger | undefined): RequestListener {
+  const refusals = log && createRefusalLog(log);
+  return pageListener((exchange) => {
+    const { request, path } = exchange;
+    if (isOperatorRead(request.method) && path === '/healthz') {
+      return sendPage(exchange, 200, { status: 'alive' });
+    }
+    refusePage(exchange, STARTING, { refusals, headers: { 'retry-after': '1' } });
+  });
+}
+
+const STARTING: Refusal = {
+  code: 'unavailable',
+  message: 'The control plane is starting. Send the request again.',
+};
+
+/** Of what the parser refuses no more is known: `Connection: close`, and the common form. */
+function refuseUnread(error: NodeJS.ErrnoException, socket: Duplex, requestIds: RequestIds): void {
+  const { headerBytesMax } = FRONT_LIMITS;
+  const refusal = parserRefusal({ code: error.code, headerBytesMax, requestId: requestIds(undefined) });
+  if (refusal !== undefined && socket.writable) socket.end(refusal, () => socket.destroy());
+  else socket.destroy();
+}

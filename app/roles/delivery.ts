@@ -1,0 +1,39 @@
+/** Delivery as a process of its own, beside any number of others: `npm run delivery`. */
+import { randomUUID } from 'node:crypto';
+import { createControlServer } from './control-server.ts';
+import { dataDirAt } from '../../infra/platform/data-dir.ts';
+import type { Check } from '../../infra/platform/health-checks.ts';
+import { createMetrics } from '../../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
+import { openOperatorPort } from './operator-port.ts';
+import { createListener } from '../../infra/postgres/listen.ts';
+import { openSecrets } from '../prepare-installation.ts';
+import { rolePages } from './health-server.ts';
+import { checkRoleNeeds } from '../config/role-needs.ts';
+import { runRole } from './role-process.ts';
+import { openRolePostgres } from './role-stores.ts';
+import { storesChecks } from '../../infra/platform/store-checks.ts';
+import { openDelivery } from '../../delivery/open-delivery.ts';
+
+await runRole('delivery', async (context) => {
+  const { config, closer, log } = context;
+  checkRoleNeeds('delivery', config);
+  const metrics = createMetrics('delivery');
+  let isSending = false;
+  const checks: Record<string, Check> = {
+    delivery: async () => (isSending ? undefined : 'waits for Postgres'),
+  };
+  const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });
+  const door = await createControlServer({ ...config, log, meanwhile: pages });
+  closer.add('door', { drain: door.drain, close: door.close });
+  await openOperatorPort(config, context, pages);
+
+  const { pool, url: postgresUrl } = await openRolePostgres({ ...context, config });
+  const secrets = await openSecrets({ config, paths: dataDirAt(config.dataDir), pool });
+  const delivery = openDelivery(context, { postgresUrl, secrets, metrics, owner: randomUUID() });
+  const { channels, look } = delivery;
+  closer.add('listener', createListener({ url: postgresUrl, log }, { channels, onSession: look }));
+  Object.assign(checks, storesChecks({ pool }));
+  isSending = true;
+  return { port: Number(new URL(door.url).port) };
+});

@@ -1,0 +1,149 @@
+import type { Logger } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { ERROR_STATUS, type ErrorCode } from '../../schemas/error-codes.ts';
+import { createCloser } from '../../infra/platform/closer.ts';
+import { keptLog, SILENT } from '../../infra/ports/conformance/front-under-test.ts';
+import { createControlServer } from './control-server.ts';
+import { deferred } from '../../infra/deferred-under-test.ts';
+import type { Check } from '../../infra/platform/health-checks.ts';
+import { createMetrics } from '../../infra/platform/metrics.ts';
+import { createOperatorAccess, OPEN_ACCESS } from '../../infra/platform/operator-access.ts';
+import { openOperatorPort } from './operator-port.ts';
+import { quietPort } from '../../tests/support/quiet-port.ts';
+import { rolePages } from './health-server.ts';
+
+async function openDoor(
+  checks: Record<string, Check>,
+  access = OPEN_ACCESS,
+  log: Logger = SILENT,
+): Promise<string> {
+  const door = await createControlServer({
+    meanwhile: rolePages({ metrics: createMetrics('delivery'), checks, access, log }),
+  });
+  onTestFinished(() => {
+    door.close();
+    void door.drain();
+  });
+  return door.url;
+}
+
+it('a role is alive before it is ready, and names what it lacks', async () => {
+  const checks: Record<string, Check> = { load: async () => 'waits for its stores' };
+  const url = await openDoor(checks);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const waiting = await fetch(`${url}/readyz`);
+  expect(waiting.status).toBe(503);
+  expect(await waiting.json()).toEqual({
+    status: 'not_ready',
+    checks: { load: { ok: false, detail: 'waits for its stores' } },
+  });
+  // What was found is kept for a second.
+  checks.load = async () => undefined;
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status, WAIT).toBe(200);
+  checks.postgres = () => Promise.reject(new TypeError('a secret'));
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status, WAIT).toBe(503);
+  expect(await (await fetch(`${url}/readyz`)).text()).not.toContain('secret');
+});
+
+/** Red when each request asks the stores anew: anybody could take them from everybody. */
+it('asks its stores once for all who ask meanwhile, whatever they may see', async () => {
+  const asked = deferred<undefined>();
+  let times = 0;
+  const checks: Record<string, Check> = {
+    load: () => {
+      times += 1;
+      return asked.promise;
+    },
+  };
+  const url = await openDoor(checks, createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }));
+  const headers = { authorization: 'Bearer a-token-of-an-operator' };
+  const first = [fetch(`${url}/readyz`), fetch(`${url}/readyz`, { headers })];
+  const others = Array.from({ length: 48 }, () => fetch(`${url}/readyz`));
+  asked.resolve(undefined);
+  const statuses = (await Promise.all([...first, ...others])).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(times).toBe(1);
+});
+
+/** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
+it('answers its pages at their exact paths, to reading methods, without parameters', async () => {
+  const url = await openDoor({});
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    expect((await fetch(url + path, { method: 'HEAD' })).status).toBe(200);
+    for (const near of [`${path}/`, `${path}//`, path.toUpperCase(), `/x/..%2f${path}`])
+      await expectRefusal(await fetch(url + near), 'not_found');
+    const posted = await fetch(url + path, { method: 'POST' });
+    expect(posted.headers.get('allow')).toBe('GET, HEAD');
+    await expectRefusal(posted, 'method_not_allowed');
+    await expectRefusal(await fetch(`${url}${path}?x=1`), 'invalid_request');
+  }
+});
+
+it('its refusals are found in the log by their id', async () => {
+  const { log, lines } = keptLog();
+  const url = await openDoor({}, createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }), log);
+  const headers = { 'x-request-id': 'mine' };
+  expect((await fetch(`${url}/metrics`, { headers })).headers.get('x-request-id')).toBe('mine');
+  await fetch(`${url}/none`, { headers });
+  await fetch(`${url}/readyz`, { headers, method: 'POST' });
+  const told = lines
+    .filter(({ requestId }) => requestId === 'mine')
+    .map(({ status, path }) => [status, path]);
+  expect(told).toEqual([
+    [401, '/metrics'],
+    [404, '/none'],
+    [405, '/readyz'],
+  ]);
+});
+
+const WAIT = { timeout: 30_000, interval: 100 };
+
+async function expectRefusal(answer: Response, code: ErrorCode): Promise<void> {
+  expect(answer.status).toBe(ERROR_STATUS[code]);
+  const requestId = answer.headers.get('x-request-id');
+  expect(requestId).toMatch(/^req_/);
+  expect(await answer.json()).toMatchObject({ error: { code, requestId } });
+}
+
+it('it tells its metrics under its role, and of an API it has none', async () => {
+  const url = await openDoor({});
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('role="delivery"');
+  const other = await fetch(`${url}/api/v1/plans`);
+  expect([other.status, other.headers.get('x-api-version')]).toEqual([404, 'v1']);
+  for (const path of ['/healthz', '/readyz', '/metrics', '/none']) {
+    const { headers } = await fetch(`${url}${path}`);
+    expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
+      'no-store',
+      'nosniff',
+    ]);
+  }
+});
+
+it('an address that is taken is a fault of the configuration', async () => {
+  const url = new URL(await openDoor({}));
+  const taken = createControlServer({ host: url.hostname, port: Number(url.port) });
+  await expect(taken).rejects.toMatchObject({ code: 'listen_failed' });
+});
+
+/** Red when the pages stay on the first port, or when the second one serves more than they. */
+it('a role moves its pages to a port of their own, and leaves a bare status behind', async () => {
+  const metricsPort = await quietPort();
+  const access = createOperatorAccess({ metricsPort });
+  const checks: Record<string, Check> = { load: async () => 'waits for its stores' };
+  const url = await openDoor(checks, access);
+  const bare = await fetch(`${url}/readyz`);
+  expect([bare.status, await bare.json()]).toEqual([503, { status: 'not_ready' }]);
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
+
+  const closer = createCloser(SILENT);
+  onTestFinished(() => closer.close());
+  const pages = rolePages({ metrics: createMetrics('delivery'), checks, access, log: SILENT });
+  const { log, lines } = keptLog();
+  await openOperatorPort({ metricsPort, metricsHost: '127.0.0.1' }, { closer, log }, pages);
+  const own = `http://127.0.0.1:${metricsPort}`;
+  expect(await (await fetch(`${own}/readyz`)).json()).toMatchObject({ checks: { load: { ok: false } } });
+  expect((await fetch(`${own}/metrics`)).status).toBe(200);
+  await expectRefusal(await fetch(`${own}/api/v1/plans`), 'not_found');
+  await expectRefusal(await fetch(`${own}/metrics/`), 'not_found');
+  expect(lines).toMatchObject([{ path: '/api/v1/plans' }, { path: '/metrics/' }]);
+});

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type KafkaLog, openKafkaLog } from '../../infra/kafka/kafka-log.ts';
+import { openWarehouse } from './open-warehouse.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import { NOWHERE_URL } from '../../infra/postgres/pool.ts';
+import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
+import { waitForIdentityKey } from '../../domain/secrets.ts';
+import type { SharedStores } from '../config/distributed-stores-config.ts';
+import { openValkeyKeys } from '../../infra/valkey/valkey-keys.ts';
+import { createAccept } from '../../ingest/accept.ts';
+import { createAdmission } from '../../ingest/admission.ts';
+import { createSharedUsage } from '../../ingest/begin-shared-usage.ts';
+import { type DataPlane, openCaches, type UsagePath } from '../../ingest/data-plane.ts';
+import { createStamps } from '../../ingest/engine/created-at.ts';
+import { createSharedEngine } from '../../ingest/engine/shared-engine.ts';
+import { createIdentity } from '../../ingest/identity.ts';
+import { createUsageMetrics } from '../../ingest/metrics.ts';
+
+/** Opens what an acknowledgement stands on where several processes take usage: a log and keys of them all. */
+export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores): Promise<UsagePath> {
+  const { config, log, metrics, closer } = dataPlane;
+  const identity = createIdentity(await reachIdentityKey(dataPlane));
+  const kafka = await openLog(dataPlane, shared);
+  const { partitions } = kafka;
+  const store = await openKeys(dataPlane, shared, partitions);
+
+  // Not waited for: usage is taken while it is away.
+  const { warehouse } = await openWarehouse(dataPlane, config.dataDir);
+
+  const { keys, registry } = openCaches(dataPlane);
+  const admission = createAdmission(config.ingest.inFlightBytesMax);
+  const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
+  const { hotWindowMs } = shared.keys;
+  const engine = createSharedEngine({
+    registry,
+    hotWindowMs,
+    ...createStamps(systemClock),
+    limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
+    identityOf: identity.keyOf,
+  });
+  const usage = createSharedUsage({
+    engine,
+    keys: store,
+    partitions,
+    writer: kafka.writer,
+    warehouse,
+    clock: systemClock,
+    log,
+    onFrame: usageMetrics.frame,
+  });
+  closer.add('commits', { drain: () => usage.drain() });
+  return {
+    keys,
+    accept: createAccept({
+      keys,
+      admission,
+      begin: usage.begin,
+      // The brokers see to their disks: what they cannot keep they refuse.
+      isDiskLow: () => false,
+      metrics: usageMetrics,
+      refusals: dataPlane.refusals,
+      log,
+      // A store that refuses us may take us again: whoever asks is told 503 meanwhile.
+      fail: () => undefined,
+    }),
+    obstacles: () => obstaclesOf(kafka),
+  };
+}
+
+/** Made by the first control plane, which may start after us. */
+async function reachIdentityKey({ config, pool, log, opening, whereabouts }: DataPlane): Promise<Buffer> {
+  const { storesWaitMs: waitMs } = config;
+  opening.why = 'Postgres is waited for';
+  const address = addressOf(whereabouts.postgresUrl() ?? NOWHERE_URL);
+  await reachStore({ variable: 'DATABASE_URL', address }, () => pool.query('SELECT 1'), { waitMs, log });
+  opening.why = 'a control plane has to make the identity key first';
+  return await waitForIdentityKey(pool, log);
+}
+
+async function openLog(
+  { config, pool, log, closer, opening }: DataPlane,
+  { kafka }: SharedStores,
+): Promise<KafkaLog> {
+  const { storesWaitMs: waitMs } = config;
+  opening.why = 'Kafka is waited for';
+  const store = { variable: 'KAFKA_BROKERS', address: kafka.brokers.join(',') };
+  const opened = await reachStore(store, () => openKafkaLog({ settings: kafka, pool, log }), { waitMs, log });
+  closer.add('log', { close: () => opened.close() });
+  return opened;
+}
+
+async function openKeys(
+  { config, pool, log, closer, opening }: DataPlane,
+  { keys: settings }: SharedStores,
+  shards: number,
+): Promise<SharedIdempotencyStore> {
+  const { storesWaitMs: waitMs } = config;
+  opening.why = 'the keys on Valkey are waited for';
+  const { eventAheadMsMax: aheadMsMax } = config.ingest;
+  const open = () => openValkeyKeys({ settings, aheadMsMax, shards, pool, clock: systemClock, log });
+  const store = { variable: 'REDIS_URL', address: addressOf(settings.url) };
+  const keys = await reachStore(store, open, { waitMs, log });
+  closer.add('keys', { close: () => keys.close() });
+  return keys;
+}
+
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** Asked by readyz. A store that hangs is as good as one that is away. */
+async function obstaclesOf(kafka: KafkaLog): Promise<Record<string, string>> {
+  const log = await Promise.race([
+    kafka.reader.durableEnds(),
+    delay(CHECK_TIMEOUT_MS, undefined, { ref: false }),
+  ]).catch(() => undefined);
+  return log ? {} : { log: 'Kafka does not answer: usage is refused with 503' };
+}

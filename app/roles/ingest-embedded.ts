@@ -1,0 +1,138 @@
+import pRetry from 'p-retry';
+import type { DataDir } from '../../infra/platform/data-dir.ts';
+import { createDiskGuard } from '../../infra/platform/disk-guard.ts';
+import type { KeyTable } from '../../infra/key-table/key-table.ts';
+import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { waitForIdentityKey } from '../../domain/secrets.ts';
+import { readLogIdentity } from '../../infra/segment-log/log-identity.ts';
+import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter, type SegmentLogWriter } from '../../infra/segment-log/writer.ts';
+import { whenThere } from '../../infra/platform/retry-until-available.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { createAccept } from '../../ingest/accept.ts';
+import { createAdmission } from '../../ingest/admission.ts';
+import { createBeginUsage } from '../../ingest/begin-usage.ts';
+import { type DataPlane, openCaches, type UsagePath } from '../../ingest/data-plane.ts';
+import { earlierKeys } from '../../ingest/earlier-keys.ts';
+import { createStamps } from '../../ingest/engine/created-at.ts';
+import { createFastEngine } from '../../ingest/engine/fast-engine.ts';
+import { createGroupCommit } from '../../ingest/group-commit.ts';
+import { createIdentity } from '../../ingest/identity.ts';
+import { countLog, createUsageMetrics } from '../../ingest/metrics.ts';
+import { countedEnd } from '../../ingest/store/counted-end.ts';
+import { raiseKeptFrom } from '../../ingest/store/raise-kept-from.ts';
+import { refuseLostLog } from '../../ingest/store/refuse-lost-log.ts';
+import { startTrimming } from '../../ingest/trim-log.ts';
+
+export interface EmbeddedDataPlane extends DataPlane {
+  paths: DataDir;
+}
+
+/** Each try reads all keys again, and what is missing may stay away for long. */
+const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, factor: 2, maxTimeout: 60_000 };
+
+/** No disk that is in order takes so long to write a frame. */
+const HANGS_MS = 5_000;
+
+/** Opens what an acknowledgement stands on, oldest first. */
+export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
+  const { config, paths, log, metrics, closer, pool } = dataPlane;
+  const identity = createIdentity(await waitForIdentityKey(pool, log));
+  const known = readLogIdentity(paths.log);
+  if (!known) await refuseLostLog(pool, paths.log);
+  const opening = {
+    ...{ directory: paths.log, identityCheck: identity.check, log },
+    segmentBytesMax: config.log.segmentBytesMax,
+    countedEnd: known ? await whenThere('Postgres', () => countedEnd(pool, hex(known.logId)), log) : 0,
+  };
+  const writer = await openSegmentLogWriter(opening);
+  closer.add('log', { close: () => writer.close() });
+  const store = await openKeys(dataPlane, identity.check);
+  closer.add('keys', { close: () => store.close() });
+  keepLogShort(dataPlane, writer, store);
+  const guard = createDiskGuard({ directory: paths.root, bytesMin: config.diskFreeBytesMin, log });
+  closer.add('disk guard', { close: () => guard.close() });
+
+  const { keys, registry } = openCaches(dataPlane);
+  const admission = createAdmission(config.ingest.inFlightBytesMax);
+  const usageMetrics = createUsageMetrics(metrics, {
+    inFlightBytes: () => admission.held,
+    keys: () => store.keyCount,
+  });
+  const { createdAtMs, arrivalOf, committedAtMs } = createStamps(systemClock);
+  const groupCommit = createGroupCommit({
+    log: writer,
+    store,
+    clock: { ...systemClock, nowMs: committedAtMs },
+    onFrame: usageMetrics.frame,
+  });
+  closer.add('commits', { drain: () => groupCommit.drain() });
+  groupCommit.failed.catch(dataPlane.fail);
+  const engine = createFastEngine({
+    registry,
+    store,
+    createdAtMs,
+    arrivalOf,
+    limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
+    identityOf: identity.keyOf,
+  });
+  return {
+    keys,
+    accept: createAccept({
+      keys,
+      admission,
+      begin: createBeginUsage(engine, groupCommit),
+      isDiskLow: guard.isLow,
+      metrics: usageMetrics,
+      refusals: dataPlane.refusals,
+      log,
+      fail: dataPlane.fail,
+    }),
+    obstacles: () => ({
+      ...(guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
+      ...(groupCommit.writingMs() > HANGS_MS ? { log: 'a write to it hangs: no usage is answered' } : {}),
+    }),
+  };
+}
+
+function keepLogShort(dataPlane: EmbeddedDataPlane, writer: SegmentLogWriter, keys: KeyTable): void {
+  const { config, closer, log, metrics, pool } = dataPlane;
+  const logId = hex(writer.logId);
+  const raise = (before: number) => raiseKeptFrom(pool, { logId, before });
+  const deps = { retention: writer, keys, raiseKeptFrom: raise, clock: systemClock, log };
+  const trimming = startTrimming(deps, config.log.keepMs);
+  closer.add('trimming', { drain: () => trimming.close() });
+  countLog(metrics, writer);
+}
+
+/** Asks the control side for what they need of it until it comes: with keys missing nothing is decided. */
+function openKeys(dataPlane: EmbeddedDataPlane, identityCheck: Uint8Array): Promise<KeyTable> {
+  const { paths, log, whereabouts, opening, secrets } = dataPlane;
+  const control = { controlUrl: whereabouts.controlUrl, token: secrets().internalToken };
+  const open = async () => {
+    const logReader = await openSegmentLogReader({ directory: paths.log });
+    const logId = hex(logReader.logId);
+    const earlierRecords = (before: number) => earlierKeys(control, { logId, before });
+    return await openKeyTable({
+      directory: paths.keys,
+      identityCheck,
+      logReader,
+      earlierRecords,
+      log,
+    }).finally(() => logReader.close());
+  };
+  return pRetry(open, {
+    ...KEYS_RETRY,
+    shouldRetry: ({ error }) => error instanceof Transient,
+    onFailedAttempt: ({ error }) => {
+      if (!(error instanceof Transient)) return;
+      log.warn({ err: error }, 'the keys cannot be opened yet');
+      opening.why = error.message;
+    },
+  });
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,162 @@
+/**
+ * The data plane's process: takes usage events, acknowledges them once they are durable, forwards all else.
+ * Under the supervisor of `npm start`, or as a process of its own beside any number of others: `npm run
+ * ingest`.
+ */
+import type { Config } from '../config/config.ts';
+import { type DataDir, dataDirAt, prepareDataDir } from '../../infra/platform/data-dir.ts';
+import { chooseFront } from '../../infra/http/choose-front.ts';
+import { FRONT_LIMITS } from '../../infra/http/front-limits.ts';
+import { createNodeFront } from '../../infra/http/node-front.ts';
+import { createMetrics } from '../../infra/platform/metrics.ts';
+import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { Exchange, HttpFront } from '../../infra/ports/http-front.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { identityOf } from '../../infra/platform/process-identity.ts';
+import { acquireLock } from '../../infra/platform/process-lock.ts';
+import { createRefusalLog, type RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { checkRoleNeeds } from '../config/role-needs.ts';
+import { runRole } from './role-process.ts';
+import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
+import { ERROR_STATUS, errorBody } from '../../schemas/error-codes.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import type { Accept, DataPlane, UsagePath } from '../../ingest/data-plane.ts';
+import { createForwarder } from '../../ingest/forward.ts';
+import { type EmbeddedDataPlane, openEmbeddedUsage } from './ingest-embedded.ts';
+import { createForwardMetrics } from '../../ingest/metrics.ts';
+import { createOperations } from '../../ingest/operations.ts';
+import { createSenderOf } from '../../ingest/sender-of.ts';
+import { usageOperation } from '../../ingest/usage-operation.ts';
+import { createWhereabouts, type Whereabouts } from '../../ingest/whereabouts.ts';
+
+const POOL_CONNECTIONS_MAX = 4;
+const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };
+/** Well under what the supervisor grants. */
+const DRAIN_MS = 3_000;
+
+/** With a supervisor there is a control side beside us, which tells where it and Postgres are. */
+const isSupervised = process.send !== undefined;
+
+await runRole('ingest', async (context) => {
+  const { config } = context;
+  if (!isSupervised) checkRoleNeeds('ingest', config);
+  const paths = isSupervised ? prepareDataDir(config.dataDir) : dataDirAt(config.dataDir);
+  // For as long as this process is there: a step of the stop that takes too long may still write.
+  if (isSupervised) await acquireLock(paths.lock('ingest'), identityOf(process.ppid));
+  const whereabouts = isSupervised
+    ? createWhereabouts(paths.endpoints, systemClock, config.databaseUrl)
+    : ownWhereabouts(config);
+  const url = () => whereabouts.postgresUrl() ?? '';
+  const pool = createPool({ url, name: 'ingest', log: context.log, max: POOL_CONNECTIONS_MAX });
+  context.closer.add('pool', { close: () => pool.end() });
+  const opening = { why: 'the log and the keys are being opened' };
+  const metrics = createMetrics('ingest');
+  const secrets = secretsOf(config, paths);
+  const refusals = createRefusalLog(context.log);
+  const dataPlane = { ...context, paths, metrics, whereabouts, pool, secrets, refusals, opening };
+  return await serve(dataPlane, () => openUsage(dataPlane));
+});
+
+/** What several processes share has clients of its own, which nobody else loads. */
+async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
+  if (!dataPlane.config.shared) return await openEmbeddedUsage(dataPlane);
+  const { openSharedUsage } = await import('./ingest-distributed.ts');
+  return await openSharedUsage(dataPlane, dataPlane.config.shared);
+}
+
+function ownWhereabouts({ databaseUrl, controlPlaneUrl }: Config): Whereabouts {
+  return { postgresUrl: () => databaseUrl, controlUrl: () => controlPlaneUrl };
+}
+
+function secretsOf({ serverSecret: given }: Config, { root: dataDir }: DataDir): () => DerivedSecrets {
+  let secrets: DerivedSecrets | undefined;
+  return () => {
+    secrets ??= deriveSecrets(readServerSecret({ given, dataDir }));
+    return secrets;
+  };
+}
+
+/** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
+async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Promise<{ port: number }> {
+  const { config, closer, log, metrics, whereabouts, refusals, opening } = dataPlane;
+  let accept: Accept = (exchange) => refuseWhileOpening(exchange, refusals);
+  let obstacles: UsagePath['obstacles'] = () => ({ opening: opening.why });
+
+  let keys: UsagePath['keys'] | undefined;
+  const forwarder = createForwarder({
+    ...{ target: whereabouts.controlUrl, log, refusals },
+    senderOf: createSenderOf(() => keys),
+    metrics: createForwardMetrics(metrics),
+  });
+  closer.add('forwarder', { close: () => forwarder.close() });
+  const access = createOperatorAccess(config);
+  const operations = createOperations({
+    ...{ metrics, controlUrl: whereabouts.controlUrl, isAlone: !isSupervised, access, refusals },
+    obstacles: () => obstacles(),
+    ownPort: config.metricsPort,
+    controlToken: () => dataPlane.secrets().internalToken.toString('base64url'),
+  });
+  await openOperatorFront(dataPlane, operations.onOwnPort);
+  const front = await chooseFront(
+    (exchange) => {
+      const operation = usageOperation(exchange);
+      if (operation) accept(exchange, operation);
+      else if (!operations(exchange)) forwarder.forward(exchange);
+    },
+    { ...FRONT_LIMITS, connectionsMax: config.ingest.connectionsMax },
+    log,
+  );
+  const port = await listen(front, { ...config, variables: 'HOST and PORT' });
+  log.info({ port }, 'the data plane listens');
+
+  const path = await open();
+  // Last opened, first drained: no request may come when the log is closed.
+  closer.add('front', { drain: () => front.close(DRAIN_MS) });
+  ({ accept, keys } = path);
+  obstacles = path.obstacles;
+  return { port };
+}
+
+/** METRICS_PORT, where it is set. */
+async function openOperatorFront(
+  { config, closer, log }: DataPlane,
+  answer: (exchange: Exchange) => void,
+): Promise<void> {
+  const { metricsHost: host, metricsPort: port } = config;
+  if (port === undefined) return;
+  const front = createNodeFront(answer, FRONT_LIMITS, log);
+  await listen(front, { host, port, variables: 'METRICS_HOST and METRICS_PORT' });
+  closer.add('operator port', { drain: () => front.close(DRAIN_MS) });
+}
+
+interface Address {
+  host: string;
+  port: number;
+  /** What to set where it is taken. */
+  variables: string;
+}
+
+/** A port that is still held by what runs no more comes free in a moment; one that another holds does not. */
+async function listen(front: HttpFront, { host, port, variables }: Address): Promise<number> {
+  let cause: unknown;
+  const attempt = () =>
+    front.listen(host, port).catch((error: unknown) => {
+      cause = error;
+      return undefined;
+    });
+  const listening = await poll(attempt, LISTEN_PATIENCE);
+  if (listening !== undefined) return listening;
+  const privileged = port > 0 && port < 1024 ? ' Ports below 1024 are for root on most machines.' : '';
+  const message = `${host}:${port} is taken or not ours: set ${variables} to a free address.${privileged}`;
+  throw new Fatal('listen_failed', message, { cause });
+}
+
+function refuseWhileOpening(exchange: Exchange, refusals: RefusalLog): void {
+  const refusal = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
+  const headers = { 'content-type': 'application/json', 'retry-after': '1' };
+  exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+  const { requestId, method, path } = exchange;
+  refusals.refused(ERROR_STATUS.unavailable, () => ({ requestId, method, path, code: refusal.code }));
+}

@@ -1,0 +1,29 @@
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import type { Closer } from '../../infra/platform/closer.ts';
+import { createControlServer } from './control-server.ts';
+import type { OperatorPages } from '../config/operator-config.ts';
+import { NO_SUCH_PAGE, OPERATOR_PATHS } from '../../infra/operator-paths.ts';
+import { pageListener, refusePage } from '../../infra/page-answers.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+
+/** Opens METRICS_PORT, where it is set, for the operator's pages of this listener and nothing else. */
+export async function openOperatorPort(
+  { metricsPort, metricsHost }: OperatorPages,
+  { closer, log }: { closer: Closer; log: Logger },
+  listener: RequestListener,
+): Promise<void> {
+  if (metricsPort === undefined) return;
+  const address = { host: metricsHost, port: metricsPort, variables: 'METRICS_HOST and METRICS_PORT' };
+  const server = await createControlServer({ ...address, meanwhile: pagesOf(listener, log) });
+  closer.add('operator port', { drain: server.drain, close: server.close });
+}
+
+function pagesOf(listener: RequestListener, log: Logger): RequestListener {
+  const refusals = createRefusalLog(log);
+  const nothingElse = pageListener((exchange) => refusePage(exchange, NO_SUCH_PAGE, { refusals }));
+  return (request, response) => {
+    const isPage = OPERATOR_PATHS.has((request.url ?? '').split('?', 1)[0] ?? '');
+    return isPage ? listener(request, response) : nothingElse(request, response);
+  };
+}

@@ -1,0 +1,93 @@
+import type { Logger } from 'pino';
+import { type Closer, createCloser } from '../../infra/platform/closer.ts';
+import { type Config, readEnv, toConfig } from '../config/config.ts';
+import { EXIT, exitCodeOf, isFinal } from '../../infra/platform/exit-code.ts';
+import { createLogger } from '../../infra/platform/logger.ts';
+import { checkOpenFilesLimit } from '../../infra/platform/open-files-limit.ts';
+import { ignoreOutputErrors } from '../../infra/platform/output-errors.ts';
+import { publicUrl } from '../../infra/platform/public-url.ts';
+import { onStopSignals } from '../../infra/platform/stop-signals.ts';
+
+export interface RoleContext {
+  config: Config;
+  log: Logger;
+  /** What is opened is added here; it is closed in reverse order when the process ends in any orderly way. */
+  closer: Closer;
+  /** Ends the process with the exit code of this error: for failures after the start. */
+  fail(error: unknown): void;
+}
+
+/** What a role's process tells its supervisor once it serves. */
+export interface ReadyMessage {
+  type: 'ready';
+  /** Of the public door, by the role that has it. */
+  port?: number;
+}
+
+/**
+ * Runs a role as this process: configuration, signals and exit codes are here, everything else is in
+ * `start`. The process ends by SIGTERM or SIGINT (drained, 0), when the supervisor's channel closes
+ * (drained, 0), when `start` or a later part fails, and at once on a second signal. The only place that
+ * ends a role's process.
+ */
+export async function runRole(
+  role: string,
+  start: (context: RoleContext) => Promise<Omit<ReadyMessage, 'type'> | undefined>,
+): Promise<void> {
+  ignoreOutputErrors();
+  const config = configOrExit();
+  const log = createLogger({ role, level: config.logLevel });
+  const closer = createCloser(log);
+  let ending = false;
+
+  async function end(exitCode: number): Promise<void> {
+    if (ending) return;
+    ending = true;
+    await closer.close();
+    process.exit(exitCode);
+  }
+
+  function fail(error: unknown): void {
+    if (!ending) tell(error, log);
+    void end(exitCodeOf(error));
+  }
+
+  onStopSignals(
+    () => void end(EXIT.stopped),
+    () => process.exit(EXIT.failed),
+  );
+  process.on('disconnect', () => void end(EXIT.stopped));
+  // A supervisor that was killed while this was being loaded: nobody is told of it any more.
+  if (process.connected === false) return await end(EXIT.stopped);
+  process.on('uncaughtException', fail);
+  try {
+    // Under a supervisor it has been looked at.
+    if (!process.send) checkOpenFilesLimit(config.ingest.connectionsMax, log);
+    const ready = await start({ config, log, closer, fail });
+    if (!ending) tellReady(role, config, { type: 'ready', ...ready });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** A supervisor is told by message; where there is none, whoever started this process reads its output. */
+function tellReady(role: string, { host, port }: Config, message: ReadyMessage): void {
+  if (process.send) process.send(message);
+  else
+    process.stdout.write(`Metergate ${role} ready on ${publicUrl({ host, port: message.port ?? port })}\n`);
+}
+
+/** What the operator has to mend is said in one plain sentence; anything else with all that is known. */
+function tell(error: unknown, log: Logger): void {
+  if (error instanceof Error && isFinal(exitCodeOf(error))) process.stderr.write(`${error.message}\n`);
+  else log.fatal({ err: error }, 'this process has to stop');
+}
+
+function configOrExit(): Config {
+  try {
+    return toConfig(readEnv());
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return process.exit(exitCodeOf(error));
+  }
+}

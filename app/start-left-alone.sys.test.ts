@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test, vi } from 'vitest';
+import { isAlive } from '../infra/platform/process-identity.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
+
+const WITHIN = { timeout: 30_000, interval: 20 };
+/** As npm runs a script; the start says by a file who it is. */
+const NPM = `
+  const { spawn } = require('node:child_process');
+  const start = spawn(process.execPath, ['app/start.mjs'], { stdio: ['ignore', 'inherit', 'inherit'] });
+  require('node:fs').writeFileSync('start.pid', String(start.pid));
+`;
+/** An installation that lasts for as long as the test wants. */
+const INSTALL = `
+  const { existsSync, writeFileSync } = require('node:fs');
+  writeFileSync('installing', '');
+  setInterval(() => existsSync('install-ends') && process.exit(0), 20);
+`;
+
+/** Red when the start goes on: it would hold the folder, and nobody would know of it. */
+test('an npm that is killed while its start installs leaves nothing behind', async () => {
+  const tree = testFolder();
+  mkdirSync(join(tree, 'infra'));
+  for (const name of ['start.mjs', 'build.mjs', 'packages.mjs', 'corrected-uws.mjs'])
+    copyFileSync(fileURLToPath(new URL(name, import.meta.url)), join(tree, 'infra', name));
+  copyFileSync(
+    fileURLToPath(new URL('../package-lock.json', import.meta.url)),
+    join(tree, 'package-lock.json'),
+  );
+  writeFileSync(join(tree, 'install.js'), INSTALL);
+  const npm = spawn(process.execPath, ['--eval', NPM], {
+    cwd: tree,
+    env: { ...process.env, npm_lifecycle_event: 'start', npm_execpath: join(tree, 'install.js') },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  npm.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await vi.waitFor(() => readFileSync(join(tree, 'installing')), WITHIN);
+  npm.kill('SIGKILL');
+  await once(npm, 'exit');
+  writeFileSync(join(tree, 'install-ends'), '');
+  const start = Number(readFileSync(join(tree, 'start.pid'), 'utf8'));
+  await vi.waitFor(() => expect(isAlive(start)).toBe(false), WITHIN);
+  expect(said).toMatch(/The npm that ran this start has ended: it ends, too\.$/m);
+  expect(said).not.toContain('Building');
+});

@@ -1,0 +1,175 @@
+/**
+ * Makes dist/ from the sources: WebAssembly first, then JavaScript, then what is read beside it. `npm run
+ * build`, or by start.mjs when the last build was of other sources.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, extname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { binaryName, correctBinary, REVIEWED_BINARIES } from './corrected-uws.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DIST = join(ROOT, 'dist');
+const STAMP = join(DIST, '.built');
+const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
+/** Written by what is run, not read by any build. */
+const RESULTS = join(ROOT, 'bench', 'results');
+const ROOMS = ['schemas', 'infra', 'ingest', 'aggregator', 'control-plane', 'delivery', 'bench'];
+/** Files that compiled code reads from beside itself. */
+const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css', '.node']);
+/** Made by a build, beside the sources. */
+const MADE = new Set(['.wasm', '.node']);
+const TOOLS = {
+  asc: join(ROOT, 'node_modules', 'assemblyscript', 'bin', 'asc.js'),
+  tsc: join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
+};
+
+/**
+ * True when dist/ is missing, or of other sources, or a module is not the one that was built. Told by their
+ * content, in some 20 ms: a release that is unpacked over another may be older by its files' times, and
+ * clocks are set back.
+ */
+export function isOutdated() {
+  const built = readStamp();
+  // Those that run stand in dist; beside the sources, where a checkout leaves them out, they may be missing.
+  const running = modules().map((module) => ({ ...module, place: join(DIST, relative(ROOT, module.place)) }));
+  const isOfThisNode = !needsBinary() || existsSync(join(DIST, 'infra', 'http', binaryName()));
+  const isWhole = isOfThisNode && running.every((module) => isBuilt(module, built));
+  return !isWhole || built.sources !== hashOf(writtenSources());
+}
+
+/** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
+export function build() {
+  const fresh = `${DIST}.${process.pid}`;
+  const old = `${DIST}.old.${process.pid}`;
+  // In a container a build that was killed had the same number.
+  for (const left of [fresh, old]) rmSync(left, { recursive: true, force: true });
+  try {
+    buildInto(fresh);
+    if (existsSync(DIST)) renameSync(DIST, old);
+    renameSync(fresh, DIST);
+    rmSync(old, { recursive: true, force: true });
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function buildInto(fresh) {
+  // Taken before: what is edited while this runs is not in this build.
+  const stamp = { sources: hashOf(writtenSources()), modules: buildWebAssembly(fresh) };
+  if (needsBinary()) writeBinary(fresh);
+  // Types are judged by `npm run check`; whoever starts a release need not wait for that.
+  run(TOOLS.tsc, '-p', join(ROOT, 'tools', 'tsconfig.build.json'), '--noCheck', '--outDir', fresh);
+  for (const path of sources().filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
+    cpSync(path, path.replace(ROOT, fresh), { recursive: true });
+  }
+  writeFileSync(join(fresh, '.built'), JSON.stringify(stamp));
+}
+
+/** Compiles what is not what was built last. Returns the stamps of all, by the names of their settings. */
+function buildWebAssembly(scratch) {
+  const built = readStamp();
+  const stamps = modules().map((module) => {
+    if (!isBuilt(module, built)) compile(module, scratch);
+    return [module.name, stampOf(module)];
+  });
+  return Object.fromEntries(stamps);
+}
+
+/** False where the package is left out or has no reviewed binary: node:http takes its place. */
+function needsBinary() {
+  return binaryName() in REVIEWED_BINARIES && existsSync(join(UWS, binaryName()));
+}
+
+/** Throws where the installed binary is another one than was reviewed. */
+function writeBinary(scratch) {
+  const place = join(ROOT, 'infra', 'http', binaryName());
+  const corrected = correctBinary(binaryName(), readFileSync(join(UWS, binaryName())));
+  if (existsSync(place) && readFileSync(place).equals(corrected)) return;
+  mkdirSync(scratch, { recursive: true });
+  mkdirSync(dirname(place), { recursive: true });
+  const fresh = join(scratch, basename(place));
+  writeFileSync(fresh, corrected);
+  renameSync(fresh, place);
+}
+
+/** The compiler says nothing of what it could not write, on a full disk say, and ends with 0. */
+function compile({ settings, place }, scratch) {
+  const fresh = join(scratch, basename(place));
+  run(TOOLS.asc, '--config', settings, '--outFile', fresh);
+  if (!WebAssembly.validate(readFileSync(fresh))) throw new Error(`${place} could not be written whole`);
+  renameSync(fresh, place);
+}
+
+/** The WebAssembly modules by their settings, with what each is made of just now. */
+function modules() {
+  const found = sources().filter((path) => path.endsWith('asconfig.json'));
+  return found.map((settings) => {
+    const folder = dirname(settings);
+    const { outFile } = JSON.parse(readFileSync(settings, 'utf8')).options;
+    const from = hashOf(filesIn(folder));
+    return { name: relative(ROOT, settings), settings, place: join(folder, outFile), from };
+  });
+}
+
+function isBuilt(module, built) {
+  return built.modules?.[module.name] === stampOf(module);
+}
+
+/** What it was made of and what that made. */
+function stampOf({ from, place }) {
+  const made = existsSync(place) ? createHash('sha256').update(readFileSync(place)).digest('hex') : '';
+  return `${from} ${made}`;
+}
+
+function run(tool, ...args) {
+  const { status } = spawnSync(process.execPath, [tool, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`${tool} ended with ${status}`);
+}
+
+function writtenSources() {
+  const settings = ['package.json', 'tsconfig.json'].map((name) => join(ROOT, name));
+  return [...settings, ...sources().filter((path) => !MADE.has(extname(path)))];
+}
+
+function sources() {
+  return ROOMS.flatMap((room) => filesIn(join(ROOT, room)));
+}
+
+function filesIn(folder) {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.parentPath !== RESULTS);
+  return files.map((entry) => join(entry.parentPath, entry.name));
+}
+
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  // Folders are read in any order; and what was listed may be gone.
+  for (const path of paths.sort().filter((one) => existsSync(one))) {
+    const bytes = readFileSync(path);
+    hash.update(`${relative(ROOT, path)}\n${bytes.length}\n`).update(bytes);
+  }
+  return hash.digest('hex');
+}
+
+/** What the last build was made of; {} where there is none. */
+function readStamp() {
+  try {
+    return JSON.parse(readFileSync(STAMP, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) build();

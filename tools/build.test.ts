@@ -1,0 +1,195 @@
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { acquireLock } from '../infra/platform/process-lock.ts';
+import { lockOf, makeTree, PROGRAM, says, type Tree } from './tree-under-test.ts';
+
+const LONG_AGO = new Date('2020-01-01T00:00:00Z');
+
+/** As `tar x` and `rsync -a` leave it. */
+function unpack({ write, path }: Tree, name: string, text: string): void {
+  write(name, text);
+  utimesSync(path(name), LONG_AGO, LONG_AGO);
+}
+
+/** Red when a source is judged by its time, and when one that is gone is not missed. */
+test('a release that is unpacked over another is built, however old its files are', async () => {
+  const tree = makeTree();
+  tree.write('infra/old.ts', says('old'));
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  unpack(tree, PROGRAM, says('second'));
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(tree.read('dist/infra/old.js')).toContain('old');
+  rmSync(tree.path('infra/old.ts'));
+  await tree.start();
+  expect(() => tree.read('dist/infra/old.js')).toThrow('ENOENT');
+});
+
+/** Red when touching is taken for editing. */
+test('what is built from these very sources is not built again', async () => {
+  const tree = makeTree();
+  await tree.start();
+  tree.write(PROGRAM, tree.read(PROGRAM));
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** Red when packages are judged by the time of their lock file. */
+test('packages are installed when the lock file names others, however old it is', async () => {
+  const tree = makeTree();
+  await tree.start();
+  unpack(
+    tree,
+    'package-lock.json',
+    lockOf({ '': {}, 'node_modules/koa': { version: '3.0.1', integrity: 'sha512-second' } }),
+  );
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** Red when npm is asked about what only a build needs, or another platform: it may be out of reach. */
+test('nothing is installed when all that is needed is there, in whatever way it came', async () => {
+  const tree = makeTree();
+  await tree.start();
+  const koa = { version: '3.0.0', integrity: 'sha512-first' };
+  const others = { 'node_modules/vitest': { dev: true }, 'node_modules/fsevents': { optional: true } };
+  tree.write('package-lock.json', lockOf({ '': {}, 'node_modules/koa': koa, ...others }));
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+  tree.write(PROGRAM, says('second'));
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(tree.read('npm-calls')).toContain('--include=dev');
+});
+
+/** Red when what was installed before is believed: some of it may be gone by then. */
+test('an installation that was cut off is begun again, also by the release before', async () => {
+  const tree = makeTree();
+  await tree.start();
+  const [npm, lock] = [tree.read('npm.cjs'), tree.read('package-lock.json')];
+  tree.write('npm.cjs', 'process.exit(1)');
+  tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
+  expect(await tree.start()).toMatchObject({ code: 1, stdout: '' });
+  tree.write('npm.cjs', npm);
+  tree.write('package-lock.json', lock);
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
+});
+
+const MODULE = 'ingest/engine/one.wasm';
+
+function writeModule({ write }: Tree, word: string): void {
+  const settings = { entries: ['./one.ts'], options: { outFile: '../one.wasm', runtime: 'stub' } };
+  write('ingest/engine/assembly/asconfig.json', JSON.stringify(settings));
+  const text = word.repeat(1_000 / word.length);
+  write('ingest/engine/assembly/one.ts', `export function one(): string { return '${text}'; }\n`);
+}
+
+/** Strings of a module have two bytes for each character. */
+function holds({ path }: Tree, name: string, word: string): boolean {
+  return readFileSync(path(name)).includes(Buffer.from(word.repeat(100), 'utf16le'));
+}
+
+/** Red when the compiler, which says nothing of what it could not write, writes to where it is read. */
+test('a module that a full disk cut off is told, and stands nowhere', async () => {
+  const tree = makeTree();
+  writeModule(tree, 'first');
+  const full = await tree.start('ulimit -f 1');
+  expect(full).toMatchObject({ code: 1, stdout: '' });
+  expect(full.stderr).toContain('one.wasm');
+  expect(existsSync(tree.path(MODULE))).toBe(false);
+  expect(readdirSync(tree.path('.')).filter((name) => name.startsWith('dist'))).toEqual([]);
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'first\n' });
+  expect(holds(tree, `dist/${MODULE}`, 'first')).toBe(true);
+});
+
+/** Red when only what a module is made of is looked at. */
+test('a module that is missing or another than was built is built again', async () => {
+  const tree = makeTree();
+  writeModule(tree, 'first');
+  await tree.start();
+  for (const place of [MODULE, `dist/${MODULE}`]) tree.write(place, 'damaged');
+  await tree.start();
+  expect(holds(tree, MODULE, 'first')).toBe(true);
+  for (const place of [MODULE, `dist/${MODULE}`]) rmSync(tree.path(place));
+  await tree.start();
+  expect(holds(tree, `dist/${MODULE}`, 'first')).toBe(true);
+  // As a checkout that is put beside a dist that was built elsewhere: what runs is there.
+  rmSync(tree.path(MODULE));
+  await tree.start();
+  expect(existsSync(tree.path(MODULE))).toBe(false);
+  writeModule(tree, 'second');
+  await tree.start();
+  expect(holds(tree, `dist/${MODULE}`, 'second')).toBe(true);
+  expect(await tree.start()).toEqual({ code: 0, stdout: 'first\n', stderr: '' });
+});
+
+/** In a container that one had the same number. Red when only the new dist is cleared away before. */
+test('a build goes past what one left that was killed while it cleared up', async () => {
+  const tree = makeTree();
+  await tree.start();
+  tree.write(PROGRAM, says('second'));
+  expect(await tree.start('mkdir -p dist.old.$$/infra')).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(readdirSync(tree.path('.')).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
+});
+
+/** Red when the lock is looked at only by the new release: a child that ends would come back as that. */
+test('what runs on the folder is neither built nor installed anew', async () => {
+  const tree = makeTree();
+  await tree.start();
+  const release = await acquireLock(tree.path('data/locks/data-dir.lock'));
+  const before = tree.read('data/locks/data-dir.lock');
+  tree.write(PROGRAM, says('second'));
+  tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
+  const refused = await tree.start();
+  expect(refused).toMatchObject({ code: 3, stdout: '' });
+  expect(refused.stderr).toMatch(
+    /^The program in \S+ has to be .+ a Metergate runs on \S+data: stop it .+\n$/,
+  );
+  expect(tree.read('dist/app/all-in-one.js')).toContain('first');
+  expect(tree.read('data/locks/data-dir.lock')).toBe(before);
+  release();
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+  expect(tree.read('data/locks/data-dir.lock')).toBe('');
+});
+
+/** Says by a file which process it is, and runs on. */
+const STAYS = `
+  import { writeFileSync } from 'node:fs';
+  writeFileSync('runs-' + process.env.DATA_DIR, String(process.pid));
+  setTimeout(() => {}, 60_000);
+`;
+
+/** Red when only the start's own DATA_DIR is looked at: what runs on others would be replaced as well. */
+test.runIf(process.platform === 'linux')('what runs from the folder is not replaced either', async () => {
+  const tree = makeTree();
+  tree.write(PROGRAM, STAYS);
+  const dataDirs = ['one', 'two'];
+  const ended = dataDirs.map((name) => tree.start(`export DATA_DIR=${name}`));
+  const pids = dataDirs.map((name) => () => Number(tree.read(`runs-${name}`)));
+  await vi.waitFor(() => pids.map((pid) => expect(pid()).toBeGreaterThan(0)), 20_000);
+  tree.write(PROGRAM, says('second'));
+  for (const pid of pids) {
+    const refused = await tree.start();
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /^The program in \S+ has to be .+ process \d+ runs from it: stop it .+\n$/,
+    );
+    process.kill(pid(), 'SIGKILL');
+  }
+  await Promise.all(ended);
+  expect(await tree.start()).toMatchObject({ code: 0, stdout: 'second\n' });
+});
+
+/** Red when each installs and builds for itself, into one place. */
+test.runIf(process.platform === 'linux')('of many that start on a fresh clone one prepares it', async () => {
+  const tree = makeTree();
+  rmSync(tree.path('node_modules/.package-lock.json'));
+  // Time for all of them to come upon it.
+  tree.write('npm.cjs', `${tree.read('npm.cjs')}; setTimeout(() => {}, 1_000);`);
+  const started = await Promise.all([1, 2, 3].map(() => tree.start()));
+  expect(started.map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+    Array.from({ length: 3 }, () => ({ code: 0, stdout: 'first\n' })),
+  );
+  expect(tree.read('npm-calls').split('\n')).toHaveLength(2);
+  const said = started.map(({ stderr }) => stderr).join('');
+  expect(said.match(/^Building/gm)).toHaveLength(1);
+  expect(said.match(/^Waiting/gm)).toHaveLength(2);
+});
