@@ -1,5 +1,5 @@
 import type { Answer, Engine, UsageRequest } from '../infra/ports/engine.ts';
-import type { CommitOutcome, GroupCommit } from './group-commit.ts';
+import type { CommitOutcome, GroupCommit } from './embedded/group-commit.ts';
 
 /** From a request's body to what is answered once it is durable. */
 export type BeginUsage = (request: UsageRequest) => Begun | Promise<Begun>;

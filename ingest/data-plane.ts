@@ -13,8 +13,8 @@ import { type DerivedSecrets, hashApiKey } from '../domain/secrets.ts';
 import { findApiKey } from '../domain/store/find-api-key.ts';
 import { CHANNELS, type ChangeNote } from '../schemas/stored/channels.ts';
 import { createRegistry, type Registry } from './registry.ts';
-import type { UsageOperation } from './usage-operation.ts';
-import type { Whereabouts } from './whereabouts.ts';
+import type { UsageOperation } from './http/usage-operation.ts';
+import type { Whereabouts } from './endpoint-discovery.ts';
 
 /** What both ways of taking usage stand on. */
 export interface DataPlane extends RoleContext {

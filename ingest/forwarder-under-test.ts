@@ -7,7 +7,7 @@ import {
   SILENT,
   startFront,
 } from '../infra/ports/conformance/front-under-test.ts';
-import { createForwarder, type ForwarderOptions } from './forward.ts';
+import { createForwarder, type ForwarderOptions } from './forward/forward.ts';
 
 /** A front that forwards everything. */
 export async function startDoor(

@@ -5,9 +5,9 @@ import { expect, onTestFinished } from 'vitest';
 import { SILENT, startFront } from '../infra/ports/conformance/front-under-test.ts';
 import { createUwsFront } from '../infra/http/uws-front.ts';
 import { poll } from '../infra/platform/poll.ts';
-import { createForwarder } from './forward.ts';
+import { createForwarder } from './forward/forward.ts';
 import { startUpstream } from './forwarder-under-test.ts';
-import { createOperations } from './operations.ts';
+import { createOperations } from './http/operations.ts';
 
 /** The public port with its operator's pages, and a control plane that says what it was asked. */
 export async function startPublicPort(): Promise<number> {

@@ -6,10 +6,10 @@ import type { PartitionOutcome, PartitionWriter } from '../infra/ports/event-log
 import type { SharedIdempotencyStore } from '../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { decodeFrame, type Frame } from '../schemas/stored/frame.ts';
-import { createSharedUsage } from './begin-shared-usage.ts';
+import { createSharedUsage } from './distributed/begin-distributed-usage.ts';
 import { createStamps } from './engine/created-at.ts';
 import { createEngineHarness } from './engine/engine-under-test.ts';
-import { createSharedEngine } from './engine/shared-engine.ts';
+import { createSharedEngine } from './engine/js/distributed-engine.ts';
 
 /** A log of frames in memory, whose appends end as the test says. */
 export interface LogUnderTest {

@@ -77,9 +77,9 @@ const MODULE = 'ingest/engine/one.wasm';
 
 function writeModule({ write }: Tree, word: string): void {
   const settings = { entries: ['./one.ts'], options: { outFile: '../one.wasm', runtime: 'stub' } };
-  write('ingest/engine/assembly/asconfig.json', JSON.stringify(settings));
+  write('ingest/engine/wasm/assembly/asconfig.json', JSON.stringify(settings));
   const text = word.repeat(1_000 / word.length);
-  write('ingest/engine/assembly/one.ts', `export function one(): string { return '${text}'; }\n`);
+  write('ingest/engine/wasm/assembly/one.ts', `export function one(): string { return '${text}'; }\n`);
 }
 
 /** Strings of a module have two bytes for each character. */

@@ -8,12 +8,12 @@ import { addressOf, reachStore } from '../../infra/platform/wait-until-available
 import { waitForIdentityKey } from '../../domain/secrets.ts';
 import type { SharedStores } from '../config/distributed-stores-config.ts';
 import { openValkeyKeys } from '../../infra/valkey/valkey-keys.ts';
-import { createAccept } from '../../ingest/accept.ts';
-import { createAdmission } from '../../ingest/admission.ts';
-import { createSharedUsage } from '../../ingest/begin-shared-usage.ts';
+import { createAccept } from '../../ingest/http/accept.ts';
+import { createAdmission } from '../../ingest/http/admission.ts';
+import { createSharedUsage } from '../../ingest/distributed/begin-distributed-usage.ts';
 import { type DataPlane, openCaches, type UsagePath } from '../../ingest/data-plane.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
-import { createSharedEngine } from '../../ingest/engine/shared-engine.ts';
+import { createSharedEngine } from '../../ingest/engine/js/distributed-engine.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { createUsageMetrics } from '../../ingest/metrics.ts';
 

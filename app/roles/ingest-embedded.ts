@@ -10,20 +10,20 @@ import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { whenThere } from '../../infra/platform/retry-until-available.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { createAccept } from '../../ingest/accept.ts';
-import { createAdmission } from '../../ingest/admission.ts';
+import { createAccept } from '../../ingest/http/accept.ts';
+import { createAdmission } from '../../ingest/http/admission.ts';
 import { createBeginUsage } from '../../ingest/begin-usage.ts';
 import { type DataPlane, openCaches, type UsagePath } from '../../ingest/data-plane.ts';
-import { earlierKeys } from '../../ingest/earlier-keys.ts';
+import { earlierKeys } from '../../ingest/embedded/earlier-keys.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
-import { createFastEngine } from '../../ingest/engine/fast-engine.ts';
-import { createGroupCommit } from '../../ingest/group-commit.ts';
+import { createFastEngine } from '../../ingest/engine/wasm/wasm-engine.ts';
+import { createGroupCommit } from '../../ingest/embedded/group-commit.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { countLog, createUsageMetrics } from '../../ingest/metrics.ts';
 import { countedEnd } from '../../ingest/store/counted-end.ts';
 import { raiseKeptFrom } from '../../ingest/store/raise-kept-from.ts';
 import { refuseLostLog } from '../../ingest/store/refuse-lost-log.ts';
-import { startTrimming } from '../../ingest/trim-log.ts';
+import { startTrimming } from '../../ingest/embedded/trim-log.ts';
 
 export interface EmbeddedDataPlane extends DataPlane {
   paths: DataDir;

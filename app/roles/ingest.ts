@@ -23,13 +23,13 @@ import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../../doma
 import { ERROR_STATUS, errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { Accept, DataPlane, UsagePath } from '../../ingest/data-plane.ts';
-import { createForwarder } from '../../ingest/forward.ts';
+import { createForwarder } from '../../ingest/forward/forward.ts';
 import { type EmbeddedDataPlane, openEmbeddedUsage } from './ingest-embedded.ts';
 import { createForwardMetrics } from '../../ingest/metrics.ts';
-import { createOperations } from '../../ingest/operations.ts';
-import { createSenderOf } from '../../ingest/sender-of.ts';
-import { usageOperation } from '../../ingest/usage-operation.ts';
-import { createWhereabouts, type Whereabouts } from '../../ingest/whereabouts.ts';
+import { createOperations } from '../../ingest/http/operations.ts';
+import { createSenderOf } from '../../ingest/forward/sender-of.ts';
+import { usageOperation } from '../../ingest/http/usage-operation.ts';
+import { createWhereabouts, type Whereabouts } from '../../ingest/endpoint-discovery.ts';
 
 const POOL_CONNECTIONS_MAX = 4;
 const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };

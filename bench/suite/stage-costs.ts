@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
-import { createFastDoor } from '../../ingest/engine/fast-door.ts';
-import { findKnownPairs, touchedSpans } from '../../ingest/engine/known-pairs.ts';
+import { createFastDoor } from '../../ingest/engine/wasm/wasm-module.ts';
+import { findKnownPairs, touchedSpans } from '../../ingest/engine/wasm/known-pairs.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
 import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
@@ -80,7 +80,7 @@ interface Part {
   giveBack(): void;
 }
 
-/** One frame's requests, each as ingest/engine/fast-engine.ts does it; then their commit. */
+/** One frame's requests, each as ingest/engine/wasm/wasm-engine.ts does it; then their commit. */
 async function goThrough(): Promise<void> {
   const parts = Array.from({ length: FRAME }, request);
   let from = performance.now();

@@ -3,9 +3,9 @@ import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Decided, Item } from './decided.ts';
-import { answeredProperties } from './properties.ts';
-import { quote } from './quote.ts';
-import { EVENT_ID_CHARS } from './siphash.ts';
+import { answeredProperties } from './js/properties.ts';
+import { quote } from './js/quote.ts';
+import { EVENT_ID_CHARS } from './wasm/siphash.ts';
 
 /** A request-level refusal. */
 export function refusedAnswer(refusal: Refusal, requestId: string): Answer {

@@ -3,7 +3,7 @@ import { OUTCOME, type Outcome } from '../../infra/ports/idempotency-store.ts';
 import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
 import type { Customer, Pair } from '../registry-entries.ts';
-import type { CheckedItem } from './check-item.ts';
+import type { CheckedItem } from './js/check-item.ts';
 
 /** A request whose form is known and whose names are looked up. */
 export interface Reading {

@@ -12,7 +12,7 @@ import { encodeFrame } from '../../schemas/stored/frame.ts';
 import { createIdentity } from '../identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
 import { createStamps } from './created-at.ts';
-import type { EngineDeps, IdentifyDeps } from './plain-engine.ts';
+import type { EngineDeps, IdentifyDeps } from './js/js-engine.ts';
 
 /** An engine over a real log and key table in a folder of its own; the names of its world stand in memory. */
 export async function createEngineHarness(

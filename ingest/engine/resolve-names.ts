@@ -1,7 +1,7 @@
 import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
-import type { CheckedItem } from './check-item.ts';
+import type { CheckedItem } from './js/check-item.ts';
 import type { Item } from './decided.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import type { Customer, UsageRegistry } from '../registry-entries.ts';
-import { createPlainParts } from './plain-engine.ts';
+import { createPlainParts } from './js/js-engine.ts';
 
 const BATCH = 500;
 const WAITING_MAX = 200_000 / BATCH;

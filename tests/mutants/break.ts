@@ -8,7 +8,7 @@ export interface Break {
   promises: readonly number[];
   /** What goes wrong with it, and for whom. */
   why: string;
-  /** The module, from the root and without its extension: `ingest/group-commit`. */
+  /** The module, from the root and without its extension: `ingest/embedded/group-commit`. */
   module: string;
   /**
    * What to replace. White space counts as any white space and everything else as it is, once in the module's

@@ -64,7 +64,7 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: 'elseif looksOnly and lease then',
     provedBy: [
       {
-        test: 'ingest/distributed-claims.store.test.ts',
+        test: 'ingest/distributed/distributed-claims.store.test.ts',
         title: 'what may be written is taken over though its customer was archived, and nothing new is',
       },
     ],
@@ -73,11 +73,11 @@ export const CLAIM_BREAKS: readonly Break[] = [
     name: 'companions-waited-for-once',
     promises: [8],
     why: 'after one partition has waited too long the next waits for the lost answer of a third without end',
-    module: 'ingest/companions',
+    module: 'ingest/distributed/produce-batcher',
     find: 'timer = undefined;',
     replace: '',
     provedBy: [
-      { test: 'ingest/companions.test.ts', title: 'each has a limit of its own for who does not come' },
+      { test: 'ingest/distributed/produce-batcher.test.ts', title: 'each has a limit of its own for who does not come' },
     ],
   },
   {

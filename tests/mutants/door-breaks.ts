@@ -51,7 +51,7 @@ export const DOOR_BREAKS: readonly Break[] = [
         title: 'asks its stores once for all who ask meanwhile, whatever they may see',
       },
       {
-        test: 'ingest/operations.test.ts',
+        test: 'ingest/http/operations.test.ts',
         title: 'asks both planes once for all who ask meanwhile, on whatever port',
       },
     ],

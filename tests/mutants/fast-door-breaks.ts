@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
-const TEST = 'ingest/engine/fast-engine.test.ts';
-const GUARDS_TEST = 'ingest/engine/fast-door-guards.test.ts';
+const TEST = 'ingest/engine/wasm/wasm-engine.test.ts';
+const GUARDS_TEST = 'ingest/engine/wasm/wasm-guards.test.ts';
 
 /** The door that takes ordinary batches; what the two doors share is broken in ingest-breaks.ts. */
 export const FAST_DOOR_BREAKS: readonly Break[] = [
@@ -9,7 +9,7 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     name: 'batch-replay-answered-early',
     promises: [1],
     why: 'a batch of duplicates is answered while the flush of their originals is still in flight',
-    module: 'ingest/engine/fast-engine',
+    module: 'ingest/engine/wasm/wasm-engine',
     find: 'if (created === 0 && !waits) return undefined;',
     replace: 'if (created === 0) return undefined;',
     provedBy: [
@@ -23,7 +23,7 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     name: 'batch-ids-random',
     promises: [2, 3, 5],
     why: 'a batch that is sent again is other events, and so is one of its events sent alone',
-    module: 'ingest/engine/fast-engine',
+    module: 'ingest/engine/wasm/wasm-engine',
     find: 'door.useKey(deps.identityOf(request.environment));',
     replace: 'door.useKey(crypto.getRandomValues(new Uint8Array(32)));',
     provedBy: [{ test: TEST, title: 'write the same answers, records and lines for the same requests' }],
@@ -33,7 +33,7 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     name: 'overtaken-batch-decided',
     promises: [1, 2],
     why: 'a batch that waited for its key look-up stores the events of the one read after it',
-    module: 'ingest/engine/fast-engine',
+    module: 'ingest/engine/wasm/wasm-engine',
     find: 'return isLatest(reading) ? claim(reading)',
     replace: 'return true ? claim(reading)',
     provedBy: [
@@ -44,7 +44,7 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     name: 'batch-of-any-bytes',
     promises: [7],
     why: 'bytes that are no UTF-8 are acknowledged and written into a line',
-    module: 'ingest/engine/fast-engine',
+    module: 'ingest/engine/wasm/wasm-engine',
     find: 'if (!isCommon || !isUtf8(body)) return undefined;',
     replace: 'if (!isCommon) return undefined;',
     provedBy: [{ test: GUARDS_TEST, title: 'with an overlong form in a text is refused as a whole' }],
@@ -58,7 +58,7 @@ export const FAST_DOOR_BREAKS: readonly Break[] = [
     replace: '',
     provedBy: [
       {
-        test: 'ingest/engine/fast-engine.test.ts',
+        test: 'ingest/engine/wasm/wasm-engine.test.ts',
         title: 'keys that the fast engine claimed are free again when it cannot write',
       },
     ],

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 
-const ENGINE_TEST = 'ingest/engine/plain-engine.test.ts';
+const ENGINE_TEST = 'ingest/engine/js/js-engine.test.ts';
 
 /** What keeps hostile bytes from becoming a 5xx or the end of the process. */
 export const HOSTILE_BREAKS: readonly Break[] = [
@@ -8,7 +8,7 @@ export const HOSTILE_BREAKS: readonly Break[] = [
     name: 'body-walked-recursively',
     promises: [7],
     why: 'nothing here recurses, which is the guard against depth: a body of brackets ends the stack, a 500',
-    module: 'ingest/engine/check-item',
+    module: 'ingest/engine/js/check-item',
     find: "if (!isObject(raw)) return invalid('Each event must be a JSON object.');",
     replace: "JSON.stringify(raw); if (!isObject(raw)) return invalid('Each event must be a JSON object.');",
     provedBy: [
@@ -24,7 +24,7 @@ export const HOSTILE_BREAKS: readonly Break[] = [
     name: 'surrogate-check-removed',
     promises: [7],
     why: 'half a surrogate pair is acknowledged, and ClickHouse then refuses its whole block',
-    module: 'ingest/engine/json-scalars',
+    module: 'ingest/engine/js/json-scalars',
     find: String.raw`return text.includes('\u0000') || !text.isWellFormed();`,
     replace: String.raw`return text.includes('\u0000');`,
     provedBy: [

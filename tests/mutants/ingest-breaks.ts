@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
-const GROUP_COMMIT_TEST = 'ingest/group-commit.test.ts';
-const ENGINE_TEST = 'ingest/engine/plain-engine.test.ts';
+const GROUP_COMMIT_TEST = 'ingest/embedded/group-commit.test.ts';
+const ENGINE_TEST = 'ingest/engine/js/js-engine.test.ts';
 
 /** The way of a request up to its answer. */
 export const INGEST_BREAKS: readonly Break[] = [
@@ -9,7 +9,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'answer-before-flush',
     promises: [1, 6],
     why: 'a client is told of events that a kill half a millisecond later takes away',
-    module: 'ingest/group-commit',
+    module: 'ingest/embedded/group-commit',
     find: 'gathering.push({ part, resolve, reject });',
     replace: "gathering.push({ part, resolve, reject }); resolve('durable');",
     provedBy: [
@@ -28,7 +28,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'answer-settled-before-its-write',
     promises: [1, 6],
     why: 'the write may fail, or its process end, after the client was told',
-    module: 'ingest/group-commit',
+    module: 'ingest/embedded/group-commit',
     find: 'settle(frame, await write(deps, frame, gathering));',
     replace: "settle(frame, 'durable'); await write(deps, frame, gathering);",
     provedBy: [
@@ -44,7 +44,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'answer-not-waited-for',
     promises: [1, 6],
     why: 'the door answers while the commit it made is still in flight',
-    module: 'ingest/accept',
+    module: 'ingest/http/accept',
     find: "if ((await durable) === 'no_space')",
     replace: 'if (false)',
     provedBy: [],
@@ -54,7 +54,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'replay-answered-early',
     promises: [1],
     why: 'a duplicate is answered while the flush of its original is still in flight',
-    module: 'ingest/engine/plain-engine',
+    module: 'ingest/engine/js/js-engine',
     find: 'if (claim.created === 0 && !claim.waits) return { answer };',
     replace: 'if (claim.created === 0) return { answer };',
     provedBy: [
@@ -98,7 +98,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'memory-given-back-before-the-write',
     promises: [1, 3],
     why: 'the next request writes over lines that are on their way to the disk',
-    module: 'ingest/group-commit',
+    module: 'ingest/embedded/group-commit',
     find: 'settle(frame, await write(deps, frame, gathering));',
     replace:
       'for (const { part } of frame) part.giveBack?.(); settle(frame, await write(deps, frame, gathering));',
@@ -113,7 +113,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'claim-released-on-unknown-outcome',
     promises: [2],
     why: 'a frame that failed and yet stands on the log has its keys free: a retry is counted again',
-    module: 'ingest/group-commit',
+    module: 'ingest/embedded/group-commit',
     find: 'for (const { reject } of frame) reject(error); throw error;',
     replace:
       'for (const { reject } of frame) reject(error); ' +
@@ -129,7 +129,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'ids-random',
     promises: [2, 3, 5],
     why: 'a retry is another event: another id, and counted again',
-    module: 'ingest/engine/plain-engine',
+    module: 'ingest/engine/js/js-engine',
     find: 'identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));',
     replace: 'identifier.identify(crypto.randomUUID(), fingerprintText(item.checked, item));',
     provedBy: [
@@ -162,11 +162,11 @@ export const INGEST_BREAKS: readonly Break[] = [
     replace: '',
     provedBy: [
       {
-        test: 'ingest/admission.test.ts',
+        test: 'ingest/http/admission.test.ts',
         title: 'bytes are taken up to the bound, and a refusal takes nothing',
       },
       {
-        test: 'ingest/read-body.test.ts',
+        test: 'ingest/http/read-body.test.ts',
         title: 'what admission does not allow is refused, and an abort makes room again',
       },
     ],
@@ -176,12 +176,12 @@ export const INGEST_BREAKS: readonly Break[] = [
     name: 'strangers-take-all-places',
     promises: [9],
     why: 'what anybody may send has everybody else answered 503',
-    module: 'ingest/forward',
+    module: 'ingest/forward/forward',
     find: '(isStrangers && strangers >= strangersMax)',
     replace: 'false',
     provedBy: [
       {
-        test: 'ingest/forward-slow-bodies.test.ts',
+        test: 'ingest/forward/forward-slow-bodies.test.ts',
         title: 'and whole ones of strangers take an eighth of the places at most',
       },
     ],
@@ -195,7 +195,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     replace: 'if (free < 0) return false;',
     provedBy: [
       {
-        test: 'ingest/admission.test.ts',
+        test: 'ingest/http/admission.test.ts',
         title: 'an environment that stalls leaves the others room for their largest requests',
       },
       {
@@ -217,7 +217,7 @@ export const INGEST_BREAKS: readonly Break[] = [
     replace: 'if (held > 100_000 * 65_536) return false;',
     provedBy: [
       {
-        test: 'ingest/admission.test.ts',
+        test: 'ingest/http/admission.test.ts',
         title: 'bytes are taken up to the bound, and a refusal takes nothing',
       },
     ],

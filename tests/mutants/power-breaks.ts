@@ -58,7 +58,7 @@ export const POWER_BREAKS: readonly Break[] = [
     name: 'unreadable-keys-gone-on-with',
     promises: [10],
     why: 'a data plane whose keys cannot be read goes on, and who repeats such a key is told 503 for ever',
-    module: 'ingest/accept',
+    module: 'ingest/http/accept',
     find: 'if (error instanceof Fatal) fail(error);',
     replace: '',
     provedBy: [],

@@ -8,11 +8,11 @@ export const RETENTION_BREAKS: readonly Break[] = [
     name: 'log-trimmed-beyond-the-keys',
     promises: [2],
     why: 'the log goes before its keys are in their file: after a kill they are forgotten and counted again',
-    module: 'ingest/trim-log',
+    module: 'ingest/embedded/trim-log',
     find: 'const before = Math.min(old, keys.coveredUpTo());',
     replace: 'const before = old;',
     provedBy: [
-      { test: 'ingest/trim-log.test.ts', title: 'as far as the record file covers it' },
+      { test: 'ingest/embedded/trim-log.test.ts', title: 'as far as the record file covers it' },
       {
         test: 'tests/faults/crash-consistency/power-cut.sys.test.ts',
         title: 'opens with all that it told of, once, after a power cut at any moment',
@@ -102,7 +102,7 @@ export const RETENTION_BREAKS: readonly Break[] = [
         title: 'tells a warehouse that lost what the log gave up, however many newer events it holds',
       },
       {
-        test: 'ingest/earlier-keys.test.ts',
+        test: 'ingest/embedded/earlier-keys.test.ts',
         title: 'a stream of a warehouse that lost events is keys_incomplete',
       },
     ],

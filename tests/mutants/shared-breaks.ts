@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 
-const CLAIMS_TEST = 'ingest/distributed-claims.store.test.ts';
+const CLAIMS_TEST = 'ingest/distributed/distributed-claims.store.test.ts';
 const BIRTH_TEST = 'infra/valkey/store-epoch.store.test.ts';
 const LOAD_TEST = 'aggregator/distributed-load.store.test.ts';
 const SCRIPTS = 'infra/valkey/key-scripts';
@@ -36,7 +36,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'released-on-unknown',
     promises: [1, 2],
     why: 'a record that may be on the log leaves its key free: another body is taken beside it',
-    module: 'ingest/partition-commit',
+    module: 'ingest/distributed/partition-commit',
     find: "if (outcome.status === 'not_sent') {",
     replace: 'if (true) {',
     provedBy: [{ test: CLAIMS_TEST, title: UNKNOWN }],
@@ -45,7 +45,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'kept-when-not-sent',
     promises: [2],
     why: 'a key whose event was certainly not written is refused until the lease is over',
-    module: 'ingest/partition-commit',
+    module: 'ingest/distributed/partition-commit',
     find: "if (outcome.status === 'not_sent') {",
     replace: 'if (false) {',
     provedBy: [
@@ -60,7 +60,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'taken-over-with-new-times',
     promises: [2],
     why: 'the second record of one event lies in another hour: it is not found, and counted again',
-    module: 'ingest/claim-round',
+    module: 'ingest/distributed/claim-round',
     find: 'if (isTakenOver) lines.addWith(identified, item,',
     replace: 'if (isTakenOver) lines.add(identified, item,',
     provedBy: [{ test: CLAIMS_TEST, title: TAKE_OVER }],
@@ -69,7 +69,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'pending-times-taken',
     promises: [2],
     why: 'a client that waited for an event that was then not written is shown times that nobody stored',
-    module: 'ingest/claim-round',
+    module: 'ingest/distributed/claim-round',
     find: 'OUTCOME.duplicate && !isPending',
     replace: 'OUTCOME.duplicate',
     provedBy: [
@@ -83,7 +83,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'taken-over-unflagged',
     promises: [2, 4],
     why: 'an event that may stand on the log already is counted without a look',
-    module: 'ingest/claim-round',
+    module: 'ingest/distributed/claim-round',
     find: 'if (isTakenOver || isYoung)',
     replace: 'if (isYoung)',
     provedBy: [{ test: CLAIMS_TEST, title: TAKE_OVER }],
@@ -92,7 +92,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'young-store-unflagged',
     promises: [2, 4],
     why: 'after keys were lost a replay is counted as a new event',
-    module: 'ingest/claim-round',
+    module: 'ingest/distributed/claim-round',
     find: 'if (isTakenOver || isYoung)',
     replace: 'if (isTakenOver)',
     provedBy: [

@@ -14,7 +14,7 @@ import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import type { OpenFile } from '../../../infra/segment-log/segment-appender.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
-import { trimLog } from '../../../ingest/trim-log.ts';
+import { trimLog } from '../../../ingest/embedded/trim-log.ts';
 import { encodeFrame, RECORD_BYTES } from '../../../schemas/stored/frame.ts';
 import { createRandom } from '../../support/random.ts';
 

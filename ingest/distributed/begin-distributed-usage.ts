@@ -1,0 +1,123 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { Answer, Identified, SharedEngine, UsageRequest } from '../../infra/ports/engine.ts';
+import type { PartitionWriter } from '../../infra/ports/event-log.ts';
+import { OUTCOME, type SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+import type { BeginUsage, Begun } from '../begin-usage.ts';
+import { createBufferPool } from '../buffer-pool.ts';
+import { decideCold } from './cold-keys.ts';
+import { createCompanions } from './produce-batcher.ts';
+import { createPartitionCommit, type WaitingPart } from './partition-commit.ts';
+import { splitRequest } from './split-request.ts';
+
+export interface SharedUsageDeps {
+  engine: SharedEngine;
+  keys: SharedIdempotencyStore;
+  partitions: number;
+  writer(partition: number): PartitionWriter;
+  /** Where the events are that are older than what the keys still know. */
+  warehouse: Pick<Warehouse, 'query'>;
+  clock: Clock;
+  log: Logger;
+  /** Seconds of one append, events in the frame. */
+  onFrame?: (seconds: number, eventCount: number) => void;
+}
+
+export interface SharedUsage {
+  begin: BeginUsage;
+  /** Waits for what is in flight. No request may come any more. */
+  drain(): Promise<void>;
+}
+
+/** However busy everything is. What is under way then goes on. */
+const ANSWERED_WITHIN_MS = 5_000;
+const LOOK_EVERY_MS = 100;
+const POOL_BYTES_MAX = 16 * 1024 * 1024;
+const NONE: ReadonlySet<number> = new Set();
+
+/**
+ * Over a log and keys that several processes share: a request is split by partition, and each part decided.
+ */
+export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
+  const { engine, partitions, clock, keys, log, onFrame } = deps;
+  const pool = createBufferPool(POOL_BYTES_MAX);
+  const setOut = createCompanions();
+  const commits = Array.from({ length: partitions }, (_, partition) => {
+    const own = { keys, writer: deps.writer(partition), partition, pool, setOut, clock, log };
+    return createPartitionCommit(onFrame ? { ...own, onFrame } : own);
+  });
+  const waiting = new Set<WaitingPart>();
+  const timer = setInterval(giveUp, LOOK_EVERY_MS);
+
+  /** In the order of arrival: behind the first that is young all are. */
+  function giveUp(): void {
+    for (const commit of commits) commit.giveUpStuck();
+    const oldest = clock.monotonicMs() - ANSWERED_WITHIN_MS;
+    for (const part of waiting) {
+      if (part.enteredAtMs > oldest) return;
+      part.failed(new Transient('overloaded', 'Too much waits for log and keys.'));
+    }
+  }
+
+  function decide(reading: unknown): Begun | Promise<Begun> {
+    const identified = engine.identify(reading);
+    if (!('count' in identified)) return { ...identified, created: 0, durable: undefined };
+    return commit(identified);
+  }
+
+  async function commit(identified: Identified): Promise<Begun> {
+    const outcomes = new Uint8Array(identified.count);
+    const isCold = identified.cold.length > 0;
+    const decided = isCold ? await decideCold(deps.warehouse, identified, outcomes) : NONE;
+    const enteredAtMs = clock.monotonicMs();
+    const parts = splitRequest(identified, partitions, (item) => decided.has(item));
+    const given = { identified, outcomes, enteredAtMs };
+    await Promise.all(
+      parts.map(({ partition, ...part }) =>
+        whenDecided({ ...given, ...part }, waiting, (one) => commits[partition]?.add(one)),
+      ),
+    );
+    const answer: Answer = identified.answer(outcomes);
+    const created = outcomes.reduce((sum, one) => sum + (one === OUTCOME.created ? 1 : 0), 0);
+    // Not where a part has failed: its round may still be under way.
+    identified.release();
+    return { answer, created, durable: undefined };
+  }
+
+  return {
+    begin(request: UsageRequest) {
+      const reading = engine.read(request);
+      return reading instanceof Promise ? reading.then(decide) : decide(reading);
+    },
+    async drain() {
+      await Promise.all(commits.map((one) => one.drain()));
+      clearInterval(timer);
+    },
+  };
+}
+
+/** `waiting` knows the part until then: what is not in it any more need not be begun. */
+function whenDecided(
+  given: Omit<WaitingPart, 'isOver' | 'done' | 'failed'>,
+  waiting: Set<WaitingPart>,
+  add: (part: WaitingPart) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const part: WaitingPart = {
+      ...given,
+      isOver: () => !waiting.has(part),
+      done() {
+        waiting.delete(part);
+        resolve();
+      },
+      failed(error) {
+        waiting.delete(part);
+        reject(error);
+      },
+    };
+    waiting.add(part);
+    add(part);
+  });
+}

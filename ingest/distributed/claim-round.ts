@@ -1,0 +1,150 @@
+import type { Identified } from '../../infra/ports/engine.ts';
+import { NOTE, OUTCOME, type SharedBatch } from '../../infra/ports/idempotency-store.ts';
+import { type FrameContent, RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
+
+/** Items of one request in a round of one partition. */
+export interface RoundPart {
+  identified: Identified;
+  /** Numbers in the request. */
+  items: readonly number[];
+}
+
+/** What goes onto the log, but for what the log itself adds. */
+export type RoundFrame = Omit<FrameContent, 'logId' | 'committedAtMs'>;
+
+/** Gives memory for the lines of a frame: at least so many bytes. */
+export type TakeRoom = (bytes: number) => Buffer;
+
+const RECORD_WORDS = RECORD_BYTES / 4;
+/** Of a record: occurredAt and createdAt. */
+const TIMES_AT = 6;
+
+/** All items of a round as one batch. */
+export function batchOf(parts: readonly RoundPart[], shard: number): Required<SharedBatch> {
+  const count = parts.reduce((sum, { items }) => sum + items.length, 0);
+  const records = new Uint32Array(count * RECORD_WORDS);
+  const readOnly = new Uint8Array(count);
+  let at = 0;
+  for (const { identified, items } of parts) {
+    for (const item of items) {
+      copyWords(identified.records, item * RECORD_WORDS, records, at * RECORD_WORDS);
+      readOnly[at++] = identified.readOnly[item] ?? 0;
+    }
+  }
+  return { count, records, readOnly, outcomes: new Uint8Array(count), notes: new Uint8Array(count), shard };
+}
+
+/** A loop: a subarray of ten words costs more than copying them. */
+function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: number): void {
+  for (let word = 0; word < RECORD_WORDS; word++) to[toAt + word] = from[fromAt + word] ?? 0;
+}
+
+/**
+ * Times of first events, from the batch into the requests, whose answers show them. Not those of an event
+ * that another still writes: it may come to nothing, and this one keep its own.
+ */
+export function takeTimes(
+  parts: readonly RoundPart[],
+  { records, outcomes, notes }: Required<SharedBatch>,
+): void {
+  let at = 0;
+  for (const { identified, items } of parts) {
+    for (const item of items) {
+      const note = notes[at] ?? 0;
+      const isPending = (note & NOTE.pending) !== 0;
+      const isFirst = note === NOTE.takenOver || (outcomes[at] === OUTCOME.duplicate && !isPending);
+      for (let word = TIMES_AT; isFirst && word < RECORD_WORDS; word++) {
+        identified.records[item * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
+      }
+      at++;
+    }
+  }
+}
+
+/**
+ * The created events. `isYoung`: any of them may stand on the log already. Records and lines are copied into
+ * one piece each: thousands of small ones cost more, one by one, than everything else that is done to them.
+ */
+export function frameOf(
+  parts: readonly RoundPart[],
+  { records, outcomes, notes }: Required<SharedBatch>,
+  isYoung: boolean,
+  takeRoom: TakeRoom = Buffer.allocUnsafe,
+): RoundFrame {
+  const touched = new Map<string, TouchedSpan>();
+  const times = new Float64Array(records.buffer);
+  // Mostly all are new, and stay as they are.
+  const kept = outcomes.every((one) => one === OUTCOME.created) ? records : new Uint32Array(records.length);
+  const recheck: number[] = [];
+  const lines = createLines(parts, takeRoom);
+  let eventCount = 0;
+  let at = -1;
+  for (const { identified, items } of parts) {
+    for (const item of items) {
+      if (outcomes[++at] !== OUTCOME.created) continue;
+      const isTakenOver = notes[at] === NOTE.takenOver;
+      if (isTakenOver || isYoung) recheck.push(eventCount);
+      const occurredAtMs = times[at * 5 + 3] ?? 0;
+      if (isTakenOver) lines.addWith(identified, item, [occurredAtMs, times[at * 5 + 4] ?? 0]);
+      else lines.add(identified, item);
+      if (kept !== records) copyWords(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);
+      eventCount++;
+      touch(touched, identified.pairs[identified.pairOf[item] ?? 0] ?? '', occurredAtMs);
+    }
+  }
+  return {
+    ...{ eventCount, recheck, touched: [...touched.values()] },
+    records: [new Uint8Array(kept.buffer, 0, eventCount * RECORD_BYTES)],
+    lines: [lines.whole()],
+  };
+}
+
+/** Of a take-over a line may become longer than it was: two moments of 16 digits at most. */
+const LONGER_MAX = 32;
+
+function createLines(parts: readonly RoundPart[], takeRoom: TakeRoom) {
+  let room = 0;
+  for (const { identified, items } of parts) {
+    for (const item of items) room += endOf(identified, item) - startOf(identified, item) + LONGER_MAX;
+  }
+  const bytes = takeRoom(room);
+  let end = 0;
+  return {
+    add(identified: Identified, item: number): void {
+      end += identified.lines.copy(bytes, end, startOf(identified, item), endOf(identified, item));
+    },
+    /** Its line, with other times at the end of it. */
+    addWith(identified: Identified, item: number, times: readonly [number, number]): void {
+      const line = identified.lines.subarray(startOf(identified, item), endOf(identified, item));
+      end += withTimes(line, times).copy(bytes, end);
+    },
+    whole: () => bytes.subarray(0, end),
+  };
+}
+
+function startOf({ lineEnds }: Identified, item: number): number {
+  return item === 0 ? 0 : (lineEnds[item - 1] ?? 0);
+}
+
+function endOf({ lineEnds }: Identified, item: number): number {
+  return lineEnds[item] ?? 0;
+}
+
+/** Occurred-at and created-at end a line (schemas/stored/event-row.ts). */
+function withTimes(line: Buffer, [occurredAtMs, createdAtMs]: readonly [number, number]): Buffer {
+  const created = line.lastIndexOf(COMMA);
+  const occurred = line.lastIndexOf(COMMA, created - 1);
+  return Buffer.concat([line.subarray(0, occurred), Buffer.from(`,${occurredAtMs},${createdAtMs}]\n`)]);
+}
+
+const COMMA = 44;
+
+function touch(touched: Map<string, TouchedSpan>, pair: string, occurredAtMs: number): void {
+  const span = touched.get(pair);
+  if (!span) {
+    touched.set(pair, { pair, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });
+    return;
+  }
+  if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;
+  if (occurredAtMs > span.occurredToMs) span.occurredToMs = occurredAtMs;
+}

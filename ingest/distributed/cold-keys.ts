@@ -1,0 +1,64 @@
+import type { Identified } from '../../infra/ports/engine.ts';
+import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { UNAVAILABLE } from '../engine/judge-state.ts';
+import { type ColdItem, findColdEvents } from '../store/find-cold-events.ts';
+
+/**
+ * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay
+ * of an older event is found where the events are. All items of the request with its key are decided by it.
+ * Writes their outcomes, and gives the items that are decided. While ClickHouse is away nothing can be said
+ * of these, and they alone are refused: one of them might take the key, and be counted a second time.
+ */
+export async function decideCold(
+  warehouse: Pick<Warehouse, 'query'>,
+  identified: Identified,
+  outcomes: Uint8Array,
+): Promise<Set<number>> {
+  const cold = coldItems(identified);
+  try {
+    const found = withSameKeys(identified, await findColdEvents(warehouse, cold));
+    const words = new BigUint64Array(identified.records.buffer, 0, identified.count * 5);
+    const times = new Float64Array(identified.records.buffer);
+    for (const [item, { fingerprint, occurredAtMs, createdAtMs }] of found) {
+      const isSame = words[item * 5 + 2] === fingerprint;
+      outcomes[item] = isSame ? OUTCOME.duplicate : OUTCOME.reused;
+      if (isSame) times.set([occurredAtMs, createdAtMs], item * 5 + 3);
+    }
+    return new Set(found.keys());
+  } catch (error) {
+    if (!(error instanceof Transient)) throw error;
+    const refused = withSameKeys(identified, new Map(cold.map(({ item }) => [item, true])));
+    for (const item of refused.keys()) identified.refuse(item, UNAVAILABLE);
+    return new Set(refused.keys());
+  }
+}
+
+/** By item: what is known of one item is known of all with its key. */
+function withSameKeys<Known>(identified: Identified, known: Map<number, Known>): Map<number, Known> {
+  const idOf = idsOf(identified);
+  const byId = new Map([...known].map(([item, it]) => [idOf(item), it]));
+  const all = new Map<number, Known>();
+  for (let item = 0; item < identified.count && byId.size > 0; item++) {
+    const it = byId.get(idOf(item));
+    if (it !== undefined) all.set(item, it);
+  }
+  return all;
+}
+
+function idsOf({ count, records }: Identified): (item: number) => string {
+  const words = new BigUint64Array(records.buffer, 0, count * 5);
+  return (item) => `${words[item * 5]} ${words[item * 5 + 1]}`;
+}
+
+function coldItems({ cold, pairs, pairOf, records }: Identified): ColdItem[] {
+  const times = new Float64Array(records.buffer);
+  const bytes = new Uint8Array(records.buffer);
+  return cold.map((item) => ({
+    item,
+    pair: pairs[pairOf[item] ?? 0] ?? '',
+    occurredAtMs: times[item * 5 + 3] ?? 0,
+    id: bytes.subarray(item * 40, item * 40 + 16),
+  }));
+}

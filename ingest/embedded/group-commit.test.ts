@@ -1,0 +1,248 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { CommitPart } from '../../infra/ports/engine.ts';
+import type { AppendOutcome, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { Claim, IdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { decodeFrame, type Frame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { createGroupCommit } from './group-commit.ts';
+
+const clock = { nowMs: () => 1_000, passedMs: 0, monotonicMs: () => clock.passedMs };
+const DISK_DEAD = new Fatal('log_write_failed', 'the disk is dead');
+
+/** A log whose appends end when the test says so; and a store that notes what it is told. */
+function createBench() {
+  const frames: Frame[] = [];
+  const notes: string[] = [];
+  const pending: Array<{ resolve(outcome: AppendOutcome): void; reject(error: unknown): void }> = [];
+  let flying = 0;
+  const log: EventLogWriter = {
+    logId: new Uint8Array(16),
+    append: (pieces) => {
+      expect(++flying).toBe(1);
+      frames.push(decodeFrame(Buffer.concat(pieces)));
+      return new Promise<AppendOutcome>((resolve, reject) => pending.push({ resolve, reject })).finally(
+        () => flying--,
+      );
+    },
+    close: async () => undefined,
+  };
+  const names = (claims: Claim[]) => claims.map((claim) => (claim as NamedClaim).name).join('');
+  const store: IdempotencyStore = {
+    claim: () => ({ created: 0, waits: false }),
+    confirm: (claims, logEnd) => void notes.push(`confirm ${names(claims)} ${logEnd}`),
+    release: (claims) => void notes.push(`release ${names(claims)}`),
+    close: async () => undefined,
+  };
+  const commit = createGroupCommit({ log, store, clock });
+  return { commit, frames, notes, store, ending: (outcome: AppendOutcome) => end(pending, outcome), pending };
+}
+
+type Bench = ReturnType<typeof createBench>;
+interface NamedClaim extends Claim {
+  name: string;
+}
+
+async function end(pending: Bench['pending'], outcome: AppendOutcome): Promise<void> {
+  pending.shift()?.resolve(outcome);
+  await turn();
+}
+
+const durable = (end: number): AppendOutcome => ({ status: 'durable', position: 0, end });
+
+/** One event, or a replay that only waits; its line is its name. */
+function part(name: string, eventCount = 1, lineBytes = 0): CommitPart {
+  const claim: NamedClaim = { name, created: eventCount, waits: eventCount === 0 };
+  return {
+    claim,
+    eventCount,
+    records: new Uint8Array(eventCount * RECORD_BYTES),
+    lines: Buffer.from(eventCount === 0 ? '' : `${name.padEnd(lineBytes, ' ')}\n`),
+    touched: eventCount === 0 ? [] : [{ pair: '"e","c","m"', occurredFromMs: 5, occurredToMs: 5 }],
+  };
+}
+
+/** Commits and notes the outcome, so that a test sees who was answered when. */
+function committing({ commit, notes }: Bench, one: CommitPart): Promise<void> {
+  const { name } = one.claim as NamedClaim;
+  return commit.commit(one).then(
+    (outcome) => void notes.push(`${name} ${outcome}`),
+    (error: { code: string }) => void notes.push(`${name} ${error.code}`),
+  );
+}
+
+function linesOf(frame: Frame | undefined): string[] {
+  return frame?.lines.toString().split('\n').slice(0, -1) ?? [];
+}
+
+/** Red when an answer goes out before the flush: promise 1. */
+test('nothing is answered before its frame is durable and its claims are confirmed', async () => {
+  const bench = createBench();
+  const all = [committing(bench, part('a')), committing(bench, part('b'))];
+  await turn();
+  await turn();
+  expect(bench.notes).toEqual([]);
+  await bench.ending(durable(64));
+  await Promise.all(all);
+  expect(bench.notes).toEqual(['confirm ab 64', 'a durable', 'b durable']);
+});
+
+// Red when the memory of a frame is used again while the system still writes it.
+test('what a frame was made of is given back once it is durable, not when that is unknown', async () => {
+  const bench = createBench();
+  const giveBack = (name: string) => () => void bench.notes.push(`${name} given back`);
+  const first = committing(bench, { ...part('a'), giveBack: giveBack('a') });
+  await turn();
+  const second = committing(bench, { ...part('b'), giveBack: giveBack('b') });
+  await turn();
+  expect(bench.notes).toEqual([]);
+  await bench.ending(durable(1));
+  await first;
+  expect(bench.notes).toContain('a given back');
+  bench.pending.shift()?.reject(DISK_DEAD);
+  await second;
+  expect(bench.notes).not.toContain('b given back');
+});
+
+/** Red when a frame is begun while another one is in flight, or parts change their order. */
+test('one frame is in flight while the next gathers, in the order of the claims', async () => {
+  const bench = createBench();
+  const all = [committing(bench, part('a'))];
+  await turn();
+  for (const name of ['b', 'c', 'd']) {
+    all.push(committing(bench, part(name)));
+    await turn();
+  }
+  expect(bench.frames).toHaveLength(1);
+  await bench.ending(durable(1));
+  expect(bench.frames.map(linesOf)).toEqual([['a'], ['b', 'c', 'd']]);
+  all.push(committing(bench, part('e')));
+  await bench.ending(durable(2));
+  await bench.ending(durable(3));
+  await Promise.all(all);
+  expect(bench.frames.map(linesOf)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
+  expect(bench.notes.filter((note) => note.startsWith('confirm'))).toEqual([
+    'confirm a 1',
+    'confirm bcd 2',
+    'confirm e 3',
+  ]);
+});
+
+test('a frame says what it touches once for each pair, with the whole span', async () => {
+  const bench = createBench();
+  // biome-ignore format: one row
+  const spans = [[7, 9], [3, 4], [8, 20]] as const;
+  const all = spans.map(([occurredFromMs, occurredToMs], at) => {
+    const touched = [{ pair: '"e","c","m"', occurredFromMs, occurredToMs }];
+    return committing(bench, { ...part(String(at)), touched });
+  });
+  await turn();
+  expect(bench.frames[0]).toMatchObject({
+    eventCount: 3,
+    committedAtMs: 1_000,
+    touched: [{ environment: 'e', customerId: 'c', meterKey: 'm', occurredFromMs: 3, occurredToMs: 20 }],
+  });
+  await bench.ending(durable(1));
+  await Promise.all(all);
+});
+
+/** Red when a replay does not wait for the flush that carries its original. */
+test('a replay waits for its original, and writes no frame of its own', async () => {
+  const bench = createBench();
+  const original = committing(bench, part('a'));
+  await turn();
+  const replay = committing(bench, part('replay', 0));
+  await turn();
+  expect(bench.notes).toEqual([]);
+  await bench.ending(durable(1));
+  await Promise.all([original, replay]);
+  expect(bench.frames).toHaveLength(1);
+  expect(bench.notes).toEqual(['confirm a 1', 'a durable', 'replay durable']);
+});
+
+test('a frame ends at 4 MiB, and a part is never divided', async () => {
+  const bench = createBench();
+  const MiB = 1024 * 1024;
+  const all = ['a', 'b', 'c'].map((name) => committing(bench, part(name, 1, 3 * MiB)));
+  all.push(committing(bench, part('d', 1, 5 * MiB)), committing(bench, part('e')));
+  await turn();
+  for (let position = 1; position <= 5; position++) await bench.ending(durable(position));
+  await Promise.all(all);
+  expect(bench.frames.map((frame) => linesOf(frame).map((line) => line.trim()))).toEqual([
+    ['a'],
+    ['b'],
+    ['c'],
+    ['d'],
+    ['e'],
+  ]);
+});
+
+/** Red when what gathers behind a frame that found no space keeps its claims: a replay would be a lie. */
+test('no space gives back the frame and all that gathers behind it; later parts succeed', async () => {
+  const bench = createBench();
+  const all = [committing(bench, part('a'))];
+  await turn();
+  all.push(committing(bench, part('b')), committing(bench, part('replay of a', 0)));
+  await bench.ending({ status: 'no_space' });
+  await Promise.all(all);
+  expect(bench.notes).toEqual(['release abreplay of a', 'a no_space', 'b no_space', 'replay of a no_space']);
+  const later = committing(bench, part('c'));
+  await turn();
+  await bench.ending(durable(9));
+  await later;
+  expect(bench.notes.slice(4)).toEqual(['confirm c 9', 'c durable']);
+  await bench.commit.drain();
+});
+
+/** Red when a failed log leaves any request without an answer, or is tried again. */
+test('a log that fails rejects all that wait, all that come, and `failed`; no claim is touched', async () => {
+  const bench = createBench();
+  const all = [committing(bench, part('a'))];
+  await turn();
+  all.push(committing(bench, part('b')));
+  bench.pending.shift()?.reject(DISK_DEAD);
+  await Promise.all(all);
+  await expect(bench.commit.failed).rejects.toBe(DISK_DEAD);
+  await committing(bench, part('c'));
+  expect(bench.notes).toEqual(['a log_write_failed', 'b log_write_failed', 'c log_write_failed']);
+  expect(bench.frames).toHaveLength(1);
+  await bench.commit.drain(); // red when it spins for ever on a run that is over
+});
+
+test('a store that fails to confirm rejects its frame as well', async () => {
+  const bench = createBench();
+  bench.store.confirm = () => {
+    throw new Fatal('record_file_damaged', 'the keys are gone');
+  };
+  const all = [committing(bench, part('a'))];
+  await turn();
+  await bench.ending(durable(1));
+  await Promise.all(all);
+  expect(bench.notes).toEqual(['a record_file_damaged']);
+  await expect(bench.commit.failed).rejects.toMatchObject({ code: 'record_file_damaged' });
+});
+
+test('drain waits for what is in flight and for what gathers', async () => {
+  const bench = createBench();
+  const all = [committing(bench, part('a'))];
+  await turn();
+  all.push(committing(bench, part('b')));
+  const drained = bench.commit.drain().then(() => bench.notes.push('drained'));
+  await bench.ending(durable(1));
+  expect(bench.notes).not.toContain('drained');
+  await bench.ending(durable(2));
+  await Promise.all([...all, drained]);
+  expect(bench.notes.at(-1)).toBe('drained');
+});
+
+/** Red when a disk that hangs is told from one without work by nothing: readyz would go on to be green. */
+test('how long the frame under way has been written is told', async () => {
+  const bench = createBench();
+  expect(bench.commit.writingMs()).toBe(0);
+  void committing(bench, part('a'));
+  await turn();
+  clock.passedMs += 7_000;
+  expect(bench.commit.writingMs()).toBe(7_000);
+  await bench.ending(durable(1));
+  expect(bench.commit.writingMs()).toBe(0);
+});

@@ -1,0 +1,164 @@
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { CommitPart } from '../../infra/ports/engine.ts';
+import type { AppendOutcome, EventLogWriter } from '../../infra/ports/event-log.ts';
+import type { IdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import { encodeFrame, type TouchedSpan } from '../../schemas/stored/frame.ts';
+
+export type CommitOutcome = 'durable' | 'no_space';
+
+export interface GroupCommit {
+  /**
+   * Adds a request's events to the gathering frame. Resolves once that frame, and every one before it, is
+   * durable, or certainly not written. Rejects with what `failed` rejects with.
+   */
+  commit(part: CommitPart): Promise<CommitOutcome>;
+  /** Rejects when the log can no longer be believed: the process must end. Never resolves. */
+  readonly failed: Promise<never>;
+  /** For how long the frame that is being written has been; 0 while none is. */
+  writingMs(): number;
+  /** Waits for what is in flight. No part may come any more. */
+  drain(): Promise<void>;
+}
+
+export interface GroupCommitDeps {
+  log: EventLogWriter;
+  store: IdempotencyStore;
+  clock: Clock;
+  /** Seconds of one append, events in the frame. */
+  onFrame?: (seconds: number, eventCount: number) => void;
+}
+
+interface Waiting {
+  part: CommitPart;
+  resolve: (outcome: CommitOutcome) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A frame takes whole requests up to this; what is beyond goes with the next. */
+const FRAME_GATHER_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * One frame is in flight while the next one gathers; there is no linger. What gathers is bounded by
+ * admission: every part belongs to a request whose bytes are counted there.
+ */
+export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
+  const gathering: Waiting[] = [];
+  let running: Promise<void> | undefined;
+  let broken: { error: unknown } | undefined;
+  let beganAtMs: number | undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined); // owned by whoever watches `failed`; not an unhandled rejection meanwhile
+
+  async function run(): Promise<void> {
+    // Requests that arrive in the same turn of the event loop share one frame.
+    await new Promise(setImmediate);
+    while (gathering.length > 0) await flush(takeFrame(gathering));
+    running = undefined;
+  }
+
+  async function flush(frame: Waiting[]): Promise<void> {
+    beganAtMs = deps.clock.monotonicMs();
+    try {
+      settle(frame, await write(deps, frame, gathering));
+      // Not after a failure: nobody knows what the system still writes of it.
+      for (const { part } of frame) part.giveBack?.();
+    } catch (error) {
+      for (const { reject } of frame) reject(error);
+      throw error;
+    } finally {
+      beganAtMs = undefined;
+    }
+  }
+
+  function stop(error: unknown): void {
+    running = undefined;
+    broken = { error };
+    fail(error);
+    for (const { reject } of gathering.splice(0)) reject(error);
+  }
+
+  return {
+    failed,
+    commit(part) {
+      return new Promise((resolve, reject) => {
+        if (broken) return reject(broken.error);
+        gathering.push({ part, resolve, reject });
+        running ??= run().catch(stop);
+      });
+    },
+    writingMs: () => (beganAtMs === undefined ? 0 : deps.clock.monotonicMs() - beganAtMs),
+    async drain() {
+      while (running) await running;
+    },
+  };
+}
+
+function takeFrame(gathering: Waiting[]): Waiting[] {
+  let bytes = 0;
+  let taken = 0;
+  for (const { part } of gathering) {
+    bytes += part.lines.length + part.records.length;
+    if (taken > 0 && bytes > FRAME_GATHER_BYTES_MAX) break;
+    taken++;
+  }
+  return gathering.splice(0, taken);
+}
+
+/** Writes the frame and settles its claims. Without space the frame takes in all that gathers. */
+async function write(deps: GroupCommitDeps, frame: Waiting[], gathering: Waiting[]): Promise<CommitOutcome> {
+  const eventCount = frame.reduce((sum, { part }) => sum + part.eventCount, 0);
+  // Replays alone: all they wait for was in an earlier frame, and that one is durable by now.
+  if (eventCount === 0) return 'durable';
+  const started = deps.clock.monotonicMs();
+  const outcome = await append(deps, frame, eventCount);
+  if (outcome.status === 'no_space') {
+    // What gathers meanwhile may lean on these keys: it is given back too, and every client asks anew.
+    frame.push(...gathering.splice(0));
+    await deps.store.release(frame.map(({ part }) => part.claim));
+    return 'no_space';
+  }
+  deps.onFrame?.((deps.clock.monotonicMs() - started) / 1000, eventCount);
+  const claims = frame.map(({ part }) => part.claim);
+  await deps.store.confirm(claims, outcome.end);
+  return 'durable';
+}
+
+function append(
+  { log, clock }: GroupCommitDeps,
+  frame: Waiting[],
+  eventCount: number,
+): Promise<AppendOutcome> {
+  const bytes = encodeFrame({
+    logId: log.logId,
+    committedAtMs: clock.nowMs(),
+    eventCount,
+    touched: mergeTouched(frame),
+    records: frame.map(({ part }) => part.records),
+    recheck: [],
+    lines: frame.map(({ part }) => part.lines),
+  });
+  return log.append(bytes);
+}
+
+function settle(frame: Waiting[], outcome: CommitOutcome): void {
+  for (const { resolve } of frame) resolve(outcome);
+}
+
+function mergeTouched(frame: Waiting[]): TouchedSpan[] {
+  const merged = new Map<string, TouchedSpan>();
+  for (const { part } of frame) {
+    for (const span of part.touched) {
+      const known = merged.get(span.pair);
+      if (!known) {
+        merged.set(span.pair, span);
+        continue;
+      }
+      known.occurredFromMs = Math.min(known.occurredFromMs, span.occurredFromMs);
+      known.occurredToMs = Math.max(known.occurredToMs, span.occurredToMs);
+    }
+  }
+  return [...merged.values()];
+}

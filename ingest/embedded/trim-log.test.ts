@@ -1,0 +1,73 @@
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Transient } from '../../schemas/failures.ts';
+import { startTrimming, type TrimDeps, trimLog } from './trim-log.ts';
+
+const NOW_MS = 1_000_000;
+const KEEP_MS = 1_000;
+
+describe('the log is given up', () => {
+  // Each goes red when its bound is taken out of the minimum.
+  it.each([
+    ['as far as it is old', { old: 100, covered: 500, settled: 500 }, 100],
+    ['as far as the record file covers it', { old: 500, covered: 200, settled: 500 }, 200],
+    ['as far as it is settled', { old: 500, covered: 500, settled: 300 }, 300],
+    ['no further when Postgres remembers more', { old: 100, covered: 400, settled: 100, noted: 900 }, 100],
+  ])('%s', async (_, known, expected) => {
+    const { deps, given } = logWith(known);
+    await trimLog(deps, KEEP_MS);
+    expect(given()).toBe(expected);
+  });
+
+  it('not while a repair holds it, and Postgres is not asked when there is nothing to give', async () => {
+    const held = logWith({ old: 100, covered: 100, settled: 100 });
+    held.deps.raiseKeptFrom = async () => undefined;
+    await trimLog(held.deps, KEEP_MS);
+    expect(held.given()).toBe(0);
+    const young = logWith({ old: 0, covered: 100, settled: 100 });
+    young.deps.raiseKeptFrom = () => Promise.reject(new Error('asked'));
+    await trimLog(young.deps, KEEP_MS);
+  });
+});
+
+it('goes on after a round that failed, and ends when it is closed', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { deps, given } = logWith({ old: 100, covered: 100, settled: 100 });
+  const { raiseKeptFrom } = deps;
+  deps.raiseKeptFrom = () => Promise.reject(new Transient('database_unavailable', 'away'));
+  const trimming = startTrimming(deps, KEEP_MS);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(given()).toBe(0);
+  deps.raiseKeptFrom = raiseKeptFrom;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(given()).toBe(100);
+  await trimming.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+interface Known {
+  old: number;
+  covered: number;
+  settled: number;
+  /** What Postgres has noted already. */
+  noted?: number;
+}
+
+function logWith({ old, covered, settled, noted = 0 }: Known): { deps: TrimDeps; given: () => number } {
+  let start = 0;
+  const deps: TrimDeps = {
+    retention: {
+      extent: () => ({ start, end: 1_000 }),
+      writtenBefore: async (momentMs) => (momentMs === NOW_MS - KEEP_MS ? old : 0),
+      trim: async (before) => {
+        start = before;
+      },
+    },
+    keys: { coveredUpTo: () => covered },
+    raiseKeptFrom: async (before) => Math.max(noted, Math.min(before, settled)),
+    clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
+    log: pino({ level: 'silent' }),
+  };
+  return { deps, given: () => start };
+}

@@ -1,0 +1,163 @@
+import type { Answer, Identified, SharedEngine, UsageRequest } from '../../../infra/ports/engine.ts';
+import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import type { Refusal } from '../../../schemas/error-codes.ts';
+import { Defect } from '../../../schemas/failures.ts';
+import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
+import { refusedAnswer } from '../answers.ts';
+import type { Decided, Reading } from '../decided.ts';
+import { createFastDoor, type FastDoor } from '../wasm/wasm-module.ts';
+import { createFastReader, type FastReading, REUSED_RESULT } from '../wasm/wasm-engine.ts';
+import { lineOf } from './frame-part.ts';
+import { answerOf, applyOutcomes, createPlainParts, type IdentifyDeps } from './js-engine.ts';
+
+export interface SharedEngineDeps extends IdentifyDeps {
+  /** So long the store knows a key for certain. */
+  hotWindowMs: number;
+}
+
+const POOL_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * The two doors for a store that takes its time. The fast door's memory belongs to the next request by then,
+ * so that lines and the answer for new events are taken from it before the claim: most requests need nothing
+ * more, and the others' bodies are read again.
+ */
+export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastReading | Reading> {
+  const plain = createPlainParts(deps);
+  const door = createFastDoor(REUSED_RESULT);
+  const pool = createBufferPool(POOL_BYTES_MAX);
+  const ageMsMax = Math.min(deps.limits.ageMsMax, deps.hotWindowMs);
+  // What holds an event that is older goes through the plain door as a whole.
+  const { readFast, isLatest } = createFastReader({ ...deps, limits: { ...deps.limits, ageMsMax } }, door);
+
+  function identify(reading: FastReading | Reading): Identified | { answer: Answer } {
+    if (!('turn' in reading)) return identifyPlainly(plain, reading, deps.createdAtMs() - deps.hotWindowMs);
+    if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
+    door.useKey(deps.identityOf(reading.request.environment));
+    const nowMs = deps.createdAtMs();
+    door.wasm.identify(reading.count, nowMs);
+    const arrival = deps.arrivalOf(nowMs, reading.count);
+    return identified({ door, pool, arrival }, reading, (request) => void readFast(request));
+  }
+
+  /** Of the fast door's, batches alone: they are what many processes are for. */
+  function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
+    return (request.kind === 'single' ? undefined : readFast(request)) ?? plain.read(request);
+  }
+
+  return { read, identify };
+}
+
+/** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */
+function identified(
+  { door, pool, arrival }: { door: FastDoor; pool: BufferPool; arrival: number },
+  { request, count, pairs }: FastReading,
+  readAgain: (request: UsageRequest) => void,
+): Identified {
+  const { records: words, outcomes: judged } = door.claimBatch(count);
+  const records = new Uint32Array(words);
+  const pairOf = new Uint16Array(count);
+  for (let item = 0; item < count; item++) pairOf[item] = door.pairOf(item);
+  judged.fill(OUTCOME.created);
+  const forAnswer = pool.loan();
+  const allNew = door.answerInto(forAnswer.take, count, count, 0);
+  const forLines = pool.loan();
+  const lines = door.linesInto(count, arrival, forLines.take);
+
+  function answerAnew(outcomes: Uint8Array): Buffer {
+    forAnswer.giveBack();
+    readAgain(request);
+    const batch = door.claimBatch(count);
+    batch.records.set(records);
+    batch.outcomes.set(outcomes);
+    const [created, duplicate] = [OUTCOME.created, OUTCOME.duplicate].map((one) => countOf(outcomes, one));
+    return door.answerInto(forAnswer.take, count, created ?? 0, duplicate ?? 0);
+  }
+
+  return {
+    count,
+    records,
+    readOnly: new Uint8Array(count),
+    lines,
+    lineEnds: endsOfLines(lines, count),
+    pairs: pairs.map(({ json }) => json),
+    pairOf,
+    cold: [],
+    refuse: () => undefined,
+    answer(outcomes) {
+      const isNew = countOf(outcomes, OUTCOME.created) === count;
+      const body = isNew ? allNew : answerAnew(outcomes);
+      const itemErrors = isNew ? 0 : countOf(outcomes, OUTCOME.reused);
+      return { status: 200, replayed: false, body, itemErrors, release: forAnswer.giveBack };
+    },
+    release: forLines.giveBack,
+  };
+}
+
+function identifyPlainly(
+  plain: ReturnType<typeof createPlainParts>,
+  { request, refusal, items, ignored }: Reading,
+  coldBeforeMs: number,
+): Identified | { answer: Answer } {
+  if (refusal) return { answer: refusedAnswer(refusal, request.requestId) };
+  const { count, records, times, arrival, readOnly } = plain.identify(items, request.environment);
+  const decided = { items, ignored, arrival, records, times };
+  const refused = new Map<number, Refusal>();
+  return {
+    ...{ count, records, readOnly: readOnly.subarray(0, count) },
+    ...linesOf(decided, count, coldBeforeMs),
+    refuse: (item, why) => void refused.set(item, why),
+    answer(outcomes) {
+      applyOutcomes(items, outcomes);
+      for (const item of items) item.refusal = refused.get(item.at) ?? item.refusal;
+      return answerOf(decided, request);
+    },
+    release: () => undefined,
+  };
+}
+
+type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
+
+/** As if all were new, also what is refused: a claim may be taken over (SharedIdempotencyStore). */
+function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs: number): Lines {
+  const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
+  const pairs = new Map<string, number>();
+  const lines: Buffer[] = [];
+  const cold: number[] = [];
+  let end = 0;
+  for (const { at, checked, pair, identity } of items) {
+    if (at < 0) continue;
+    const occurredAtMs = times[at * 5 + 3] ?? 0;
+    if (pair) {
+      pairOf[at] = pairs.get(pair.json) ?? pairs.size;
+      pairs.set(pair.json, pairOf[at]);
+      if (occurredAtMs < coldBeforeMs) cold.push(at);
+    }
+    if (checked && pair) {
+      const said = { checked, pair, identity, arrival: arrival + at };
+      const line = Buffer.from(lineOf(said, occurredAtMs, times[at * 5 + 4] ?? 0));
+      lines.push(line);
+      end += line.length;
+    }
+    lineEnds[at] = end;
+  }
+  return { lines: Buffer.concat(lines), lineEnds, pairs: [...pairs.keys()], pairOf, cold };
+}
+
+function endsOfLines(lines: Buffer, count: number): Uint32Array {
+  const ends = new Uint32Array(count);
+  let end = 0;
+  for (let line = 0; line < count; line++) {
+    end = lines.indexOf(LINE_FEED, end) + 1;
+    ends[line] = end;
+  }
+  return ends;
+}
+
+const LINE_FEED = 10;
+
+function countOf(outcomes: Uint8Array, outcome: number): number {
+  let found = 0;
+  for (const one of outcomes) if (one === outcome) found++;
+  return found;
+}

@@ -1,0 +1,66 @@
+import type { CommitPart } from '../../../infra/ports/engine.ts';
+import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import { arrivalText, propertyLabel } from '../../../schemas/stored/event-row.ts';
+import { RECORD_BYTES, type TouchedSpan } from '../../../schemas/stored/frame.ts';
+import type { Pair } from '../../registry-entries.ts';
+import type { CheckedItem } from './check-item.ts';
+import { type Decided, RECORD_WORDS } from '../decided.ts';
+import { quote } from './quote.ts';
+
+/** The created events of a request as they go on the log: records, lines (EVENT_COLUMNS), what they touch. */
+export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
+  const { items, records, times, arrival } = decided;
+  const touched = new Map<Pair, TouchedSpan>();
+  const created = new Uint32Array(records.length);
+  let lines = '';
+  let eventCount = 0;
+  for (const { checked, pair, at, outcome, identity } of items) {
+    if (outcome !== OUTCOME.created || !pair || !checked) continue;
+    const occurredAtMs = times[at * 5 + 3] ?? 0;
+    for (let word = 0; word < RECORD_WORDS; word++) {
+      created[eventCount * RECORD_WORDS + word] = records[at * RECORD_WORDS + word] ?? 0;
+    }
+    eventCount++;
+    const line = { pair, checked, identity, arrival: arrival + at };
+    lines += lineOf(line, occurredAtMs, times[at * 5 + 4] ?? 0);
+    touch(touched, pair, occurredAtMs);
+  }
+  return {
+    eventCount,
+    records: new Uint8Array(created.buffer, 0, eventCount * RECORD_BYTES),
+    lines: Buffer.from(lines),
+    touched: [...touched.values()],
+  };
+}
+
+interface Line {
+  pair: Pair;
+  checked: CheckedItem;
+  identity: string;
+  /** How many events of its millisecond came before it. */
+  arrival: number;
+}
+
+export function lineOf(line: Line, occurredAtMs: number, createdAtMs: number): string {
+  const { pair, checked, identity } = line;
+  const said = `${checked.value},${countedValue(line)},${checked.properties.json}`;
+  return `[${pair.json},"${identity}",${said},${occurredAtMs},${createdAtMs}]\n`;
+}
+
+/** '=' keeps an empty property apart from a missing one, which a `unique` meter does not count. */
+function countedValue({ pair: { meter }, checked: { properties }, arrival }: Line): string {
+  if (meter.aggregation === 'latest') return `"${arrivalText(arrival)}"`;
+  if (meter.property === undefined) return '""';
+  const stored = properties.values[properties.keys.indexOf(meter.property)];
+  return stored === undefined ? '""' : quote(`=${propertyLabel(stored)}`);
+}
+
+function touch(touched: Map<Pair, TouchedSpan>, pair: Pair, occurredAtMs: number): void {
+  const span = touched.get(pair);
+  if (!span) {
+    touched.set(pair, { pair: pair.json, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });
+    return;
+  }
+  if (occurredAtMs < span.occurredFromMs) span.occurredFromMs = occurredAtMs;
+  if (occurredAtMs > span.occurredToMs) span.occurredToMs = occurredAtMs;
+}

@@ -1,0 +1,175 @@
+import type { Answer, Decision, Engine, UsageRequest } from '../../../infra/ports/engine.ts';
+import {
+  type ClaimBatch,
+  type IdempotencyStore,
+  OUTCOME,
+  type Outcome,
+} from '../../../infra/ports/idempotency-store.ts';
+import type { Refusal } from '../../../schemas/error-codes.ts';
+import { OVERLOADED } from '../../http/admission.ts';
+import type { UsageRegistry } from '../../registry-entries.ts';
+import { batchAnswer, refusedAnswer, singleAnswer } from '../answers.ts';
+import { type CheckedItem, checkItem, unknownMember } from './check-item.ts';
+import { claimKeys } from '../claim-keys.ts';
+import { type Decided, type Item, newItem, RECORD_WORDS, type Reading } from '../decided.ts';
+import { framePart } from './frame-part.ts';
+import { createIgnoredNames, NO_NAMES, unknownMembers } from './item-members.ts';
+import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from '../judge-state.ts';
+import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
+import { resolveNames } from '../resolve-names.ts';
+import { createIdentifier } from '../wasm/siphash.ts';
+
+export interface EngineDeps extends IdentifyDeps {
+  /** Its `claim` must answer at once. */
+  store: IdempotencyStore;
+}
+
+export interface IdentifyDeps {
+  registry: UsageRegistry;
+  /** When an event was created, and how many before it in the same millisecond; see created-at.ts. */
+  createdAtMs(): number;
+  arrivalOf(createdAtMs: number, count: number): number;
+  limits: EventLimits;
+  /** 32 bytes for an environment, derived from the identity key. */
+  identityOf(environment: string): Uint8Array;
+}
+
+/**
+ * The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its
+ * objects. It takes every request; what is common in form is taken by the fast door before it.
+ */
+export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
+  const { read, identify } = createPlainParts(deps);
+
+  function decide(reading: Reading): Decision {
+    const { request, items, ignored } = reading;
+    if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
+    const { times, arrival, ...batch } = identify(items, request.environment);
+    return claimKeys(deps.store, batch, (claim) => {
+      applyOutcomes(items, batch.outcomes);
+      const decided = { items, ignored, arrival, records: batch.records, times };
+      const answer = answerOf(decided, request);
+      if (claim.created === 0 && !claim.waits) return { answer };
+      return { answer, commit: { claim, ...framePart(decided) } };
+    });
+  }
+
+  return { read, decide };
+}
+
+export function answerOf(decided: Decided, request: UsageRequest): Answer {
+  return request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
+}
+
+/**
+ * That wait for a look-up of names, with 150 bytes and more each in memory: in a body, which is all that
+ * admission counts, an item may have two.
+ */
+const ITEMS_WAITING_MAX = 200_000;
+
+/** What comes before the claim, whoever claims. */
+export function createPlainParts(deps: IdentifyDeps) {
+  const identifier = createIdentifier();
+  let keyed: string | undefined;
+  let itemsWaiting = 0;
+
+  function read(request: UsageRequest): Reading | Promise<Reading> {
+    const parsed = parse(request);
+    if ('refusal' in parsed) return refusedReading(request, parsed.refusal);
+    const { unknown = NO_NAMES } = parsed;
+    if (request.isStrict && unknown.length > 0) {
+      return refusedReading(request, unknownMember(unknown[0] ?? '', ['events']));
+    }
+    const names = createIgnoredNames(unknown);
+    const items = parsed.items.map((raw) => readItem(raw, request, names.add));
+    const ignored = names.all();
+    const lookUp = resolveNames(deps.registry, request.environment, items);
+    if (!lookUp) return { request, items, ignored };
+    if (itemsWaiting + items.length > ITEMS_WAITING_MAX) return refusedReading(request, OVERLOADED);
+    return waitFor(lookUp, items).then(() => ({ request, items, ignored }));
+  }
+
+  async function waitFor(lookUp: () => Promise<void>, items: Item[]): Promise<void> {
+    itemsWaiting += items.length;
+    await lookUp().finally(() => {
+      itemsWaiting -= items.length;
+    });
+  }
+
+  function identify(items: Item[], environment: string): ClaimBatch & Pick<Decided, 'times' | 'arrival'> {
+    useKeyOf(environment);
+    const nowMs = deps.createdAtMs();
+    const records = new Uint32Array(items.length * RECORD_WORDS);
+    const times = new Float64Array(records.buffer);
+    const readOnly = new Uint8Array(items.length);
+    let count = 0;
+    for (const item of items) {
+      if (item.unavailable) item.refusal = UNAVAILABLE;
+      if (!item.checked || item.unavailable) continue;
+      item.at = count++;
+      item.identity = identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));
+      identifier.copyTo(records, item.at * RECORD_WORDS);
+      const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;
+      times[item.at * 5 + 3] = occurredAtMs;
+      times[item.at * 5 + 4] = nowMs;
+      item.refusal = judgeState(item, occurredAtMs, nowMs, deps.limits);
+      if (item.refusal) readOnly[item.at] = 1;
+    }
+    const arrival = deps.arrivalOf(nowMs, count);
+    return { count, records, times, arrival, readOnly, outcomes: new Uint8Array(count) };
+  }
+
+  function useKeyOf(environment: string): void {
+    if (keyed === environment) return;
+    identifier.setKey(deps.identityOf(environment));
+    keyed = environment;
+  }
+
+  return { read, identify };
+}
+
+function parse(request: UsageRequest) {
+  if (request.kind === 'single') return parseSingle(request.body);
+  return request.kind === 'batch' ? parseBatch(request.body) : parseLines(request.body);
+}
+
+function refusedReading(request: UsageRequest, refusal: Refusal): Reading {
+  return { request, refusal, items: [], ignored: NO_NAMES };
+}
+
+function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly string[]) => void): Item {
+  const isEvent = isObject(raw);
+  const own = isEvent ? raw.idempotencyKey : undefined;
+  const header = request.kind === 'single' ? request.idempotencyKey : undefined;
+  const unknown = isEvent ? unknownMembers(raw) : NO_NAMES;
+  if (unknown.length > 0) ignore(unknown);
+  // One that is empty is left out.
+  const isGiven = own !== undefined && own !== null && own !== '';
+  if (header && isGiven && own !== header) return newItem(header, KEYS_DIFFER);
+  const idempotencyKey = header || own;
+  const isText = typeof idempotencyKey === 'string' && markedNumber(idempotencyKey) === undefined;
+  const checked = checkItem(raw, { idempotencyKey, unknown, isStrict: request.isStrict === true });
+  return newItem(isText ? idempotencyKey : '', checked);
+}
+
+const KEYS_DIFFER: Refusal = {
+  code: 'idempotency_key_invalid',
+  message: 'The Idempotency-Key header and `idempotencyKey` in the body differ. Send one of them.',
+  param: 'idempotencyKey',
+};
+
+/** Without a known customer and meter the text differs from every stored one: a hit is then a reuse. */
+function fingerprintText(checked: CheckedItem, { pair }: Item): string {
+  const beginning = pair ? pair.fingerprint : `?${checked.customer}\u0000${checked.meter}\u0000`;
+  return `${beginning}${checked.value}\u0000${checked.properties.json}`;
+}
+
+/** A key that is known wins over what is wrong with the item's state: a replay of it was accepted once. */
+export function applyOutcomes(items: Item[], outcomes: Uint8Array): void {
+  for (const item of items) {
+    if (item.at < 0) continue;
+    item.outcome = outcomes[item.at] as Outcome; // the store writes nothing else
+    if (item.outcome === OUTCOME.reused) item.refusal = REUSED;
+    else if (item.outcome !== OUTCOME.absent) item.refusal = undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import { isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import type { Refusal } from '../../../schemas/error-codes.ts';
+import { API_BASE } from '../../../schemas/route.ts';
+import { jsonFault } from '../../../schemas/primitives/json-fault.ts';
+import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
+import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
+
+/** The raw items of a request, unchecked, or why the request as a whole is refused. */
+export type Parsed = Items | { refusal: Refusal };
+
+interface Items {
+  items: unknown[];
+  /** Members beside `events` of a batch. */
+  unknown?: string[];
+}
+
+/** One event: the whole body. */
+export function parseSingle(body: Buffer): Parsed {
+  const parsed = parseJson(body);
+  if ('refusal' in parsed) return parsed;
+  const { value } = parsed;
+  const isBatch = Array.isArray(value) || (isObject(value) && Array.isArray(value.events));
+  if (isBatch && !Object.hasOwn(value, 'customerId')) return refused(BATCH_ON_SINGLE, 'events');
+  return isObject(value) ? { items: [value] } : refused('The body must be a JSON object.');
+}
+
+const SINGLE_PATH = `${API_BASE}/usage/events`;
+const BATCH_ON_SINGLE = `This path takes one event: send {"events":[…]} to ${SINGLE_PATH}/batch.`;
+const SINGLE_ON_BATCH = `This path takes {"events":[…]}: send it so, or one event to ${SINGLE_PATH}.`;
+
+/** A batch: `{"events": [...]}`. */
+export function parseBatch(body: Buffer): Parsed {
+  const parsed = parseJson(body);
+  if ('refusal' in parsed) return parsed;
+  const members = isObject(parsed.value) ? parsed.value : {};
+  const { events } = members;
+  const unknown = Object.keys(members).filter((name) => name !== 'events');
+  if (Array.isArray(events)) return bounded(events, unknown);
+  if (events === undefined && Object.hasOwn(members, 'customerId')) return refused(SINGLE_ON_BATCH, 'events');
+  const meant = unknown.map((name) => didYouMean(name, ['events'])).find((hint) => hint !== '') ?? '';
+  return refused(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
+}
+
+/** A batch of one item per line; blank lines are passed over. A line that is not JSON refuses the request. */
+export function parseLines(body: Buffer): Parsed {
+  const items: unknown[] = [];
+  let from = markBytes(body);
+  for (let number = 1; from < body.length; number++) {
+    const feed = body.indexOf(10, from);
+    const end = feed < 0 ? body.length : feed;
+    const line = body.subarray(from, end);
+    const at = from;
+    from = end + 1;
+    if (isBlank(line)) continue;
+    const parsed = parseJson(line, { what: `Line ${number}`, at });
+    if ('refusal' in parsed) return parsed;
+    items.push(parsed.value);
+    if (items.length > USAGE_LIMITS.batchItemsMax) return bounded(items);
+  }
+  return bounded(items);
+}
+
+/**
+ * The text of a number that stands marked in the parsed tree, or undefined when this is an ordinary string.
+ * A double would round such a number: 16 or more characters, or an exponent (1e-400 would read as 0).
+ */
+export function markedNumber(text: string): string | undefined {
+  return text.charCodeAt(0) === 0 && text.startsWith(MARK) ? text.slice(MARK.length) : undefined;
+}
+
+// Begins with U+0000, which no acceptable text holds, so that nearly every string is told by its first
+// character; and is random per process, so that no client can write a string that is taken for a number.
+const MARK_TEXT = `${randomBytes(16).toString('hex')}:`;
+const MARK = `\u0000${MARK_TEXT}`;
+const RISKY_NUMBER = /[:[,]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const SAFE_NUMBER_CHARS = 15;
+
+/** A byte order mark in front, which Windows' tools write, is no part of the JSON. */
+export function withoutMark(body: Buffer): Buffer {
+  return body.subarray(markBytes(body));
+}
+
+function markBytes(body: Buffer): number {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+}
+
+/** `at`: where these bytes begin in the body. */
+function parseJson(
+  body: Buffer,
+  { what, at } = { what: 'The body', at: 0 },
+): { value: unknown } | { refusal: Refusal } {
+  const json = at === 0 ? withoutMark(body) : body;
+  try {
+    if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
+    const text = json.toString();
+    const value: unknown = JSON.parse(text);
+    return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
+  } catch {
+    const fault = jsonFault(json, at + body.length - json.length);
+    return { refusal: { code: 'invalid_json', message: `${what} ${fault}.` } };
+  }
+}
+
+/** Only for a text that is known to be JSON: every match is then a whole string or a whole number. */
+function markNumbers(text: string): string {
+  return text.replace(STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') || isShort(token) ? token : `"\\u0000${MARK_TEXT}${token}"`,
+  );
+}
+
+function isShort(number: string): boolean {
+  return number.length <= SAFE_NUMBER_CHARS && !/[eE]/.test(number);
+}
+
+function bounded(items: unknown[], unknown: string[] = []): Parsed {
+  if (items.length <= USAGE_LIMITS.batchItemsMax) return { items, unknown };
+  return {
+    refusal: {
+      code: 'batch_too_large',
+      message: `A batch holds at most ${USAGE_LIMITS.batchItemsMax} events; nothing was stored.`,
+      param: 'events',
+    },
+  };
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.length === 0 || line.every((byte) => byte === 32 || byte === 9 || byte === 13);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refused(message: string, param?: string): Parsed {
+  return { refusal: { code: 'invalid_request', message, ...(param === undefined ? {} : { param }) } };
+}

@@ -1,5 +1,0 @@
-import { engineConformance } from '../../infra/ports/conformance/engine.ts';
-import { createEngineHarness } from './engine-under-test.ts';
-import { createPlainEngine } from './plain-engine.ts';
-
-engineConformance('the plain engine', () => createEngineHarness(createPlainEngine));

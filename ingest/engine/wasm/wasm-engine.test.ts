@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
+import type { EngineHarness } from '../../../infra/ports/conformance/engine-harness.ts';
+import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../../infra/ports/conformance/engine-session.ts';
+import type { CommitPart, UsageRequest } from '../../../infra/ports/engine.ts';
+import { createEngineHarness } from '../engine-under-test.ts';
+import { createFastDoor } from './wasm-module.ts';
+import { createFastEngine } from './wasm-engine.ts';
+import { createPlainEngine } from '../js/js-engine.ts';
+import { REQUESTS, type Sent } from '../random-requests-under-test.ts';
+
+engineConformance('the fast engine', () => createEngineHarness(createFastEngine));
+
+const DAY_MS = 86_400_000;
+
+describe('the two doors', () => {
+  /**
+   * Red when the fast door takes what is not its own, or writes one byte otherwise: tried with zeros or the
+   * minus of a zero kept, properties unsorted or doubled, U+007F in a key, 16 integer digits, the middle
+   * always rounded up, 29 February in any year, keys beyond ASCII sorted by bytes, and bytes behind the end.
+   */
+  test('write the same answers, records and lines for the same requests', async () => {
+    const [plain, fast] = await twoEngines();
+    const door = createFastDoor();
+    let taken = 0;
+    let sent = 0;
+    await fc.assert(
+      fc.asyncProperty(REQUESTS, async (request) => {
+        sent++;
+        if (door.read(request) > 0) taken++;
+        expect(await exchange(fast, request)).toEqual(await exchange(plain, request));
+        // Again: now it is a replay of what was created.
+        expect(await exchange(fast, request)).toEqual(await exchange(plain, request));
+      }),
+      { numRuns: 5_000, seed: 20261121 },
+    );
+    expect(taken / sent).toBeGreaterThan(0.4);
+  });
+
+  /** Red when a day of the calendar, or a digit, is written otherwise than Date does. */
+  test('answer every moment of the last year alike', async () => {
+    const engines = await twoEngines();
+    const moments = fc.nat(399 * DAY_MS).map((ms) => new Date(NOW_MS - ms).toISOString());
+    let key = 0;
+    await fc.assert(
+      fc.asyncProperty(moments, async (occurredAt) => {
+        const body = Buffer.from(
+          soundItem('').replace('"idempotencyKey":""', `"occurredAt":"${occurredAt}"`),
+        );
+        const request = { kind: 'single' as const, body, idempotencyKey: `moment-${key++}` };
+        const [plain, fast] = await Promise.all(engines.map((engine) => exchange(engine, request)));
+        expect(fast).toEqual(plain);
+        expect(plain).toMatchObject({ status: 201, body: expect.stringContaining(occurredAt) });
+      }),
+      { numRuns: 1_000, seed: 20261122 },
+    );
+  });
+
+  /**
+   * Red when the texts of pairs may end where the memory ends: a copy reads up to seven bytes more. With
+   * these lengths the 65,536th pair ended there, and its keys were claimed by then.
+   */
+  test('every pair of a full memory is written, the last one too', async () => {
+    const [, fast] = await twoEngines();
+    const customers = Array.from({ length: 65_536 }, (_, at) => `cus_${String(at).padStart(26, 'a')}`);
+    fast.putMeter({ key: 'tokens' });
+    for (const id of customers) fast.putCustomer({ id });
+    for (let from = 0; from < customers.length; from += 256) {
+      const items = customers.slice(from, from + 256).map((id) => soundItem(id, id, 'tokens'));
+      const request = { kind: 'batch' as const, body: Buffer.from(`{"events":[${items.join(',')}]}`) };
+      // First the plain engine's, which looks up the names; then the fast one's.
+      await fast.engine.read(requestOf(request));
+      const made = await exchange(fast, request);
+      expect(made).toMatchObject({ status: 200, eventCount: 256 });
+    }
+  });
+
+  /** Red when the keys stay claimed: a retry is acknowledged as a duplicate of what was never written. */
+  test.each([
+    ['plain', true, 'from'],
+    ['fast', false, 'allocUnsafe'],
+  ] as const)('keys that the %s engine claimed are free again when it cannot write', async (...given) => {
+    const [, includeEvents, maker] = given;
+    const [, { engine, commit }] = await twoEngines();
+    const batch = (value: number) => ({
+      ...requestOf({
+        kind: 'batch',
+        body: Buffer.from(`{"events":[${soundItem('k').replace('1}', `${value}}`)}]}`),
+      }),
+      includeEvents,
+    });
+    await engine.read(batch(1));
+    const reading = await engine.read(batch(1));
+    vi.spyOn(Buffer, maker).mockImplementationOnce(() => {
+      throw new RangeError('out of memory');
+    });
+    expect(() => engine.decide(reading)).toThrow(RangeError);
+    const retried = engine.decide(await engine.read(batch(2)));
+    expect(retried.answer.body.toString()).toContain('"created":1');
+    await commit(retried.commit as CommitPart);
+  });
+
+  /** Red when a reading is decided from a memory that holds another one by now. */
+  test('a reading that was overtaken by another is decided as if it came alone', async () => {
+    const [plain, fast] = await twoEngines();
+    const bodies = ['one', 'two'].map((key) => Buffer.from(`{"events":[${soundItem(key)}]}`));
+    // Until its names are known, a request is the plain engine's.
+    await fast.engine.read(
+      requestOf({ kind: 'batch', body: Buffer.from(`{"events":[${soundItem('first')}]}`) }),
+    );
+    const readings = await Promise.all(
+      bodies.map((body) => fast.engine.read(requestOf({ kind: 'batch', body }))),
+    );
+    const decided = readings.map((reading) => fast.engine.decide(reading));
+    for (const [index, body] of bodies.entries()) {
+      const alone = plain.engine.decide(await plain.engine.read(requestOf({ kind: 'batch', body })));
+      expect(decided[index]?.answer.body.toString()).toBe(alone.answer.body.toString());
+      expect(decided[index]?.commit?.lines.toString()).toBe(alone.commit?.lines.toString());
+    }
+  });
+});
+
+async function twoEngines(): Promise<[EngineHarness, EngineHarness]> {
+  const engines = [
+    await createEngineHarness(createPlainEngine),
+    await createEngineHarness(createFastEngine),
+  ] as const;
+  for (const engine of engines) {
+    onTestFinished(() => engine.close());
+    engine.setNow(NOW_MS);
+    engine.putCustomer({ id: CUSTOMER, externalId: 'acme' });
+    engine.putCustomer({ id: 'cus_oooooooooooooooooooooooooo', externalId: 'other' });
+    engine.putCustomer({ id: 'cus_gggggggggggggggggggggggggg', externalId: 'gone', archived: true });
+    engine.putMeter({ key: 'api_calls' });
+    engine.putMeter({ key: 'users', property: 'user' });
+    engine.putMeter({ key: 'seats', isLatest: true });
+    engine.putMeter({ key: 'old_calls', archived: true });
+  }
+  return [...engines];
+}
+
+function soundItem(key: string, customer: string = CUSTOMER, meter = 'api_calls'): string {
+  return `{"idempotencyKey":"${key}","customerId":"${customer}","meterId":"${meter}","value":1}`;
+}
+
+function requestOf(request: Sent): UsageRequest {
+  return { environment: ENVIRONMENT, includeEvents: false, requestId: REQUEST_ID, ...request };
+}
+
+/** What a request makes of itself, as text where bytes would be hard to read. */
+async function exchange(harness: EngineHarness, request: Sent): Promise<object> {
+  const { answer, commit } = harness.engine.decide(await harness.engine.read(requestOf(request)));
+  const made = {
+    status: answer.status,
+    replayed: answer.replayed,
+    ignored: answer.ignored ?? [],
+    itemErrors: answer.itemErrors ?? 0,
+    body: answer.body.toString(),
+    eventCount: commit?.eventCount,
+    records: commit && Buffer.from(commit.records).toString('hex'),
+    lines: commit && Buffer.from(commit.lines).toString(),
+    touched: commit?.touched.map((span) => JSON.stringify(span)).sort(),
+    waits: commit?.claim.waits,
+  };
+  if (commit) await harness.commit(commit);
+  return made;
+}

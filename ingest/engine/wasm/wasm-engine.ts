@@ -1,0 +1,135 @@
+import { isUtf8 } from 'node:buffer';
+import type { Answer, Decision, Engine, UsageRequest } from '../../../infra/ports/engine.ts';
+import { type Claim, type ClaimBatch, OUTCOME } from '../../../infra/ports/idempotency-store.ts';
+import { Transient } from '../../../schemas/failures.ts';
+import { RECORD_BYTES } from '../../../schemas/stored/frame.ts';
+import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
+import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
+import type { Pair } from '../../registry-entries.ts';
+import { refusedAnswer, refusedResult } from '../answers.ts';
+import { claimKeys } from '../claim-keys.ts';
+import type { Reading } from '../decided.ts';
+import { createFastDoor, type FastDoor } from './wasm-module.ts';
+import { REUSED } from '../judge-state.ts';
+import { findKnownPairs, touchedSpans } from './known-pairs.ts';
+import { createPlainEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
+
+export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
+
+/** For lines and records that wait for their frame, and answers for their client: dozens of requests. */
+const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
+
+/** A request that stands read in the fast door's memory, for as long as no other one was read. */
+export interface FastReading {
+  request: UsageRequest;
+  count: number;
+  /** In the order of the fast door. */
+  pairs: Pair[];
+  turn: number;
+}
+
+/**
+ * Two doors, one back. The fast one takes requests that can be read in one way only, whose names are all
+ * known and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either
+ * answers and stores is the same, byte by byte: the plain engine is the oracle of its tests.
+ */
+export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
+  const plain = createPlainEngine(deps);
+  const door = createFastDoor(REUSED_RESULT);
+  const rooms = createBufferPool(ROOMS_BYTES_MAX);
+  const { readFast, isLatest } = createFastReader(deps, door);
+
+  function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
+    return readFast(request) ?? plain.read(request);
+  }
+
+  function decide(reading: FastReading | Reading): Decision {
+    if (!('turn' in reading)) return plain.decide(reading);
+    return isLatest(reading) ? claim(reading) : decidePlainly(reading.request);
+  }
+
+  /** Its names were known a moment ago, so that it is read at once. If one was forgotten since: ask again. */
+  function decidePlainly(request: UsageRequest): Decision {
+    const reading = plain.read(request);
+    if (!(reading instanceof Promise)) return plain.decide(reading);
+    reading.catch(() => undefined); // nobody waits for it any more
+    throw new Transient('reading_outdated', 'A name changed between reading and deciding.');
+  }
+
+  function claim(reading: FastReading): Decision {
+    const { request, count } = reading;
+    door.useKey(deps.identityOf(request.environment));
+    const nowMs = deps.createdAtMs();
+    door.wasm.identify(count, nowMs);
+    const arrival = deps.arrivalOf(nowMs, count);
+    const batch = door.claimBatch(count);
+    return claimKeys(deps.store, batch, (claim) => {
+      // The answer first: the lines take the same place, and move the records.
+      const isSingle = request.kind === 'single';
+      const answer = isSingle ? singleOf(door, batch, request) : batchOf({ door, rooms }, claim, batch);
+      return { answer, ...commitOf({ door, rooms, arrival }, claim, reading) };
+    });
+  }
+
+  return { read, decide };
+}
+
+/** Takes what is common in form and whose names are all known. */
+export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
+  let turn = 0;
+
+  function readFast(request: UsageRequest): FastReading | undefined {
+    const { kind, body, environment } = request;
+    const isCommon =
+      (kind === 'single' || !request.includeEvents) && body.length <= USAGE_LIMITS.bodyBytesMax;
+    if (!isCommon || !isUtf8(body)) return undefined;
+    turn++;
+    const count = door.read(request);
+    if (count <= 0 || !isTimely(count)) return undefined;
+    const pairs = findKnownPairs(door, deps.registry, environment);
+    return pairs && { request, count, pairs, turn };
+  }
+
+  /** What lies outside the limits of time is refused item by item, or was stored before: not here. */
+  function isTimely(count: number): boolean {
+    const nowMs = deps.createdAtMs();
+    return door.wasm.isTimely(count, nowMs - deps.limits.ageMsMax, nowMs + deps.limits.aheadMsMax) === 1;
+  }
+
+  /** Only the last one that was read still stands in the door's memory. */
+  return { readFast, isLatest: (reading: FastReading) => reading.turn === turn };
+}
+
+function singleOf(door: FastDoor, { outcomes }: ClaimBatch, request: UsageRequest): Answer {
+  if (outcomes[0] === OUTCOME.reused) return refusedAnswer(REUSED, request.requestId);
+  const body = door.event(request.numbersAsText === true);
+  return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body };
+}
+
+function batchOf(
+  { door, rooms }: { door: FastDoor; rooms: BufferPool },
+  { created }: Claim,
+  { count, outcomes }: ClaimBatch,
+): Answer {
+  let duplicate = 0;
+  for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
+  const { take, giveBack } = rooms.loan();
+  const body = door.answerInto(take, count, created, duplicate);
+  const itemErrors = count - created - duplicate;
+  return { status: 200, replayed: false, body, itemErrors, release: giveBack };
+}
+
+/** What was claimed, as a part of the next frame. */
+function commitOf(
+  { door, rooms, arrival }: { door: FastDoor; rooms: BufferPool; arrival: number },
+  claim: Claim,
+  { count, pairs }: FastReading,
+): Pick<Decision, 'commit'> | undefined {
+  const { created, waits } = claim;
+  if (created === 0 && !waits) return undefined;
+  const { take, giveBack } = rooms.loan();
+  const lines = door.linesInto(count, arrival, take);
+  const records = door.recordsInto(created * RECORD_BYTES, take);
+  const touched = touchedSpans(door, pairs);
+  return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };
+}

@@ -1,0 +1,53 @@
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../../infra/ports/conformance/engine-session.ts';
+import type { Engine, UsageRequest } from '../../../infra/ports/engine.ts';
+import { createEngineHarness } from '../engine-under-test.ts';
+import { createFastEngine } from './wasm-engine.ts';
+
+/** What the fast door must see to beside reading: each goes red when its guard in fast-engine.ts is gone. */
+let engine: Engine<unknown>;
+
+beforeEach(async () => {
+  const harness = await createEngineHarness(createFastEngine);
+  onTestFinished(() => harness.close());
+  harness.setNow(NOW_MS);
+  harness.putCustomer({ id: CUSTOMER });
+  harness.putMeter({ key: 'api_calls' });
+  engine = harness.engine;
+  // Until its names are known a batch is the plain engine's.
+  await engine.read(batchOf('"before"'));
+});
+
+describe('a batch at the fast door', () => {
+  test('that repeats one in flight waits for its commit', async () => {
+    const [one, two] = [await decided(batchOf('"k"')), await decided(batchOf('"k"'))];
+    expect([one.commit?.eventCount, two.commit?.eventCount]).toEqual([1, 0]);
+    expect(two.answer.body.toString()).toContain('"duplicate":1');
+    expect(two.commit?.claim.waits).toBe(true);
+  });
+
+  test.each([
+    ['half a surrogate pair', [0xed, 0xa0, 0x80]],
+    ['an overlong form', [0xc0, 0xaf]],
+    ['a cut character', [0xe2, 0x82]],
+  ])('with %s in a text is refused as a whole', async (_, bytes) => {
+    for (const text of ['"k-?"', '"k","properties":{"user":"?"}']) {
+      const [before = '', behind = ''] = batchOf(text).body.toString().split('?');
+      const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(behind)]);
+      const { answer, commit } = await decided({ ...batchOf(text), body });
+      expect([answer.status, commit]).toEqual([400, undefined]);
+      expect(answer.body.toString()).toContain('invalid_json');
+    }
+  });
+});
+
+/** `key`: the JSON of the idempotency key, and members behind it. */
+function batchOf(key: string): UsageRequest {
+  const item = `{"customerId":"${CUSTOMER}","meterId":"api_calls","value":1,"idempotencyKey":${key}}`;
+  const body = Buffer.from(`{"events":[${item}]}`);
+  return { environment: ENVIRONMENT, kind: 'batch', body, includeEvents: false, requestId: REQUEST_ID };
+}
+
+async function decided(request: UsageRequest) {
+  return engine.decide(await engine.read(request));
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import type { UsageRequest } from '../../../infra/ports/engine.ts';
+import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
+import { RECORD_WORDS } from '../decided.ts';
+import { createPairTexts } from './pair-texts.ts';
+import { withoutMark } from '../js/parse.ts';
+
+/** The wasm module of assembly/fast-door.ts: one memory, one request at a time. */
+interface FastDoorModule extends Places {
+  memory: { buffer: ArrayBuffer };
+  readBatch(bytes: number, isStrict: boolean): number;
+  readLines(bytes: number, isStrict: boolean): number;
+  readSingle(bytes: number, keyBytes: number, isStrict: boolean): number;
+  pairCount(): number;
+  isTimely(count: number, oldestMs: number, newestMs: number): number;
+  identify(count: number, nowMs: number): void;
+  answer(count: number, created: number, duplicate: number, reusedBytes: number): number;
+  event(numbersAsText: boolean): number;
+  lines(count: number, arrival: number): number;
+}
+
+type Places = Record<(typeof PLACES)[number], { value: number }>;
+const PLACES = [
+  'BODY',
+  'HEADER_KEY',
+  'ITEMS',
+  'ITEM_BYTES',
+  'KEYS',
+  'OUTCOMES',
+  'OUTPUT',
+  'PAIRS',
+  'PAIR_AT',
+  'PAIR_BYTES',
+  'PAIR_CREATED',
+  'PAIR_FROM',
+  'PAIR_TEXT',
+  'PAIR_TEXTS',
+  'PAIR_TEXTS_END',
+  'PAIR_TO',
+  'READ_ONLY',
+  'RECORDS',
+  'REUSED',
+] as const;
+
+export type FastDoor = ReturnType<typeof createFastDoor>;
+
+/**
+ * What crosses between JavaScript and the memory of the fast door.
+ *
+ * @param reused how the result of a key that was used for another event goes on behind that key.
+ */
+export function createFastDoor(reused = '') {
+  const { wasm, memory, at } = openModule();
+  const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
+  const texts = createPairTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
+
+  const reusedBytes = memory.write(reused, at.REUSED);
+
+  /** A place and a length stand there. */
+  function textAt(place: number): string {
+    const from = memory.readInt32LE(place);
+    return memory.toString('latin1', from, from + memory.readInt32LE(place + 4));
+  }
+
+  return {
+    wasm,
+    texts,
+    read: createReader({ wasm, memory, at }),
+    useKey: (key: Uint8Array) => memory.set(key, at.KEYS),
+    /** Customer and meter of a pair as they were sent. */
+    namesOf(index: number): [string, string] {
+      const pair = pairAt(index);
+      return [textAt(pair), textAt(pair + 8)];
+    },
+    setText(index: number, place: number): void {
+      memory.writeInt32LE(place, pairAt(index) + at.PAIR_TEXT);
+    },
+    /** Which of the request's pairs an item is of. */
+    pairOf: (item: number) =>
+      (memory.readInt32LE(at.ITEMS + item * at.ITEM_BYTES + at.PAIR_AT) - at.PAIRS) / at.PAIR_BYTES,
+    /** The span of occurredAt of a pair's created events; undefined when it has none. */
+    touchedSpan(index: number): { occurredFromMs: number; occurredToMs: number } | undefined {
+      const pair = pairAt(index);
+      if (memory.readInt32LE(pair + at.PAIR_CREATED) === 0) return undefined;
+      return {
+        occurredFromMs: memory.readDoubleLE(pair + at.PAIR_FROM),
+        occurredToMs: memory.readDoubleLE(pair + at.PAIR_TO),
+      };
+    },
+    /** What the key table judges, and where it leaves its outcomes. */
+    claimBatch: (count: number) => ({
+      count,
+      records: new Uint32Array(memory.buffer, at.RECORDS, count * RECORD_WORDS),
+      readOnly: memory.subarray(at.READ_ONLY, at.READ_ONLY + count),
+      outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
+    }),
+    // Copies, all of them: the memory belongs to the next request.
+    answerInto(take: Take, count: number, created: number, duplicate: number): Buffer {
+      return copyInto(take, memory, at.OUTPUT, wasm.answer(count, created, duplicate, reusedBytes));
+    },
+    event: (numbersAsText: boolean) =>
+      Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event(numbersAsText))),
+    linesInto: (count: number, arrival: number, take: Take) =>
+      copyInto(take, memory, at.OUTPUT, wasm.lines(count, arrival)),
+    recordsInto: (bytes: number, take: Take) => copyInto(take, memory, at.RECORDS, bytes),
+  };
+}
+
+type OpenModule = ReturnType<typeof openModule>;
+
+/** Reads a body; the count of its items, or -1 when it is not the fast door's. */
+function createReader({ wasm, memory, at }: OpenModule) {
+  return ({ body, kind, idempotencyKey = '', isStrict = false }: ReadRequest): number => {
+    const json = withoutMark(body);
+    memory.set(json, at.BODY);
+    memory[at.BODY + json.length] = 0;
+    if (kind === 'batch') return wasm.readBatch(json.length, isStrict);
+    if (kind === 'ndjson') return wasm.readLines(json.length, isStrict);
+    if (idempotencyKey.length > USAGE_LIMITS.idempotencyKeyCharsMax) return -1;
+    return wasm.readSingle(json.length, memory.write(idempotencyKey, at.HEADER_KEY), isStrict);
+  };
+}
+
+type ReadRequest = Pick<UsageRequest, 'body' | 'kind' | 'idempotencyKey' | 'isStrict'>;
+
+/** Gives memory of the caller's: at least so many bytes. */
+type Take = (bytes: number) => Buffer;
+
+function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buffer {
+  const room = take(bytes);
+  return room.subarray(0, memory.copy(room, 0, from, from + bytes));
+}
+
+function openModule() {
+  const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));
+  const wasm = new WebAssembly.Instance(compiled).exports as unknown as FastDoorModule;
+  const places = PLACES.map((name) => [name, wasm[name].value]);
+  const at = Object.fromEntries(places) as Record<(typeof PLACES)[number], number>;
+  return { wasm, memory: Buffer.from(wasm.memory.buffer), at };
+}

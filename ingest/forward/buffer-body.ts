@@ -1,0 +1,171 @@
+import { createFairShares } from '../../infra/platform/fair-shares.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+
+/** A whole body, whose bytes are counted until `release`. */
+export interface GatheredBody {
+  body: Buffer;
+  release(): void;
+}
+
+export type GatherOutcome = GatheredBody | Refusal | 'aborted';
+
+/**
+ * Takes in the body of a request for the control plane before it takes one of its places, so that nobody
+ * holds one by sending slowly. `environment`: of the secret key that sends it; undefined for anybody else.
+ */
+export interface BodyGatherer {
+  gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome>;
+  /** Bytes that bodies hold, those of the two kinds together. */
+  heldBytes(): number;
+}
+
+export interface GatherLimits {
+  /** Of a body. One more byte is taken, so that the control plane sees that it is too large. */
+  bodyBytesMax: number;
+  /** Of all bodies under secret keys, shared between their environments. */
+  keyedBytesMax: number;
+  /** From its first look to its last byte. Below the front's own, which closes without an answer. */
+  keyedMs: number;
+  /** Of bodies that anybody may send: to the processor's path, of the funnel, without a key. */
+  strangersBytesMax: number;
+  strangersMs: number;
+}
+
+const LIMITS: GatherLimits = {
+  bodyBytesMax: USAGE_LIMITS.bodyBytesMax,
+  keyedBytesMax: 32 * 1024 * 1024,
+  keyedMs: 25_000,
+  strangersBytesMax: 8 * 1024 * 1024,
+  strangersMs: 5_000,
+};
+
+/** Where the bytes of one body are counted. */
+interface Room {
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+  /** It is whole: from now on it is given up for nobody. */
+  close(): void;
+}
+
+export function createBodyGatherer(limits: GatherLimits = LIMITS): BodyGatherer {
+  const keyed = createFairShares(limits.keyedBytesMax, 2 * limits.bodyBytesMax);
+  const strangers = createStrangersRoom(limits.strangersBytesMax);
+
+  function roomOf(environment: string | undefined, giveUp: () => void): Room {
+    if (environment === undefined) return strangers.open(giveUp);
+    return {
+      take: (bytes) => keyed.take(environment, bytes),
+      give: (bytes) => keyed.give(environment, bytes),
+      close: () => undefined,
+    };
+  }
+
+  function gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome> {
+    return new Promise((resolve) => {
+      const timeoutMs = environment === undefined ? limits.strangersMs : limits.keyedMs;
+      const timer = setTimeout(() => settle(TOO_SLOW), timeoutMs);
+      const room = roomOf(environment, () => settle(OVERLOADED));
+      const body = createGrowingBody(room, limits.bodyBytesMax + 1);
+      let isSettled = false;
+      const settle = (outcome: GatherOutcome) => {
+        if (isSettled) return;
+        isSettled = true;
+        clearTimeout(timer);
+        room.close();
+        if (outcome === 'aborted' || 'code' in outcome) body.release();
+        resolve(outcome);
+      };
+      const finish = () => settle({ body: body.bytes(), release: body.release });
+      exchange.onAborted(() => settle('aborted'));
+      exchange.readBody((chunk) => {
+        if (isSettled) return;
+        if (!body.add(chunk)) settle(OVERLOADED);
+        else if (body.isFull()) finish();
+      }, finish);
+    });
+  }
+
+  return { gather, heldBytes: () => keyed.held + strangers.heldBytes() };
+}
+
+const OVERLOADED: Refusal = {
+  code: 'overloaded',
+  message: 'Too many bodies are arriving. Send the request again in a moment.',
+};
+export const TOO_SLOW: Refusal = {
+  code: 'invalid_request',
+  message: 'The body took too long to arrive. Send it again, at once.',
+};
+
+/**
+ * Among strangers nobody can be told from anybody, so there are no shares: when their room is full, whoever
+ * has been sending longest goes. A whole body arrives in a moment; one that is dribbled is always the older.
+ */
+function createStrangersRoom(bytesMax: number) {
+  /** Those that arrive, in the order in which they began to hold something. */
+  const arriving = new Map<Room, () => void>();
+  let held = 0;
+
+  function makeRoom(bytes: number, but: Room): boolean {
+    for (const [room, giveUp] of arriving) {
+      if (held + bytes <= bytesMax) break;
+      if (room !== but) giveUp();
+    }
+    return held + bytes <= bytesMax;
+  }
+
+  return {
+    heldBytes: () => held,
+    open(giveUp: () => void): Room {
+      const room: Room = {
+        take(bytes) {
+          if (held + bytes > bytesMax && !makeRoom(bytes, room)) return false;
+          if (!arriving.has(room)) arriving.set(room, giveUp);
+          held += bytes;
+          return true;
+        },
+        give(bytes) {
+          held -= bytes;
+        },
+        close: () => void arriving.delete(room),
+      };
+      return room;
+    },
+  };
+}
+
+/** Its memory, which is what is counted, grows with what comes: what a client announces costs nobody. */
+function createGrowingBody(room: Room, bytesMax: number) {
+  let memory: Buffer = NO_MEMORY;
+  let length = 0;
+
+  function grow(bytes: number): boolean {
+    const size = Math.min(Math.max(bytes, 2 * memory.length), bytesMax);
+    if (!room.take(size - memory.length)) return false;
+    const larger = Buffer.allocUnsafeSlow(size);
+    memory.copy(larger, 0, 0, length);
+    memory = larger;
+    return true;
+  }
+
+  return {
+    /** False: there is no room for it. What goes beyond the limit is left out. */
+    add(chunk: Buffer): boolean {
+      const end = Math.min(length + chunk.length, bytesMax);
+      if (end > memory.length && !grow(end)) return false;
+      chunk.copy(memory, length, 0, end - length);
+      length = end;
+      return true;
+    },
+    isFull: () => length === bytesMax,
+    bytes: () => memory.subarray(0, length),
+    release(): void {
+      room.give(memory.length);
+      memory = NO_MEMORY;
+    },
+  };
+}
+
+const NO_MEMORY = Buffer.alloc(0);

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
+import {
+  openConnection,
+  type RawConnection,
+  requestHead,
+  until,
+} from '../../tests/support/raw-connection.ts';
+import { createNodeFront } from '../../infra/http/node-front.ts';
+import { createUwsFront } from '../../infra/http/uws-front.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { startDoor, startUpstream } from '../forwarder-under-test.ts';
+import { createBodyGatherer, type GatherLimits } from './buffer-body.ts';
+import { createForwardMetrics } from '../metrics.ts';
+
+describe('slow bodies behind uWebSockets.js', () => slowBodies(createUwsFront));
+describe('slow bodies behind node:http', () => slowBodies(createNodeFront));
+
+/** Longer than any test takes: what is tested is not that they end. */
+const LIMITS: GatherLimits = {
+  bodyBytesMax: 10_000,
+  keyedBytesMax: 80_000,
+  keyedMs: 60_000,
+  strangersBytesMax: 30_000,
+  strangersMs: 60_000,
+};
+
+/** The header X-Env stands for a key of that environment. */
+const senderOf = ({ headers }: { headers: ReadonlyMap<string, string> }) => headers.get('x-env');
+
+const bodiesOf = (limits: Partial<GatherLimits> = {}) => createBodyGatherer({ ...LIMITS, ...limits });
+
+async function send(
+  port: number,
+  { env, announced, sent }: { env?: string; announced: number; sent: number },
+) {
+  const client = await openConnection(port);
+  const headers = [`Content-Length: ${announced}`, ...(env ? [`X-Env: ${env}`] : [])];
+  client.send(requestHead('POST /api/v1/events/funnel?key=pk HTTP/1.1', headers));
+  client.send(randomBytes(sent));
+  return client;
+}
+
+const sendMany = (count: number, port: number, what: Parameters<typeof send>[1]): Promise<RawConnection[]> =>
+  Promise.all(Array.from({ length: count }, () => send(port, what)));
+
+const statusOf = (client: RawConnection) => Number(/^HTTP\/1.1 (\d+)/.exec(client.received())?.[1] ?? 0);
+
+function slowBodies(createFront: CreateFront): void {
+  // Red when a request takes its place before its body is there: 256 half-sent bodies without a key had
+  // everybody answered 503.
+  it.each([undefined, 'a:live'])(
+    'hold no place at the control plane, whoever sends them (%s)',
+    async (env) => {
+      const upstream = await startUpstream((req, res) => void req.pipe(res));
+      const options = { target: () => upstream, senderOf, bodies: bodiesOf(), inFlightMax: 8 };
+      const { port, url } = await startDoor(createFront, options);
+      const slow = await sendMany(20, port, { ...(env ? { env } : {}), announced: 500, sent: 100 });
+      expect((await fetch(`${url}/api/v1/plans`)).status).toBe(200);
+      expect((await fetch(url, { method: 'POST', body: 'whole' })).status).toBe(200);
+      expect(new Set(slow.map(statusOf))).toEqual(new Set([0]));
+      slow[0]?.send(randomBytes(400));
+      expect((await slow[0]?.answer())?.status).toBe(200);
+    },
+  );
+
+  it('of strangers are answered and closed after their time, and counted and told', async () => {
+    const lines: Array<Record<string, unknown>> = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const registry = new Registry();
+    const upstream = await startUpstream((_, res) => res.end('reached'));
+    const bodies = bodiesOf({ strangersMs: 200 });
+    const told = { metrics: createForwardMetrics(registry), refusals: createRefusalLog(log) };
+    const { port } = await startDoor(createFront, { target: () => upstream, senderOf, bodies, ...told });
+    const keyed = await send(port, { env: 'a:live', announced: 500, sent: 100 });
+    const strange = await send(port, { announced: 500, sent: 100 });
+    await strange.receives('took too long');
+    expect(statusOf(strange)).toBe(400);
+    await strange.closed(20_000);
+    expect(await registry.metrics()).toContain('metergate_forward_refusals_total{code="invalid_request"} 1');
+    const requestId = /"requestId":"([^"]+)"/.exec(strange.received())?.[1];
+    expect(lines).toMatchObject([{ requestId, code: 'invalid_request', path: '/api/v1/events/funnel' }]);
+    keyed.send(randomBytes(400));
+    await keyed.receives('reached');
+    expect(bodies.heldBytes()).toBe(0);
+  });
+
+  // Red when strangers who come are refused while others stall, and when nobody is.
+  it('of strangers go, the oldest first, when whole ones need their room', async () => {
+    const upstream = await startUpstream((_, res) => res.end('reached'));
+    const bodies = bodiesOf({ strangersBytesMax: 35_000 });
+    const { port, url } = await startDoor(createFront, { target: () => upstream, senderOf, bodies });
+    const slow = await sendMany(3, port, { announced: 10_000, sent: 9_000 });
+    await until('their bytes are held', () => bodies.heldBytes() >= 27_000);
+    for (let round = 0; round < 5; round += 1) {
+      expect((await fetch(url, { method: 'POST', body: randomBytes(9_999) })).status).toBe(200);
+    }
+    const refused = slow.filter((client) => statusOf(client) === 503);
+    expect([slow.length - refused.length, refused.length].sort()).toEqual([1, 2]);
+    expect(bodies.heldBytes()).toBeLessThanOrEqual(35_000);
+    for (const client of slow) client.socket.destroy();
+    await until('nothing is held', () => bodies.heldBytes() === 0);
+  });
+
+  it('of one environment leave room for those of another', async () => {
+    const upstream = await startUpstream((_, res) => res.end('reached'));
+    const bodies = bodiesOf();
+    const { port } = await startDoor(createFront, { target: () => upstream, senderOf, bodies });
+    const slow = await sendMany(10, port, { env: 'a:live', announced: 10_000, sent: 9_900 });
+    await until('what is beyond its share is refused', () => slow.some((one) => statusOf(one) === 503));
+    expect(bodies.heldBytes()).toBeLessThanOrEqual(LIMITS.keyedBytesMax / 2);
+    for (const env of ['b:live', 'a:test']) {
+      const whole = await send(port, { env, announced: 9_999, sent: 9_999 });
+      await whole.receives('reached');
+    }
+  });
+
+  it('and whole ones of strangers take an eighth of the places at most', async () => {
+    const held: Array<() => void> = [];
+    const upstream = await startUpstream((req, res) => {
+      if (req.method === 'GET' || req.headers['x-env']) res.end('reached');
+      else held.push(() => res.end('held'));
+    });
+    const options = { target: () => upstream, senderOf, bodies: bodiesOf(), inFlightMax: 16 };
+    const { port, url } = await startDoor(createFront, options);
+    const strange = await sendMany(5, port, { announced: 10, sent: 10 });
+    await until('each is held or refused', () => held.length + refusedOf(strange) === 5);
+    expect(held).toHaveLength(2);
+    expect(await (await fetch(url)).text()).toBe('reached');
+    const keyed = await send(port, { env: 'a:live', announced: 10, sent: 10 });
+    await keyed.receives('reached');
+    for (const end of held) end();
+    await until('they are answered', () => strange.every((one) => statusOf(one) !== 0));
+    expect((await fetch(url, { method: 'POST', body: 'b', headers: { 'x-env': 'a' } })).status).toBe(200);
+  });
+}
+
+const refusedOf = (clients: RawConnection[]) => clients.filter((one) => statusOf(one) === 503).length;

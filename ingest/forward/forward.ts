@@ -1,0 +1,263 @@
+import type { Logger } from 'pino';
+import { type Dispatcher, errors, Pool } from 'undici';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { SENT_METHOD } from '../../infra/sent-method.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
+import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
+import type { ForwardMetrics } from '../metrics.ts';
+import { createReachableNote } from '../reachable-note.ts';
+import type { SenderOf } from './sender-of.ts';
+
+export interface Forwarder {
+  forward(exchange: Exchange): void;
+  /** Ends what is still under way. */
+  close(): Promise<void>;
+}
+
+export interface ForwarderOptions {
+  /** The control plane's URL; undefined while it is away. Asked each time: it may come back elsewhere. */
+  target: () => string | undefined;
+  /** The environment of the secret key that sends this; undefined for anybody else. Default: of nobody. */
+  senderOf?: SenderOf;
+  log: Logger;
+  metrics?: ForwardMetrics;
+  refusals?: RefusalLog;
+  bodies?: BodyGatherer;
+  timeouts?: ForwardTimeouts;
+  /** Requests under way; a further one is answered 503 `overloaded`. */
+  inFlightMax?: number;
+}
+
+export interface ForwardTimeouts {
+  connectMs: number;
+  /** From the request's last byte to the answer's headers. */
+  headersMs: number;
+  /** Between two pieces of the answer. */
+  bodyMs: number;
+}
+
+/** A strong read waits up to 5 s and a large breakdown may take its time; a hanging control side must not. */
+const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
+/** Each takes a connection of its own, so that one that hangs holds up no other. */
+const IN_FLIGHT_MAX = 512;
+/** Of these, those with a body that anybody may send. */
+const STRANGERS_PART = 1 / 8;
+
+/**
+ * Passes every request that is not usage on to the control plane. A body is whole before its request takes
+ * one of the places: a client that sends slowly holds none. The answer is streamed. What cannot be delivered
+ * is answered 503 `unavailable`; an answer that breaks in the middle ends the client's connection.
+ */
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
+  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyGatherer() } = options;
+  const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
+  const reachable = createReachableNote(log);
+  const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
+  const places = createPlaces(inFlightMax);
+  options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
+
+  function forward(exchange: Exchange): void {
+    const path = forwardableTarget(exchange);
+    if (places.areAllTaken()) refuse(exchange, BUSY);
+    else if (target() === undefined) refuse(exchange, AWAY);
+    else if (path === undefined) refuse(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
+    else if (hasBody(exchange)) void forwardWithBody(exchange, path);
+    else send(exchange, { path, isStrangers: false });
+  }
+
+  async function forwardWithBody(exchange: Exchange, path: string): Promise<void> {
+    const environment = await senderOf(exchange);
+    const gathered = await bodies.gather(exchange, environment);
+    if (gathered === 'aborted') return;
+    if ('code' in gathered) refuse(exchange, gathered);
+    else send(exchange, { path, isStrangers: environment === undefined, gathered });
+  }
+
+  function send(exchange: Exchange, { path, isStrangers, gathered }: Ready): void {
+    const url = target();
+    const place = url === undefined ? undefined : places.take(isStrangers);
+    if (url === undefined || place === undefined) {
+      gathered?.release();
+      refuse(exchange, url === undefined ? AWAY : BUSY);
+      return;
+    }
+    const relay = createRelay(exchange, {
+      refuse: (refusal) => refuse(exchange, refusal),
+      over(failure) {
+        place.leave();
+        gathered?.release();
+        reachable(failure);
+      },
+    });
+    const method = sentMethod(exchange);
+    const headers = requestHeaders(exchange);
+    if (method !== exchange.method) headers.push(SENT_METHOD, exchange.method);
+    upstream(url).dispatch({ method, path, body: gathered?.body ?? null, headers, ...limits }, relay);
+  }
+
+  function refuse(exchange: Exchange, refusal: Refusal): void {
+    const status = ERROR_STATUS[refusal.code];
+    respond(exchange, refusal);
+    options.metrics?.refused(refusal.code);
+    const { requestId, method, path } = exchange;
+    options.refusals?.refused(status, () => ({ requestId, method, path, code: refusal.code }));
+  }
+
+  return { forward, close: () => upstream.close() };
+}
+
+/** A request that can be sent on. */
+interface Ready {
+  path: string;
+  /** It has a body that anybody may send. */
+  isStrangers: boolean;
+  gathered?: GatheredBody;
+}
+
+interface Place {
+  leave(): void;
+}
+
+/** What is under way at the control plane: of strangers with a body no more than their part. */
+function createPlaces(max: number) {
+  const strangersMax = Math.max(1, Math.floor(max * STRANGERS_PART));
+  let all = 0;
+  let strangers = 0;
+  return {
+    taken: () => all,
+    areAllTaken: () => all >= max,
+    take(isStrangers: boolean): Place | undefined {
+      if (all >= max || (isStrangers && strangers >= strangersMax)) return undefined;
+      all += 1;
+      if (isStrangers) strangers += 1;
+      return {
+        leave() {
+          all -= 1;
+          if (isStrangers) strangers -= 1;
+        },
+      };
+    },
+  };
+}
+
+const OVERLOADED = 'Too many requests are under way. Try again in a second.';
+const UNAVAILABLE = 'The control plane cannot be reached at the moment. Try again in a second.';
+const NOT_FORWARDABLE =
+  'The method, the path or a header of this request holds characters that HTTP does not allow.';
+
+const BUSY: Refusal = { code: 'overloaded', message: OVERLOADED };
+const AWAY: Refusal = { code: 'unavailable', message: UNAVAILABLE };
+
+const HEADERS_TOO_LARGE: Refusal = {
+  code: 'headers_too_large',
+  message: 'The header block is larger than the control plane takes. Send fewer or shorter headers.',
+};
+
+/** How long a client whose body is not waited for has to read why. */
+const GOODBYE_MS = 1_000;
+
+function respond(exchange: Exchange, refusal: Refusal): void {
+  const status = ERROR_STATUS[refusal.code];
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (status === 503) headers['retry-after'] = '1';
+  const isTooSlow = refusal === TOO_SLOW;
+  if (isTooSlow) headers.connection = 'close';
+  exchange.respond(status, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+  if (isTooSlow) setTimeout(() => exchange.breakOff(), GOODBYE_MS).unref();
+}
+
+interface UpstreamOptions {
+  timeouts: ForwardTimeouts;
+  connectionsMax: number;
+  log: Logger;
+}
+
+/** The connections to the URL in use. Those to an earlier one end with what is under way on them. */
+function createUpstream({ timeouts, connectionsMax, log }: UpstreamOptions) {
+  let current: { url: string; pool: Pool } | undefined;
+  const open = new Set<Pool>();
+
+  function retire(pool: Pool): void {
+    const gone = pool.close().catch((err: unknown) => log.warn({ err }, 'connections did not close'));
+    void gone.then(() => open.delete(pool));
+  }
+
+  function poolOf(url: string): Pool {
+    if (current?.url === url) return current.pool;
+    if (current !== undefined) retire(current.pool);
+    const pool = new Pool(url, { connections: connectionsMax, connect: { timeout: timeouts.connectMs } });
+    open.add(pool);
+    current = { url, pool };
+    return pool;
+  }
+
+  return Object.assign(poolOf, {
+    close: async () => {
+      await Promise.all([...open].map((pool) => pool.destroy()));
+    },
+  });
+}
+
+const FORWARDED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** HTTP has it and no path takes it. */
+const TAKEN_NOWHERE = 'LINK';
+
+/**
+ * The control plane refuses a method that no path takes, as it knows which there are: version, path and
+ * `Allow`. It is sent another in its place, since the connection could not carry every one: CONNECT is no
+ * request to a server, and others are no HTTP.
+ */
+function sentMethod({ method }: Exchange): Dispatcher.HttpMethod {
+  return (FORWARDED.has(method) ? method : TAKEN_NOWHERE) as Dispatcher.HttpMethod;
+}
+
+function hasBody({ headers }: Exchange): boolean {
+  return headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
+}
+
+/** Of the parser there, and of nothing else: it says no more than that. */
+const TOO_LARGE_STATUS = ERROR_STATUS.headers_too_large;
+
+interface RelayEnds {
+  refuse(refusal: Refusal): void;
+  /** Called once; with the failure when it was the control plane's. */
+  over(failure?: Error): void;
+}
+
+function createRelay(exchange: Exchange, { refuse, over }: RelayEnds): Dispatcher.DispatchHandler {
+  let controller: Dispatcher.DispatchController | undefined;
+  let answering = false;
+  exchange.onAborted(() => controller?.abort(new Error('the client is gone')));
+
+  return {
+    onRequestStart: (given) => {
+      controller = given;
+      if (exchange.aborted) given.abort(new Error('the client is gone'));
+    },
+    onResponseStart: (given, status, headers) => {
+      if (status < 200 || status === TOO_LARGE_STATUS) return;
+      answering = true;
+      exchange.begin(status, answerHeaders(headers));
+      exchange.onDrain(() => given.resume());
+    },
+    onResponseData: (given, chunk) => {
+      if (answering && !exchange.write(chunk)) given.pause();
+    },
+    onResponseEnd: () => {
+      if (answering) exchange.end();
+      else refuse(HEADERS_TOO_LARGE);
+      over();
+    },
+    onResponseError: (_, error) => {
+      const isClients = exchange.aborted || error instanceof errors.InvalidArgumentError;
+      if (answering) exchange.breakOff();
+      else if (error instanceof errors.InvalidArgumentError)
+        refuse({ code: 'invalid_request', message: NOT_FORWARDABLE });
+      else refuse(AWAY);
+      over(isClients ? undefined : error);
+    },
+  };
+}

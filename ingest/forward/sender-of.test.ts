@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { KEY_REFUSALS } from '../../domain/rules/key-refusals.ts';
+import { createSenderOf } from './sender-of.ts';
+
+const environment = 'ws_1:live';
+const stored = (kind: StoredKey['kind']) => ({ environment, kind }) as StoredKey;
+
+const keys = {
+  authenticate(text: string) {
+    if (text === 'secret') return stored('secret');
+    if (text === 'asked for') return Promise.resolve(stored('secret'));
+    if (text === 'publishable') return stored('publishable');
+    if (text === 'away') throw new Transient('keys_unavailable', 'away');
+    if (text === 'slow') return Promise.reject(new Transient('database_slow', 'slow'));
+    return KEY_REFUSALS.unknown;
+  },
+} as KeyCache;
+
+const from = (headers: Record<string, string>) =>
+  createSenderOf(() => keys)({ headers: new Map(Object.entries(headers)) } as unknown as Exchange);
+
+/** Red when a publishable key, which everybody can read off a page, takes of the share of its environment. */
+it('is the environment of a secret key that is good, and nobody else', async () => {
+  expect(await from({ authorization: 'Bearer secret' })).toBe(environment);
+  expect(await from({ 'x-api-key': 'asked for' })).toBe(environment);
+  for (const text of ['publishable', 'unknown', 'away', 'slow']) {
+    expect([text, await from({ 'x-api-key': text })]).toEqual([text, undefined]);
+  }
+  expect(await from({})).toBeUndefined();
+  expect(await from({ authorization: 'Bearer secret', 'x-api-key': 'other' })).toBeUndefined();
+});
+
+it('is nobody before keys can be looked up', async () => {
+  const headers = new Map([['x-api-key', 'secret']]);
+  expect(await createSenderOf(() => undefined)({ headers } as unknown as Exchange)).toBeUndefined();
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { authoriseUsage } from './authorise.ts';
+
+const KEY: StoredKey = {
+  id: 'key_a',
+  environment: 'ws_a:live',
+  kind: 'secret',
+  scopes: ['usage:write'],
+  expiresAtMs: undefined,
+  revoked: false,
+};
+const UNKNOWN: Refusal = { code: 'unauthenticated', message: 'unknown' };
+
+/** Answers as memory does for `good`, and as a look-up does for `late`. */
+function cacheOf(key: StoredKey): KeyCache {
+  return {
+    authenticate: (text) => {
+      if (text === 'late') return Promise.resolve(key);
+      return text === 'good' ? key : UNKNOWN;
+    },
+    known: () => undefined,
+    forget: () => undefined,
+    clear: () => undefined,
+  };
+}
+
+async function authorise(headers: Record<string, string>, key = KEY): Promise<string> {
+  // Nothing else of a request is read.
+  const exchange = { headers: new Map(Object.entries(headers)) } as unknown as Exchange;
+  const told = await authoriseUsage(exchange, cacheOf(key));
+  return 'code' in told ? told.code : told.environment;
+}
+
+test.each([
+  { authorization: 'Bearer good' },
+  { authorization: 'bearer good' },
+  { authorization: 'BEARER   good  ' },
+  { authorization: 'Bearer late' },
+  { 'x-api-key': 'good' },
+  { 'x-api-key': ' good ' },
+  { authorization: 'Bearer good', 'x-api-key': 'good' },
+])('%j says who asks', async (headers) => {
+  expect(await authorise(headers)).toBe('ws_a:live');
+});
+
+test.each([
+  {},
+  { authorization: '' },
+  { authorization: 'good' },
+  { authorization: 'Bearer' },
+  { authorization: 'Bearer ' },
+  { authorization: 'Basic good' },
+  { authorization: 'Bearer good more' },
+  { authorization: 'Bearer good, Bearer good' },
+  { authorization: 'Basic x', 'x-api-key': 'good' },
+  { authorization: 'Bearer other' },
+  { 'x-api-key': '' },
+  { 'x-api-key': 'other' },
+  { authorization: 'Bearer good', 'x-api-key': 'other' },
+  { authorization: 'Bearer other', 'x-api-key': 'good' },
+])('%j is unauthenticated', async (headers) => {
+  expect(await authorise(headers)).toBe('unauthenticated');
+});
+
+test('the answer is there at once for a key in memory', () => {
+  const exchange = { headers: new Map([['x-api-key', 'good']]) } as unknown as Exchange;
+  expect(authoriseUsage(exchange, cacheOf(KEY))).toBe(KEY);
+});
+
+/** Red when the scope is not asked for, or is compared by its beginning. */
+test('a secret key needs the scope usage:write, or the star', async () => {
+  const withScopes = (...scopes: string[]) => authorise({ 'x-api-key': 'late' }, { ...KEY, scopes });
+  expect(await withScopes('plans:read', 'usage:write')).toBe('ws_a:live');
+  expect(await withScopes('*')).toBe('ws_a:live');
+  for (const scopes of [[], ['usage:read'], ['usage'], ['usage:write:all'], ['usage:*'], ['USAGE:WRITE']]) {
+    expect(await withScopes(...scopes)).toBe('insufficient_scope');
+  }
+});
+
+test('a publishable key is refused for what it is, whatever its scopes', async () => {
+  const key: StoredKey = { ...KEY, kind: 'publishable', scopes: ['*'] };
+  expect(await authorise({ 'x-api-key': 'good' }, key)).toBe('publishable_key_not_allowed');
+});

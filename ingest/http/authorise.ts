@@ -1,0 +1,30 @@
+import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { presentedKey } from '../../schemas/http/presented-key.ts';
+
+/**
+ * Who sends usage: a secret key with the scope `usage:write`. Order of the checks per contract, §1: the key
+ * (401), its kind and scope (403). Answers at once for a key used lately. Throws Transient.
+ */
+export function authoriseUsage(
+  exchange: Exchange,
+  keys: KeyCache,
+): StoredKey | Refusal | Promise<StoredKey | Refusal> {
+  const { headers } = exchange;
+  const text = presentedKey(headers.get('authorization'), headers.get('x-api-key'));
+  if (typeof text !== 'string') return text;
+  const found = keys.authenticate(text);
+  return found instanceof Promise ? found.then(checkScope) : checkScope(found);
+}
+
+const SCOPE = 'usage:write';
+
+function checkScope(found: StoredKey | Refusal): StoredKey | Refusal {
+  if ('code' in found) return found;
+  if (found.kind === 'publishable') {
+    return { code: 'publishable_key_not_allowed', message: 'A publishable key may only post funnel events.' };
+  }
+  if (found.scopes.includes(SCOPE) || found.scopes.includes('*')) return found;
+  return { code: 'insufficient_scope', message: `This operation needs the scope ${SCOPE}.` };
+}

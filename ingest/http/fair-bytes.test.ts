@@ -1,0 +1,71 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { type CreateFront, SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import {
+  openConnection,
+  type RawConnection,
+  requestHead,
+  until,
+} from '../../tests/support/raw-connection.ts';
+import { createNodeFront } from '../../infra/http/node-front.ts';
+import { createUwsFront } from '../../infra/http/uws-front.ts';
+import type { KeyCache } from '../../domain/api-key-cache.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createAccept } from './accept.ts';
+import { createAdmission } from './admission.ts';
+import { createUsageMetrics } from '../metrics.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const POOL_BYTES = 8 * MEBIBYTE;
+
+/** A key's text is the name of its environment. */
+const keys = {
+  authenticate: (environment: string) => ({
+    ...{ id: 'key', kind: 'secret', scopes: ['*'], expiresAtMs: undefined, revoked: false },
+    environment,
+  }),
+} as unknown as KeyCache;
+
+async function startUsage(createFront: CreateFront) {
+  const admission = createAdmission(POOL_BYTES);
+  const accept = createAccept({
+    keys,
+    admission,
+    begin: () =>
+      ({ answer: { status: 200, body: Buffer.from('{}') }, created: 0, durable: undefined }) as never,
+    isDiskLow: () => false,
+    metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
+    refusals: createRefusalLog(SILENT),
+    log: SILENT,
+    fail: () => undefined,
+  });
+  const { port } = await startFront(createFront, (exchange) => accept(exchange, 'batch'));
+  return { admission, port };
+}
+
+/** All of a body of 1 MiB but for its last byte. */
+async function sendMost(port: number, key: string): Promise<RawConnection> {
+  const client = await openConnection(port);
+  const headers = [`X-API-Key: ${key}`, 'Content-Type: application/json', `Content-Length: ${MEBIBYTE}`];
+  client.send(requestHead('POST /api/v1/usage/events/batch HTTP/1.1', headers));
+  client.send(Buffer.alloc(MEBIBYTE - 1, ' '));
+  return client;
+}
+
+/*
+ * Red with one bound for all environments: 70 bodies of one key that stalled had every other key answered
+ * 503 until they were cut off, and then again.
+ */
+it.each<[string, CreateFront]>([
+  ['uWebSockets.js', createUwsFront],
+  ['node:http', createNodeFront],
+])('bodies of one key that stall leave room for those of another, behind %s', async (_, createFront) => {
+  const { admission, port } = await startUsage(createFront);
+  const stalled = await Promise.all(Array.from({ length: 12 }, () => sendMost(port, 'a')));
+  const answered = () => stalled.filter((client) => client.received().includes(' 503 ')).length;
+  await until('what is beyond the share is refused', () => answered() === 8);
+  expect(admission.held).toBeLessThanOrEqual(POOL_BYTES / 2);
+  const other = await sendMost(port, 'b');
+  other.send('}');
+  expect((await other.answer()).status).toBe(200);
+});

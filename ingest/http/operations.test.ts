@@ -1,0 +1,159 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { keptLog, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { until } from '../../tests/support/raw-connection.ts';
+import { deferred } from '../../infra/deferred-under-test.ts';
+import { createNodeFront } from '../../infra/http/node-front.ts';
+import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { Readiness } from '../../schemas/resources/service.ts';
+import { startUpstream } from '../forwarder-under-test.ts';
+import { createOperations } from './operations.ts';
+
+/*
+ * /readyz of the public port. Red when an answer has a field that its schema does not name, or lacks one that
+ * it requires.
+ */
+const CONTROL = { status: 'ready', checks: { postgres: { ok: true, detail: 'ok' } } };
+
+it.each([
+  ['both planes are ready', CONTROL, {}, 200, { ...CONTROL, dataPlane: 'ok' }],
+  [
+    'the data plane takes no events',
+    CONTROL,
+    { keys: 'are read' },
+    503,
+    { ...CONTROL, status: 'not_ready', dataPlane: { keys: 'are read' } },
+  ],
+  [
+    'the control plane is away',
+    undefined,
+    {},
+    503,
+    { status: 'not_ready', checks: { control: { ok: false, detail: 'is away' } }, dataPlane: 'ok' },
+  ],
+])('says that %s, in the fields of its schema', async (...row) => {
+  const [, control, obstacles, status, body] = row;
+  const upstream = control && (await startUpstream((_req, res) => res.end(JSON.stringify(control))));
+  const operations = createOperations({
+    metrics: new Registry(),
+    controlUrl: () => upstream,
+    obstacles: () => obstacles,
+  });
+  const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
+  const answer = await fetch(`${url}/readyz`);
+  const answered = (await answer.json()) as object;
+  expect({ status: answer.status, body: answered }).toEqual({ status, body });
+  expect(Object.keys(Readiness.properties)).toEqual(expect.arrayContaining(Object.keys(answered)));
+  expect(Object.keys(answered)).toEqual(expect.arrayContaining(Readiness.required));
+});
+
+/** Red when the control plane's part, or the name of what is in the way, is shown to everybody. */
+it('shows a bare status, and no metrics, to who may not see more', async () => {
+  const shown: Array<string | undefined> = [];
+  const upstream = await startUpstream((req, res) => {
+    shown.push(req.headers.authorization);
+    res.end(JSON.stringify(CONTROL));
+  });
+  const operations = createOperations({
+    metrics: new Registry(),
+    controlUrl: () => upstream,
+    obstacles: () => ({ disk: 'is nearly full' }),
+    access: createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
+    controlToken: () => 'own',
+  });
+  const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
+  const bare = await fetch(`${url}/readyz`);
+  expect([bare.status, await bare.json()]).toEqual([503, { status: 'not_ready' }]);
+  const refused = await fetch(`${url}/metrics`);
+  expect([refused.status, await refused.json()]).toMatchObject([401, { error: { code: 'unauthenticated' } }]);
+  expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(401);
+  const headers = { authorization: 'Bearer a-token-of-an-operator' };
+  const whole = await fetch(`${url}/readyz`, { headers });
+  expect(await whole.json()).toMatchObject({
+    ...CONTROL,
+    status: 'not_ready',
+    dataPlane: { disk: expect.any(String) },
+  });
+  expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200);
+  expect(new Set(shown)).toEqual(new Set(['Bearer own']));
+});
+
+/** Red when each request asks the stores anew: anybody could take them from everybody. */
+it('asks both planes once for all who ask meanwhile, on whatever port', async () => {
+  const held = deferred<void>();
+  const asked: string[] = [];
+  const upstream = await startUpstream(async (req, res) => {
+    asked.push(String(req.url));
+    await held.promise;
+    res.end(req.url === '/readyz' ? JSON.stringify(CONTROL) : 'their_metric 1\n');
+  });
+  let obstaclesAsked = 0;
+  const operations = createOperations({
+    metrics: new Registry(),
+    controlUrl: () => upstream,
+    obstacles: () => {
+      obstaclesAsked += 1;
+      return {};
+    },
+  });
+  const handlers = [(exchange: Exchange) => void operations(exchange), operations.onOwnPort];
+  const fronts = await Promise.all(handlers.map((handler) => startFront(createNodeFront, handler)));
+  const urls = fronts.map(({ url }) => url);
+  const answers = Array.from({ length: 60 }, (_, at) =>
+    fetch(`${urls[at % 2]}${at % 3 === 0 ? '/metrics' : '/readyz'}`, { method: at % 5 ? 'GET' : 'HEAD' }),
+  );
+  await until('both pages are asked for', () => asked.length >= 2);
+  held.resolve();
+  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(await (await fetch(`${urls[0]}/metrics`)).text()).toContain('their_metric 1');
+  expect([asked.sort(), obstaclesAsked]).toEqual([['/metrics', '/readyz'], 1]);
+});
+
+/** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
+it('takes no path but the exact one for a page', async () => {
+  const operations = createOperations({
+    ...{ metrics: new Registry(), controlUrl: () => undefined, obstacles: () => ({}) },
+  });
+  const { url } = await startFront(createNodeFront, (exchange) => {
+    if (!operations(exchange)) exchange.respond(404, {}, Buffer.from('another'));
+  });
+  for (const near of ['/metrics/', '/readyz/', '/healthz/', '/metric%73', '/METRICS'])
+    expect(await (await fetch(url + near)).text()).toBe('another');
+});
+
+it('tells the log what it refuses', async () => {
+  const { log, lines } = keptLog();
+  const operations = createOperations({
+    ...{ metrics: new Registry(), controlUrl: () => undefined, obstacles: () => ({}) },
+    access: createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
+    refusals: createRefusalLog(log),
+  });
+  const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
+  const headers = { 'x-request-id': 'mine' };
+  await fetch(`${url}/readyz?x=1`, { headers });
+  await fetch(`${url}/metrics`, { headers });
+  expect(lines).toMatchObject([
+    { requestId: 'mine', status: 400, code: 'invalid_request', path: '/readyz' },
+    { requestId: 'mine', status: 401, code: 'unauthenticated', path: '/metrics' },
+  ]);
+});
+
+it('a port of its own has them and nothing else, and says which methods they take', async () => {
+  const { log, lines } = keptLog();
+  const operations = createOperations({
+    ...{ metrics: new Registry(), controlUrl: () => undefined, obstacles: () => ({}), isAlone: true },
+    refusals: createRefusalLog(log),
+  });
+  const { url } = await startFront(createNodeFront, operations.onOwnPort);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  for (const path of ['/metrics/', '/api/v1/plans']) expect((await fetch(url + path)).status).toBe(404);
+  const posted = await fetch(`${url}/metrics`, { method: 'POST' });
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  expect(lines.map(({ status, path }) => [status, path])).toEqual([
+    [404, '/metrics/'],
+    [404, '/api/v1/plans'],
+    [405, '/metrics'],
+  ]);
+});

@@ -1,0 +1,141 @@
+import type { Registry } from 'prom-client';
+import { request } from 'undici';
+import { OPEN_ACCESS, type OperatorAccess } from '../../infra/platform/operator-access.ts';
+import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../../infra/operator-paths.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { shareOutcome } from '../../infra/shared-outcome.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import type { Readiness } from '../../schemas/resources/service.ts';
+
+export interface OperationsDeps {
+  metrics: Registry;
+  /** Where the control plane answers; undefined while it does not. */
+  controlUrl: () => string | undefined;
+  /** What stands in the data plane's own way, by name; empty when it takes events. */
+  obstacles: () => Record<string, string> | Promise<Record<string, string>>;
+  /** One of several: it tells of itself only, or a control plane that is away would take all of them away. */
+  isAlone?: boolean;
+  /** Who sees all of it. Default: everybody. */
+  access?: OperatorAccess;
+  /** The other port that these pages are on, where they have their own. */
+  ownPort?: number | undefined;
+  /** What the control plane is shown, where it does not answer everybody. */
+  controlToken?: () => string;
+  refusals?: RefusalLog;
+}
+
+/** The pages of an operator that both planes answer together. */
+export interface Operations {
+  /** On the public port. False: the request is another one. */
+  (exchange: Exchange): boolean;
+  /** On their own port, where there is nothing else. */
+  onOwnPort(exchange: Exchange): void;
+}
+
+/** What the pages say is found once for all who ask meanwhile, on both ports (infra/shared-outcome.ts). */
+export function createOperations(deps: OperationsDeps): Operations {
+  const { access = OPEN_ACCESS, refusals } = deps;
+  const readiness = shareOutcome(() => findReadiness(deps));
+  const metricsText = shareOutcome(() => findMetrics(deps));
+
+  const pages = new Map<string, (exchange: Exchange, refusal?: Refusal) => Promise<void>>([
+    ['/healthz', async (exchange) => sendJson(exchange, 200, { status: 'alive' })],
+    [
+      '/readyz',
+      async (exchange, refusal) => {
+        const all = await readiness();
+        const { status } = all;
+        sendJson(exchange, status === 'ready' ? 200 : 503, refusal ? { status } : all);
+      },
+    ],
+    [
+      '/metrics',
+      async (exchange, refusal) => {
+        if (refusal) return refuse(exchange, refusal);
+        const text = await metricsText();
+        exchange.respond(200, { 'content-type': deps.metrics.contentType }, Buffer.from(text));
+      },
+    ],
+  ]);
+
+  function answer(exchange: Exchange, localPort: number | undefined): boolean {
+    const page = pages.get(exchange.path);
+    if (!page) return false;
+    const refused = operatorPageRefusal(exchange.method, new URLSearchParams(exchange.query));
+    if (refused) {
+      refuse(exchange, refused);
+      return true;
+    }
+    const authorization = exchange.headers.get('authorization');
+    const refusal = access.refusalOf({ authorization, localPort });
+    page(exchange, refusal).catch(() => sendJson(exchange, 503, { status: 'unavailable' }));
+    return true;
+  }
+
+  function refuse(exchange: Exchange, refusal: Refusal): void {
+    const { requestId, method, path } = exchange;
+    const { code } = refusal;
+    const status = ERROR_STATUS[code];
+    const allow = code === 'method_not_allowed' ? { allow: OPERATOR_METHODS } : {};
+    exchange.respond(status, { ...JSON_TYPE, ...allow }, Buffer.from(errorBody(refusal, requestId)));
+    refusals?.refused(status, () => ({ requestId, method, path, code }));
+  }
+
+  return Object.assign((exchange: Exchange) => answer(exchange, undefined), {
+    onOwnPort(exchange: Exchange) {
+      if (!answer(exchange, deps.ownPort)) refuse(exchange, NO_SUCH_PAGE);
+    },
+  });
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const CONTROL_AWAY = { checks: { control: { ok: false, detail: 'is away' } } };
+const CONTROL_TIMEOUT_MS = 3_000;
+const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
+
+/** `ready` when both planes are; else with the name of everything that is not. */
+async function findReadiness(deps: OperationsDeps): Promise<Readiness> {
+  const obstacles = await deps.obstacles();
+  const isOpen = Object.keys(obstacles).length === 0;
+  const dataPlane = isOpen ? 'ok' : obstacles;
+  if (deps.isAlone) return { status: isOpen ? 'ready' : 'not_ready', checks: {}, dataPlane };
+  const control = await askControl(deps, '/readyz');
+  const theirs = control ? (JSON.parse(control.text) as Partial<Readiness>) : CONTROL_AWAY;
+  const isReady = control?.status === 200 && isOpen;
+  return { ...theirs, status: isReady ? 'ready' : 'not_ready', dataPlane };
+}
+
+/** The data plane's own metrics, then those of the control side; each line carries its role. */
+async function findMetrics(deps: OperationsDeps): Promise<string> {
+  const [own, control] = await Promise.all([
+    deps.metrics.metrics(),
+    deps.isAlone ? undefined : askControl(deps, '/metrics'),
+  ]);
+  return control?.status === 200 ? `${own}\n${control.text}` : own;
+}
+
+async function askControl(
+  { controlUrl, controlToken }: OperationsDeps,
+  path: string,
+): Promise<{ status: number; text: string } | undefined> {
+  const url = controlUrl();
+  if (url === undefined) return undefined;
+  try {
+    const headers = controlToken ? { authorization: `Bearer ${controlToken()}` } : {};
+    const signal = AbortSignal.timeout(CONTROL_TIMEOUT_MS);
+    const answer = await request(new URL(path, url), { signal, headers });
+    const { statusCode, body } = answer;
+    if (Number(answer.headers['content-length'] ?? 0) > CONTROL_BYTES_MAX) {
+      body.destroy();
+      return undefined;
+    }
+    return { status: statusCode, text: await body.text() };
+  } catch {
+    return undefined; // away, or too slow: readyz says so
+  }
+}
+
+function sendJson(exchange: Exchange, status: number, body: unknown): void {
+  exchange.respond(status, JSON_TYPE, Buffer.from(JSON.stringify(body)));
+}

@@ -1,0 +1,111 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { type Admission, OVERLOADED } from './admission.ts';
+import type { BufferPool } from '../buffer-pool.ts';
+
+/** A body whose bytes are counted as in flight until `release`; after it nobody reads them any more. */
+export interface ReadBody {
+  body: Buffer;
+  release(): void;
+}
+
+/** A body, why there is none, or that the client went away. */
+export type BodyOutcome = ReadBody | Refusal | 'aborted';
+
+/** What bodies are counted by, and the memory that they lie in. */
+export interface BodyMemory {
+  admission: Admission;
+  rooms: BufferPool;
+  /** Of one body. */
+  bytesMax: number;
+}
+
+/** Collects a request's whole body, at most `bytesMax`, within what admission allows its environment. */
+export function readBody(
+  exchange: Exchange,
+  environment: string,
+  { admission, rooms, bytesMax }: BodyMemory,
+): Promise<BodyOutcome> {
+  return new Promise((resolve) => {
+    let room: Buffer = NO_ROOM;
+    let bytes = 0;
+    let settled = false;
+    const release = () => {
+      admission.give(environment, bytes);
+      rooms.give(room);
+      bytes = 0;
+      room = NO_ROOM;
+    };
+    const settle = (outcome: BodyOutcome, keep = false) => {
+      if (settled) return;
+      settled = true;
+      if (!keep) release();
+      resolve(outcome);
+    };
+    exchange.onAborted(() => settle('aborted'));
+    exchange.readBody(
+      (chunk) => {
+        if (settled) return;
+        if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
+        if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
+        if (bytes + chunk.length > room.length) room = larger(rooms, room, bytes, chunk.length);
+        chunk.copy(room, bytes);
+        bytes += chunk.length;
+      },
+      () => settle({ body: room.subarray(0, bytes), release }, true),
+    );
+  });
+}
+
+const NO_ROOM = Buffer.alloc(0);
+
+/** Room for so many more, with what is there already. Mostly a body comes in one piece. */
+function larger(rooms: BufferPool, room: Buffer, bytes: number, more: number): Buffer {
+  const next = rooms.take(Math.max(bytes + more, 2 * bytes));
+  room.copy(next, 0, 0, bytes);
+  rooms.give(room);
+  return next;
+}
+
+/**
+ * The body as it was before `Content-Encoding: gzip`, at most `bytesMax`; takes over the release of the one
+ * that was read. Room for it is taken before it is made: a kilobyte of gzip may become 1 MiB.
+ */
+export async function inflate(
+  read: ReadBody,
+  environment: string,
+  { admission, bytesMax }: Omit<BodyMemory, 'rooms'>,
+): Promise<ReadBody | Refusal> {
+  if (!admission.take(environment, bytesMax)) {
+    read.release();
+    return OVERLOADED;
+  }
+  try {
+    const body = await gunzipAsync(read.body, { maxOutputLength: bytesMax });
+    admission.give(environment, bytesMax - body.length);
+    return { body, release: () => admission.give(environment, body.length) };
+  } catch (error) {
+    admission.give(environment, bytesMax);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(bytesMax);
+    // No fault of the body.
+    if (code === 'Z_MEM_ERROR' || code === 'ERR_MEMORY_ALLOCATION_FAILED') return OVERLOADED;
+    return { code: 'invalid_json', message: 'The body is not valid gzip.' };
+  } finally {
+    read.release();
+  }
+}
+
+const gunzipAsync = promisify(gunzip) as (
+  body: Buffer,
+  options: { maxOutputLength: number },
+) => Promise<Buffer>;
+
+export function tooLarge(bytesMax: number): Refusal {
+  return {
+    code: 'payload_too_large',
+    message: `A body has at most ${bytesMax} bytes, inflated; nothing was stored. Send smaller batches.`,
+  };
+}

@@ -1,0 +1,92 @@
+import type { UsageRequest } from '../../infra/ports/engine.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { type Preferences, readPreferences } from '../../schemas/http/preferences.ts';
+import { repeatedParameter, unknownParameter } from '../../schemas/http/query-parameters.ts';
+import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
+import { tooLarge } from './read-body.ts';
+
+export type UsageOperation = 'single' | 'batch';
+
+const SINGLE_PATH = '/api/v1/usage/events';
+const BATCH_PATH = `${SINGLE_PATH}/batch`;
+
+/** Which usage operation this is; undefined for every other request, those of the control plane. */
+export function usageOperation({ method, path }: Exchange): UsageOperation | undefined {
+  if (method !== 'POST') return undefined;
+  if (path === BATCH_PATH) return 'batch';
+  if (path === SINGLE_PATH) return 'single';
+  // A trailing slash is taken, as it is everywhere.
+  if (path === `${BATCH_PATH}/`) return 'batch';
+  return path === `${SINGLE_PATH}/` ? 'single' : undefined;
+}
+
+/** What the head of a usage request says about its body. */
+export interface UsageHead
+  extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'>,
+    Preferences {
+  gzip: boolean;
+}
+
+export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Refusal {
+  const { headers, query } = exchange;
+  const mediaType = mediaTypeOf(headers.get('content-type'));
+  const lines = operation === 'batch' && mediaType === 'application/x-ndjson';
+  if (!lines && mediaType !== JSON_TYPE) {
+    return unsupported(`Send application/json${operation === 'batch' ? ' or application/x-ndjson' : ''}.`);
+  }
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip')
+    return unsupported('The only Content-Encoding is gzip.');
+  if (Number(headers.get('content-length') ?? 0) > USAGE_LIMITS.bodyBytesMax) {
+    return tooLarge(USAGE_LIMITS.bodyBytesMax);
+  }
+  const include = query === '' ? null : readInclude(query, operation);
+  if (typeof include === 'object' && include !== null) return include;
+  // The items of a batch have keys of their own.
+  const idempotencyKey = operation === 'single' ? headers.get('idempotency-key') : undefined;
+  if (idempotencyKey !== undefined && !VISIBLE_ASCII.test(idempotencyKey)) return KEY_NOT_ASCII;
+  return {
+    kind: lines ? 'ndjson' : operation,
+    includeEvents: include === 'events',
+    idempotencyKey,
+    gzip: encoding === 'gzip',
+    ...readPreferences(headers.get('prefer')),
+  };
+}
+
+const PARAMETERS = { single: [], batch: ['include'] };
+
+/** Null where it is left out. */
+function readInclude(query: string, operation: UsageOperation): 'events' | null | Refusal {
+  const search = new URLSearchParams(query);
+  const known = PARAMETERS[operation];
+  const refusal = unknownParameter(search, known) ?? repeatedParameter(search, known);
+  if (refusal) return refusal;
+  const include = search.get('include');
+  if (include === null || include === 'events') return include;
+  return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
+}
+
+const JSON_TYPE = 'application/json';
+
+/** Without its parameters. Nearly all say nothing but JSON, and are not taken apart. */
+function mediaTypeOf(contentType = JSON_TYPE): string | undefined {
+  return contentType === JSON_TYPE ? contentType : contentType.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+/**
+ * Clients and proxies read other bytes in a header as Latin-1, as UTF-8, or replace them: two keys would
+ * become one, the second event a replay of the first. A line feed: the header came twice (request-head.ts).
+ */
+const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
+const KEY_NOT_ASCII: Refusal = {
+  code: 'idempotency_key_invalid',
+  message:
+    'An Idempotency-Key header comes once, in visible ASCII. Send other keys in the body (idempotencyKey).',
+  param: 'Idempotency-Key',
+};
+
+function unsupported(message: string): Refusal {
+  return { code: 'unsupported_media_type', message };
+}

@@ -1,0 +1,26 @@
+import type { Answer, UsageRequest } from '../../infra/ports/engine.ts';
+import { ignoredFieldsHeader } from '../../schemas/http/ignored-fields.ts';
+import { appliedPreferences } from '../../schemas/http/preferences.ts';
+
+export const JSON_BODY = { 'content-type': 'application/json' };
+export const JSON_RETRY = { ...JSON_BODY, 'retry-after': '1' };
+const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
+
+/**
+ * The head of what the engine answers. Nearly all answers say nothing more than their type: one object
+ * serves.
+ */
+export function usageAnswerHeaders(answer: Answer, request: UsageRequest): Record<string, string> {
+  const { status, replayed, ignored, itemErrors = 0 } = answer;
+  const { isStrict = false, numbersAsText = false } = request;
+  const headers = replayed ? JSON_REPLAYED : status === 503 ? JSON_RETRY : JSON_BODY;
+  const hasIgnored = ignored !== undefined && ignored.length > 0;
+  if (!hasIgnored && itemErrors === 0 && !isStrict && !numbersAsText) return headers;
+  const applied = appliedPreferences({ isStrict, numbersAsText });
+  return {
+    ...headers,
+    ...(hasIgnored ? { 'x-ignored-fields': ignoredFieldsHeader(ignored) } : {}),
+    ...(itemErrors > 0 ? { 'x-item-errors': String(itemErrors) } : {}),
+    ...(applied === undefined ? {} : { 'preference-applied': applied }),
+  };
+}
