@@ -8,15 +8,15 @@ import type { Relational } from '../app/roles/relational.ts';
 import type { RoleContext } from '../app/roles/role-process.ts';
 import { whenThere } from '../infra/platform/retry-until-available.ts';
 import { Fatal } from '../schemas/failures.ts';
-import { keepMending } from './audit/mend-damage.ts';
+import { keepMending } from './audit/repair-damage.ts';
 import { createKnownWarehouse, keepStamping } from './known-warehouse.ts';
-import type { SharedLoad } from './load-range.ts';
+import type { SharedLoad } from './load/load-range.ts';
 import { rebuildWarehouse } from './rebuild-warehouse.ts';
-import { createStandstill } from './stand-still.ts';
+import { createStandstill } from './load/pause-load.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from './start-aggregator.ts';
 import { ensureEventIds } from './store/event-ids.ts';
 import { rangeEnds } from './store/ranges.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from './load/mutex.ts';
 
 export interface LoadDeps extends OpenedWarehouse {
   relational: Relational;

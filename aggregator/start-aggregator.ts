@@ -8,12 +8,12 @@ import { CHANNELS } from '../schemas/stored/channels.ts';
 import { keptMonthsFromMs } from '../domain/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
-import { besideOneLoad, besideSharedLoad } from './audit/beside-load.ts';
+import { besideOneLoad, besideSharedLoad } from './audit/audit-lock.ts';
 import type { AuditLimits } from './audit/compare-places.ts';
-import { startFairShare, WHOLE_SHARE } from './fair-share.ts';
-import type { SharedLoad } from './load-range.ts';
+import { startFairShare, WHOLE_SHARE } from './load/partition-assignment.ts';
+import type { SharedLoad } from './load/load-range.ts';
 import { createAggregatorMetrics } from './metrics.ts';
-import { createPartitionLoader, type PartitionLoader } from './partition-loader.ts';
+import { createPartitionLoader, type PartitionLoader } from './load/partition-loader.ts';
 
 export interface AggregatorDeps {
   pool: Pool;

@@ -1,7 +1,7 @@
 /** The control side's process: Postgres, the warehouse, the load, the control plane and delivery. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { answerKeyExport } from '../aggregator/key-export/answer-key-export.ts';
+import { answerKeyExport } from '../aggregator/key-export/serve-key-export.ts';
 import { type LoadDeps, openLoad } from '../aggregator/open-load.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
 import { openDelivery } from '../delivery/open-delivery.ts';

@@ -4,7 +4,7 @@ import { eventId } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
-import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 import { findLogSpan } from './log-span.ts';
 
 describe('what an audit expects of the log', () => {

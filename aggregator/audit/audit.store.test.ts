@@ -11,9 +11,9 @@ import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { arrivalText } from '../../schemas/stored/event-row.ts';
 import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
-import { takeLease } from '../lease.ts';
+import { takeLease } from '../load/lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';
-import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 import { type Comparison, comparePlaces } from './compare-places.ts';
 
 const STATES = `SELECT customer_id, hour, sum(total) AS total, sum(events) AS events, max(largest) AS largest,

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../load/lease.ts';
 import { addTo, type Difference, differencesOf, type HourSums, keyOf } from './hour-sums.ts';
 import { findLogSpans, type LogSpanDeps } from './log-span.ts';
 import { type LogSpan, loggedEvents } from './logged-events.ts';

@@ -3,7 +3,7 @@ import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { start } from '../aggregator-under-test.ts';
 import { CUSTOMER, createTenant, ENVIRONMENT, METER } from '../settle/settlement-under-test.ts';
-import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 
 /*
  * Breaks that turn it red: sums of all wallets together; the unpaid rest left out; cost taken from what was

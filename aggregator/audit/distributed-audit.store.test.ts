@@ -12,8 +12,8 @@ import {
   PATIENCE,
   putAll,
   type SharedLoadUnderTest,
-} from '../shared-load-under-test.ts';
-import { AUDIT_EXIT, askAudit } from './ask-audit.ts';
+} from '../load/distributed-load-under-test.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 import type { Difference } from './hour-sums.ts';
 
 const HOUR_MS = 3_600_000;

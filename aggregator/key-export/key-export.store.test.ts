@@ -8,7 +8,7 @@ import { type LoadStores, openLoadStores } from '../../tests/support/load-stores
 import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/stored/key-export.ts';
 import { settledUpTo, start } from '../aggregator-under-test.ts';
-import { answerKeyExport } from './answer-key-export.ts';
+import { answerKeyExport } from './serve-key-export.ts';
 import { exportKeys } from './export-keys.ts';
 import { storedRecords } from './stored-records.ts';
 

@@ -4,12 +4,12 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../load/lease.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';
 import { advanceMark, removeMarks } from '../store/settlement-marks.ts';
-import type { Turns } from '../turns.ts';
-import { type Settled, settlePairs } from './settle-pairs.ts';
+import type { Turns } from '../load/mutex.ts';
+import { type Settled, settlePairs } from './settle-customer-meters.ts';
 
 /** What is settled at once. */
 export interface Batch {

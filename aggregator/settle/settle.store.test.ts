@@ -8,11 +8,11 @@ import { inTransaction } from '../../infra/postgres/pool.ts';
 import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { createEnd, ranges, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../load/lease.ts';
 import { acquireLease, type Place, shareSettlement } from '../store/leases.ts';
 import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
 import { settleBatch } from './settle-batch.ts';
-import { settlePairs } from './settle-pairs.ts';
+import { settlePairs } from './settle-customer-meters.ts';
 import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
 
 const DAY_MS = 86_400_000;

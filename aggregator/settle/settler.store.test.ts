@@ -9,7 +9,7 @@ import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { alarms, createEnd, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../load/lease.ts';
 import { createAggregatorMetrics } from '../metrics.ts';
 import { acquireLease, type Place } from '../store/leases.ts';
 import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { createWakeup } from '../../infra/platform/wakeup.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../load/lease.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
 import type { Range } from '../store/ranges.ts';
-import { markedPairs } from './marked-pairs.ts';
-import { createRecentPairs, type RecentPairs } from './recent-pairs.ts';
+import { markedPairs } from './marked-customer-meters.ts';
+import { createRecentPairs, type RecentPairs } from './recent-customer-meters.ts';
 import { type BatchDeps, settleBatch } from './settle-batch.ts';
-import { mergePair, watchedPairs } from './touched-pairs.ts';
+import { mergePair, watchedPairs } from './touched-customer-meters.ts';
 
 /**
  * Settles what is loaded, beside the load: all ranges that wait at once, so that a pair that is touched again

@@ -1,5 +1,5 @@
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import type { AskedSpan } from './asked-spans.ts';
+import type { AskedSpan } from './requested-spans.ts';
 import type { UsageQuestion } from './read-usage.ts';
 
 /** A span that is read at once, for one question, or for each of its hours for another one. */

@@ -3,7 +3,7 @@ import { labelOf } from '../../domain/store/aggregate-sql.ts';
 import { type CreditRates, labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { LabelledUsage } from '../../domain/rules/usage-cost.ts';
-import { askedParams, askedTable, isOfAsked } from './asked-spans.ts';
+import { askedParams, askedTable, isOfAsked } from './requested-spans.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
 import type { UsageQuestion } from './read-usage.ts';
 

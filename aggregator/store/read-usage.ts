@@ -4,7 +4,7 @@ import { cut } from '../../domain/rules/billed-periods.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import { type AskedSpan, askedParams, askedTable, isOfAsked } from './asked-spans.ts';
+import { type AskedSpan, askedParams, askedTable, isOfAsked } from './requested-spans.ts';
 import type { PairPlace } from './read-budgets.ts';
 
 /** A stretch of a customer's usage of a meter. */

@@ -7,7 +7,7 @@ import { readEnv, toConfig } from '../config/config.ts';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { AUDIT_EXIT, askAudit } from '../../aggregator/audit/ask-audit.ts';
+import { AUDIT_EXIT, askAudit } from '../../aggregator/audit/request-audit.ts';
 
 /** Longer than the lease of an aggregator that died in the middle of an audit. */
 const BEGIN_WITHIN_MS = 30_000;

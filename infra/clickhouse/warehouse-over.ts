@@ -8,7 +8,7 @@ const ACCEPTS_TIMEOUT_MS = 30_000;
 
 export interface WarehouseKind {
   cluster?: string | undefined;
-  /** After each start an audit puts back what damaged parts held (aggregator/audit/mend-damage.ts). */
+  /** After each start an audit puts back what damaged parts held (aggregator/audit/repair-damage.ts). */
   damageIsMended?: boolean;
 }
 

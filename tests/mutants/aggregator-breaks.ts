@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 
-const LOAD_TEST = 'aggregator/load.store.test.ts';
+const LOAD_TEST = 'aggregator/load/load.store.test.ts';
 const SETTLE_TEST = 'aggregator/settle/settle.store.test.ts';
 const USAGE_TEST = 'aggregator/settle/settle-usage.store.test.ts';
 const BEFORE_INSERT = 'before the insert is followed by one that counts every event once';
@@ -23,7 +23,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'loaded-before-insert',
     promises: [4],
     why: 'a kill between mark and insert leaves a range out for ever',
-    module: 'aggregator/load-range',
+    module: 'aggregator/load/load-range',
     find: `${FREEZE} ${INSERT} ${FINISH}`,
     replace: `${FREEZE} ${FINISH} ${INSERT}`,
     provedBy: [{ test: LOAD_TEST, title: BEFORE_INSERT }],
@@ -33,7 +33,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'range-not-frozen',
     promises: [4],
     why: 'after a kill the stored events come again within another range, under another token',
-    module: 'aggregator/load-range',
+    module: 'aggregator/load/load-range',
     find: `${FREEZE} ${INSERT} ${FINISH}`,
     replace: `${INSERT} ${FREEZE} ${FINISH}`,
     provedBy: [{ test: LOAD_TEST, title: BEFORE_MARK }],
@@ -42,7 +42,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'filter-on-retry',
     promises: [4],
     why: 'what the events hold already is left out of the retry, and the hours never get it',
-    module: 'aggregator/load-range',
+    module: 'aggregator/load/load-range',
     find: 'const block = await readBlock(deps.reader, range.partition, range);',
     replace: `
       const block = await readBlock(deps.reader, range.partition, range);
@@ -58,7 +58,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'resumed-range-believed',
     promises: [4],
     why: 'ClickHouse notes a token before its part is in place: after a kill the part may be gone for ever',
-    module: 'aggregator/load-range',
+    module: 'aggregator/load/load-range',
     find: 'wasSent: true',
     replace: 'wasSent: false',
     provedBy: [{ test: LOAD_TEST, title: LOST_PART }],
@@ -95,7 +95,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'new-token-for-a-retry',
     promises: [4, 5],
     why: 'ClickHouse takes a repeated insert for another one',
-    module: 'aggregator/load-range',
+    module: 'aggregator/load/load-range',
     find: 'token: tokenOf(range) + name,',
     replace: 'token: tokenOf(range) + Math.random(),',
     provedBy: [{ test: LOAD_TEST, title: BEFORE_MARK }],
@@ -135,7 +135,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'touched-without-its-times',
     promises: [21],
     why: 'late events burn nothing and cross nothing: their period is not looked at',
-    module: 'aggregator/settle/touched-pairs',
+    module: 'aggregator/settle/touched-customer-meters',
     find: 'if (watched.has(pair)) mergePair(merged, pair);',
     replace: `if (watched.has(pair)) {
       const now = Date.now();
@@ -153,7 +153,7 @@ export const AGGREGATOR_BREAKS: readonly Break[] = [
     name: 'threshold-without-its-unique-row',
     promises: [21],
     why: 'whoever comes after a crash, or a minute later, tells of the same crossing again',
-    module: 'aggregator/settle/settle-pairs',
+    module: 'aggregator/settle/settle-customer-meters',
     find: 'const fresh = await insertCrossings(db, reached, new Date(nowMs));',
     replace: 'const fresh = reached;',
     provedBy: [{ test: SETTLE_TEST, title: 'is told once in each period, with what was used' }],

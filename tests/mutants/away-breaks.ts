@@ -66,12 +66,12 @@ export const AWAY_BREAKS: readonly Break[] = [
     name: 'block-without-bound',
     promises: [8],
     why: 'while ClickHouse is away all that is acknowledged gathers in memory',
-    module: 'aggregator/gatherer',
+    module: 'aggregator/load/block-reader',
     find: 'block.eventCount >= rowsMax || bytes >= bytesMax;',
     replace: 'block.eventCount >= rowsMax * 1e6 || bytes >= bytesMax * 1e6;',
     provedBy: [
       {
-        test: 'aggregator/gatherer.test.ts',
+        test: 'aggregator/load/block-reader.test.ts',
         title: 'a block has whole frames up to its limit and the next one begins behind it',
       },
     ],

@@ -89,7 +89,7 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: 'if (pieces.length === 0) {',
     provedBy: [
       {
-        test: 'aggregator/distributed-letters.store.test.ts',
+        test: 'aggregator/load/distributed-letters.store.test.ts',
         title: 'records of others that fill a block are set aside in pieces, and the partition goes on',
       },
     ],

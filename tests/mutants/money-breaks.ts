@@ -25,7 +25,7 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'correction-gives-nothing-back',
     promises: [21],
     why: 'usage that is corrected stays paid',
-    module: 'aggregator/settle/settle-pairs',
+    module: 'aggregator/settle/settle-customer-meters',
     find: 'cost === before',
     replace: 'cost <= before',
     provedBy: [

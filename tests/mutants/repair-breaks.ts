@@ -79,12 +79,12 @@ export const REPAIR_BREAKS: readonly Break[] = [
     name: 'damage-looked-for-once',
     promises: [10],
     why: 'a disk that stays full for a minute: the repair gave up, and the hours are short until a restart',
-    module: 'aggregator/audit/mend-damage',
+    module: 'aggregator/audit/repair-damage',
     find: 'while (!closing) await',
     replace: 'if (!closing) await',
     provedBy: [
       {
-        test: 'aggregator/audit/mend-damage.store.test.ts',
+        test: 'aggregator/audit/repair-damage.store.test.ts',
         title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
       },
     ],
@@ -121,12 +121,12 @@ export const REPAIR_BREAKS: readonly Break[] = [
     name: 'look-for-damage-untold',
     promises: [10],
     why: 'nobody ever says that the damage is known: no strong answer is given',
-    module: 'aggregator/audit/mend-damage',
+    module: 'aggregator/audit/repair-damage',
     find: 'onLook();',
     replace: '',
     provedBy: [
       {
-        test: 'aggregator/audit/mend-damage.store.test.ts',
+        test: 'aggregator/audit/repair-damage.store.test.ts',
         title: 'a repair of damaged parts is asked for until it is done, and again by the next start only',
       },
     ],
@@ -167,14 +167,14 @@ export const REPAIR_BREAKS: readonly Break[] = [
     name: 'settled-before-it-is-whole',
     promises: [4, 6],
     why: 'hours may have a range twice while it is sent again, and what is settled is settled for good',
-    module: 'aggregator/load-loop',
+    module: 'aggregator/load/load-loop',
     find: `const resumed = await deps.turns(() => resumeAll(deps, lease));
   const settler = startSettler(deps, lease);`,
     replace: `const settler = startSettler(deps, lease);
   const resumed = await deps.turns(() => resumeAll(deps, lease));`,
     provedBy: [
       {
-        test: 'aggregator/load-faults.store.test.ts',
+        test: 'aggregator/load/load-faults.store.test.ts',
         title: 'settles nothing that it finds before what is sent again is whole',
       },
     ],

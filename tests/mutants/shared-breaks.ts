@@ -2,7 +2,7 @@ import type { Break } from './break.ts';
 
 const CLAIMS_TEST = 'ingest/distributed/distributed-claims.store.test.ts';
 const BIRTH_TEST = 'infra/valkey/store-epoch.store.test.ts';
-const LOAD_TEST = 'aggregator/distributed-load.store.test.ts';
+const LOAD_TEST = 'aggregator/load/distributed-load.store.test.ts';
 const SCRIPTS = 'infra/valkey/key-scripts';
 
 const RACE = 'of two that race one writes, and the other is not answered before that is durable';
@@ -129,7 +129,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'flagged-not-looked-up',
     promises: [2, 4],
     why: 'an event that was written again after an unknown outcome is counted twice',
-    module: 'aggregator/known-ids',
+    module: 'aggregator/load/known-ids',
     find: 'if (doubtful.size === 0) return [...seen];',
     replace: 'return [...seen];',
     provedBy: [
@@ -165,7 +165,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     name: 'foreign-record-dropped',
     promises: [4],
     why: 'a record that is not ours is gone without a trace',
-    module: 'aggregator/load-loop',
+    module: 'aggregator/load/load-loop',
     find: 'if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);',
     replace: '',
     provedBy: [

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 
-const FORGOTTEN_TEST = 'aggregator/distributed-forgotten.store.test.ts';
+const FORGOTTEN_TEST = 'aggregator/load/distributed-forgotten.store.test.ts';
 
 /** What several aggregators share: the filter that one leaves to the next, and the gate of their inserts. */
 export const SHARED_LOAD_BREAKS: readonly Break[] = [
@@ -8,7 +8,7 @@ export const SHARED_LOAD_BREAKS: readonly Break[] = [
     name: 'forgotten-not-looked-up',
     promises: [2, 4],
     why: 'an event that hung in a connection until its take-over was forgotten is counted beside it',
-    module: 'aggregator/known-ids',
+    module: 'aggregator/load/known-ids',
     find: 'mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck',
     replace: 'recheck',
     provedBy: [
@@ -22,7 +22,7 @@ export const SHARED_LOAD_BREAKS: readonly Break[] = [
     name: 'seen-by-others-taken-for-unseen',
     promises: [2, 4],
     why: 'a new owner of a partition counts what the one before had counted by its take-over',
-    module: 'aggregator/seed-recent-ids',
+    module: 'aggregator/load/seed-recent-ids',
     find: 'createRecentIds(generationMax, Math.min(forgottenMs, clock.nowMs()))',
     replace: 'createRecentIds(generationMax)',
     provedBy: [{ test: FORGOTTEN_TEST, title: 'an original that comes to a new owner counts once' }],
@@ -31,12 +31,12 @@ export const SHARED_LOAD_BREAKS: readonly Break[] = [
     name: 'made-whole-beside-others',
     promises: [4, 5],
     why: 'hours that another partition is just adding to are made anew, and then added to once more',
-    module: 'aggregator/insert-gate',
+    module: 'aggregator/load/insert-lock',
     find: 'alone ? ENTER_ALONE : ENTER',
     replace: 'ENTER',
     provedBy: [
       {
-        test: 'aggregator/insert-gate.store.test.ts',
+        test: 'aggregator/load/insert-lock.store.test.ts',
         title: 'inserts run beside each other, one that has to be alone waits and holds up the next',
       },
     ],
@@ -45,12 +45,12 @@ export const SHARED_LOAD_BREAKS: readonly Break[] = [
     name: 'gate-held-for-ever',
     promises: [8],
     why: 'a process that stands still in the middle of an insert keeps all others from loading',
-    module: 'aggregator/insert-gate',
+    module: 'aggregator/load/insert-lock',
     find: '[logId, String(heldMaxMs)]',
     replace: "[logId, '0']",
     provedBy: [
       {
-        test: 'aggregator/insert-gate.store.test.ts',
+        test: 'aggregator/load/insert-lock.store.test.ts',
         title: 'whoever is alone in it and stands still is put out, and is told before he writes on',
       },
     ],
@@ -59,12 +59,12 @@ export const SHARED_LOAD_BREAKS: readonly Break[] = [
     name: 'cluster-loaded-beside-itself',
     promises: [8],
     why: 'a cluster refuses a second insert beside the first: partitions keep failing each other',
-    module: 'aggregator/load-range',
+    module: 'aggregator/load/load-range',
     find: 'wasSent || shared.oneAtATime !== undefined',
     replace: 'wasSent',
     provedBy: [
       {
-        test: 'aggregator/one-at-a-time.store.test.ts',
+        test: 'aggregator/load/one-at-a-time.store.test.ts',
         title: 'where a warehouse takes one insert at a time no two are sent beside each other',
       },
     ],
@@ -78,7 +78,7 @@ export const SHARED_LOAD_BREAKS: readonly Break[] = [
     replace: 'transport',
     provedBy: [
       {
-        test: 'aggregator/one-at-a-time.store.test.ts',
+        test: 'aggregator/load/one-at-a-time.store.test.ts',
         title: 'a block is not made whole by who has lost the insert gate',
       },
     ],

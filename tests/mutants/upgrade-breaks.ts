@@ -3,7 +3,7 @@ import type { Break } from './break.ts';
 const UPGRADE_TEST = 'tests/faults/upgrade/upgrade.sys.test.ts';
 const REFUSAL_TEST = 'tests/faults/upgrade/refused-data.sys.test.ts';
 const VIEW_TEST = 'tests/faults/upgrade/view-change.store.test.ts';
-const STANDSTILL_TEST = 'aggregator/stand-still.store.test.ts';
+const STANDSTILL_TEST = 'aggregator/load/pause-load.store.test.ts';
 /** The end of who ought to refuse, and does not, is waited for in vain. */
 const TAKEN = {
   test: REFUSAL_TEST,
@@ -17,7 +17,7 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     name: 'view-changed-while-pending',
     promises: [19],
     why: 'a block that the old view counted is sent again to hours that never saw its token',
-    module: 'aggregator/stand-still',
+    module: 'aggregator/load/pause-load',
     find: 'of await takeOverRanges(deps.pool, lease, lease.epoch)',
     replace: 'of []',
     provedBy: [
@@ -35,7 +35,7 @@ export const UPGRADE_BREAKS: readonly Break[] = [
     name: 'view-changed-beside-a-rival',
     promises: [19],
     why: 'another process loads while there is no view: its events are in no hour',
-    module: 'aggregator/stand-still',
+    module: 'aggregator/load/pause-load',
     find: 'if (!lease) throw new',
     replace: 'if (!lease) await work(); if (!lease) throw new',
     provedBy: [{ test: STANDSTILL_TEST, title: 'a view is not changed while another process loads' }],

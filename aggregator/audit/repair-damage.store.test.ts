@@ -1,0 +1,45 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openLoadStores } from '../../tests/support/load-stores.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { keepMending } from './repair-damage.ts';
+
+const WITHIN = { timeout: 20_000, interval: 20 };
+
+// Red when it is looked for once: an audit gives up after half a minute, and a disk may stay full longer.
+it('a repair of damaged parts is asked for until it is done, and again by the next start only', async () => {
+  const { pool, warehouse } = await openLoadStores();
+  let looks = 0;
+  const onLook = vi.fn();
+  const damaged: Warehouse = {
+    ...warehouse,
+    query: async <Row>() => {
+      looks++;
+      if (looks === 1) throw new Error('broken by the test');
+      return [{ table: 'events', name: 'broken-on-start_202611_1_1_0' }] as Row[];
+    },
+  };
+  const start = () => {
+    const mending = keepMending(pool, damaged, { log: pino({ level: 'silent' }), onLook, everyMs: 20 });
+    onTestFinished(() => mending.close());
+  };
+  // Whoever reads strongly waits for it: by then the repair is asked for.
+  onLook.mockImplementation(async () => expect.soft(await states()).not.toEqual([]));
+  start();
+  const states = async () =>
+    (await pool.query('SELECT state, repair FROM audit_runs ORDER BY asked_at')).rows as Array<{
+      state: string;
+      repair: boolean;
+    }>;
+  await expect.poll(states, WITHIN).toEqual([{ state: 'asked', repair: true }]);
+  await pool.query("UPDATE audit_runs SET state = 'failed'");
+  await expect.poll(states, WITHIN).toEqual([{ state: 'asked', repair: true }]);
+  await pool.query("UPDATE audit_runs SET state = 'done'");
+  const before = looks;
+  await expect.poll(() => looks, WITHIN).toBeGreaterThan(before + 2);
+  expect(await states()).toEqual([{ state: 'done', repair: true }]);
+  expect(onLook).toHaveBeenCalled();
+  expect(onLook).toHaveBeenCalled();
+  start();
+  await expect.poll(states, WITHIN).toEqual(['done', 'asked'].map((state) => ({ state, repair: true })));
+});

@@ -1,0 +1,64 @@
+import type { EventLogReader } from '../../infra/ports/event-log.ts';
+import { addFrame, type Block, emptyBlock } from './block.ts';
+
+/** Gathers the next block from a partition's log. Holds one block at most. */
+export interface Gatherer {
+  /** Adds what is durable until the block is full. Throws what reading a frame throws. */
+  extend(): Promise<void>;
+  isEmpty(): boolean;
+  isFull(): boolean;
+  /** Gives the block away and begins the next one behind it. */
+  take(): Block;
+  /** Behind what was taken. */
+  position(): number;
+}
+
+/** A block goes beyond them by one frame at most. */
+export interface BlockLimits {
+  rowsMax: number;
+  bytesMax: number;
+}
+
+/** Read at once; what a full block does not take is read again for the next. */
+const READ_BYTES_MAX = 4 * 1024 * 1024;
+
+export function createGatherer(
+  { reader, partition }: { reader: EventLogReader; partition: number },
+  from: number,
+  { rowsMax, bytesMax }: BlockLimits,
+): Gatherer {
+  let block = emptyBlock(from);
+  let bytes = 0;
+  let extending: Promise<void> | undefined;
+
+  const isFull = () => block.eventCount >= rowsMax || bytes >= bytesMax;
+
+  async function extend(): Promise<void> {
+    while (!isFull() && (await reader.durableEnd(partition)) > block.hi) {
+      const into = block;
+      for (const frame of await reader.read(partition, into.hi, READ_BYTES_MAX)) {
+        if (isFull()) return;
+        addFrame(into, frame, reader.logId);
+        bytes += frame.bytes.length;
+      }
+    }
+  }
+
+  return {
+    isFull,
+    isEmpty: () => block.hi === block.lo,
+    position: () => block.lo,
+    extend() {
+      extending ??= extend().finally(() => {
+        extending = undefined;
+      });
+      return extending;
+    },
+    take() {
+      const taken = block;
+      block = emptyBlock(taken.hi);
+      bytes = 0;
+      return taken;
+    },
+  };
+}

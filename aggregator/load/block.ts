@@ -1,0 +1,103 @@
+import { crc32 } from 'node:zlib';
+import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { decodeFrame, type Frame, type TouchedPair } from '../../schemas/stored/frame.ts';
+
+/** Whole frames of one partition that go into the warehouse as one insert. */
+export interface Block {
+  /** [lo, hi): positions of the log. */
+  lo: number;
+  hi: number;
+  eventCount: number;
+  frames: Frame[];
+  /** What stands between them and is none of ours. */
+  foreign: LogFrame[];
+  /** Of all its bytes, made of the frames' own checksums. */
+  checksum: number;
+  throughMs: number;
+}
+
+export function emptyBlock(lo: number): Block {
+  return { lo, hi: lo, eventCount: 0, frames: [], foreign: [], checksum: 0, throughMs: 0 };
+}
+
+/**
+ * Adds the next frame. Throws Fatal `frame_damaged`, `frame_version_unknown` or `frame_of_other_log`: nothing
+ * of ours may be passed over.
+ */
+export function addFrame(block: Block, logged: LogFrame, logId: Uint8Array): void {
+  const { position, next, bytes } = logged;
+  if (logged.foreign !== undefined) block.foreign.push(logged);
+  if (logged.foreign !== undefined || bytes.length === 0) {
+    block.hi = next;
+    return;
+  }
+  const frame = decodeFrame(bytes);
+  if (Buffer.compare(frame.logId, logId) !== 0) {
+    throw new Fatal('frame_of_other_log', `The frame at position ${position} belongs to another log.`);
+  }
+  block.frames.push(frame);
+  block.hi = next;
+  block.eventCount += frame.eventCount;
+  // Each frame's CRC stands in its header and was found true; over all of them it stands for all the bytes.
+  block.checksum = crc32(bytes.subarray(12, 16), block.checksum);
+  // Not the last one's: of several writers one may come late.
+  block.throughMs = Math.max(block.throughMs, frame.committedAtMs);
+}
+
+const READ_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * The very frames of a range that was frozen before. Throws Fatal `range_changed` when the log gives others.
+ */
+export async function readBlock(
+  reader: EventLogReader,
+  partition: number,
+  range: { lo: number; hi: number; checksum: number },
+): Promise<Block> {
+  const block = emptyBlock(range.lo);
+  while (block.hi < range.hi) {
+    const frames = await reader.read(partition, block.hi, READ_BYTES_MAX);
+    if (frames.length === 0) break;
+    for (const frame of frames) {
+      if (block.hi < range.hi) addFrame(block, frame, reader.logId);
+    }
+  }
+  if (block.hi !== range.hi || block.checksum !== range.checksum) {
+    throw new Fatal(
+      'range_changed',
+      `The log holds other bytes for [${range.lo}, ${range.hi}) than were frozen.`,
+    );
+  }
+  return block;
+}
+
+/** What each frame of the block has touched. */
+export function touchedBy({ frames }: Block): TouchedPair[][] {
+  return frames.map(({ touched }) => touched);
+}
+
+/** The block's lines without those whose numbers are given, ascending. */
+export function linesWithout({ frames }: Block, dropped: number[]): Buffer {
+  const lines = Buffer.concat(frames.map((frame) => frame.lines));
+  if (dropped.length === 0) return lines;
+  const kept: Buffer[] = [];
+  let next = 0;
+  splitLines(lines).forEach((line, number) => {
+    if (number === dropped[next]) next += 1;
+    else kept.push(line);
+  });
+  return Buffer.concat(kept);
+}
+
+/** Each with its line feed; the bytes are not copied. */
+export function splitLines(lines: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf(10, from);
+    const to = end < 0 ? lines.length : end + 1;
+    found.push(lines.subarray(from, to));
+    from = to;
+  }
+  return found;
+}

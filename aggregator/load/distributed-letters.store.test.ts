@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { alarms, events } from '../aggregator-under-test.ts';
+import { counted, openSharedLoad, PATIENCE } from './distributed-load-under-test.ts';
+
+const MIB = 1024 * 1024;
+
+// Red when all of a block goes out as one batch: the topic of the dead letters refuses it again and again.
+test('records of others that fill a block are set aside in pieces, and the partition goes on', async () => {
+  const opened = await openSharedLoad();
+  for (let record = 0; record < 10; record++) await opened.topic.putForeign(0, String(record).repeat(MIB));
+  await opened.put(0, events(0, 3));
+  opened.load('one');
+  await counted(opened, 3, PATIENCE);
+  const letters = await opened.topic.letters();
+  expect(letters.map(({ value }) => [value[0], value.length])).toEqual(
+    Array.from({ length: 10 }, (_, record) => [String(record), MIB]),
+  );
+  expect(await alarms(opened.stores)).toEqual([]);
+});
+
+// Red when it is sent whole: what tells where it stood and why is too much for the topic then.
+test('of a record too large for a dead letter the beginning is set aside, with its size', async () => {
+  const opened = await openSharedLoad();
+  const size = 8 * MIB - 100;
+  await opened.topic.putForeign(0, 'x'.repeat(size));
+  await opened.put(0, events(0, 3));
+  opened.load('one');
+  await counted(opened, 3, PATIENCE);
+  const [letter] = await opened.topic.letters();
+  expect(letter?.headers.reason).toMatch(new RegExp(`begin.*${size} bytes`));
+  expect(letter?.value).toMatch(/^x+$/);
+  expect(letter?.value.length).toBeLessThan(4 * MIB);
+});

@@ -1,0 +1,65 @@
+import { expect, vi } from 'vitest';
+import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { frameOf, type LoggedEvent, partitionOfEvent } from '../../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import type { KafkaLog } from '../../infra/kafka/kafka-log.ts';
+import { type KafkaUnderTest, kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
+import type { AggregatorOptions } from '../aggregator-options.ts';
+import { exactly, start } from '../aggregator-under-test.ts';
+import { ensureEventIds } from '../store/event-ids.ts';
+
+export const PARTITIONS = 2;
+/** Forty years: events of tests were created on a fixed day, and ids that are too old are removed. */
+const KEPT_HOURS = 350_000;
+/** For what comes within a few seconds, however busy the machine. */
+export const SOON = { timeout: 15_000, interval: 50 };
+/** For a partition that changes hands. */
+export const PATIENCE = { timeout: 40_000, interval: 50 };
+
+export type SharedLoadUnderTest = Awaited<ReturnType<typeof openSharedLoad>>;
+
+/** A topic of one's own, and everything behind it. */
+export async function openSharedLoad(given?: { stores: LoadStores; topic: KafkaUnderTest }) {
+  const stores = given?.stores ?? (await openLoadStores());
+  await ensureEventIds(stores.warehouse, KEPT_HOURS);
+  const topic = given?.topic ?? (await kafkaUnderTest(stores.pool, { partitions: PARTITIONS }));
+  const kafka = await topic.open();
+  return {
+    stores,
+    topic,
+    kafka,
+    load: (owner: string, log: KafkaLog = kafka, options: Partial<AggregatorOptions> = {}) =>
+      start(stores, { reader: log.reader, shared: { deadLetters: log.deadLetters } }, { owner, ...options }),
+    put: async (partition: number, given: LoggedEvent[], recheck: number[] = [], atMs = TEST_NOW_MS) => {
+      const frame = frameOf(kafka.logId, given, atMs, recheck);
+      expect(await kafka.writer(partition).append(frame)).toMatchObject({ status: 'durable' });
+    },
+  };
+}
+
+/** Each event into its own partition. */
+export async function putAll(
+  { put }: SharedLoadUnderTest,
+  given: LoggedEvent[],
+  atMs?: number,
+): Promise<void> {
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const own = given.filter(({ id }) => partitionOfEvent(id, PARTITIONS) === partition);
+    if (own.length > 0) await put(partition, own, [], atMs);
+  }
+}
+
+export async function counted(
+  { stores }: SharedLoadUnderTest,
+  count: number,
+  patience = SOON,
+): Promise<void> {
+  await vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), patience);
+}
+
+export async function owners({ stores }: SharedLoadUnderTest): Promise<string[]> {
+  const { rows } = await stores.pool.query<{ owner: string }>(
+    'SELECT owner FROM partition_leases WHERE expires_at > now() AND partition >= 0 ORDER BY partition',
+  );
+  return rows.map(({ owner }) => owner);
+}

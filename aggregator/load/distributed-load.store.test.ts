@@ -1,0 +1,207 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { frameOf } from '../../tests/support/load-frames.ts';
+import { openLoadStores } from '../../tests/support/load-stores.ts';
+import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { alarms, events, exactly, start } from '../aggregator-under-test.ts';
+import {
+  counted,
+  openSharedLoad,
+  owners,
+  PARTITIONS,
+  PATIENCE,
+  putAll,
+  SOON,
+} from './distributed-load-under-test.ts';
+import { createStandstill } from './pause-load.ts';
+import { freezeRange } from '../store/ranges.ts';
+
+test('two share the partitions, each event is counted once, and one goes on for both', async () => {
+  const opened = await openSharedLoad();
+  const first = opened.load('one');
+  await putAll(opened, events(0, 100));
+  await counted(opened, 100, PATIENCE);
+  expect(await owners(opened)).toEqual(['one', 'one']);
+  opened.load('two', await opened.topic.open());
+  await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
+  await putAll(opened, events(100, 200));
+  await counted(opened, 200, PATIENCE);
+  await first.close();
+  await putAll(opened, events(200, 300));
+  await counted(opened, 300, PATIENCE);
+});
+
+// Red when flagged events are not looked up, when a lookup drops what is new.
+// Red when a new release waits for those of the one before, which load on until it is ready.
+test('a view is changed while others load: they give up the partitions meanwhile, and load on', async () => {
+  const opened = await openSharedLoad();
+  const { stores, kafka } = opened;
+  opened.load('one');
+  await putAll(opened, events(0, 50));
+  await counted(opened, 50, PATIENCE);
+  const { reader, deadLetters } = kafka;
+  const log = pino({ level: 'silent' });
+  const load = { ...stores, reader, clock: systemClock, log, shared: { deadLetters } };
+  await createStandstill(load, { owner: 'two' })(async () => {
+    expect(await owners(opened)).toEqual(['two', 'two']);
+  });
+  await putAll(opened, events(50, 80));
+  await counted(opened, 80, PATIENCE);
+  expect(await owners(opened)).toEqual(['one', 'one']);
+});
+
+test('a flagged event that is stored is left out, and one that is new is counted', async () => {
+  const opened = await openSharedLoad();
+  // So that it has forgotten most of what it saw.
+  opened.load('one', opened.kafka, { generationMax: 2 });
+  await opened.put(0, events(0, 20));
+  await counted(opened, 20);
+  await opened.put(0, events(1, 25), [...Array(24).keys()]);
+  await counted(opened, 25);
+  expect(await alarms(opened.stores)).toEqual([]);
+});
+
+test('a record of others goes to the dead letters with the reason, and the partition goes on', async () => {
+  const opened = await openSharedLoad();
+  opened.load('one');
+  await opened.topic.putForeign(0, 'hello');
+  await opened.put(0, events(0, 3));
+  await counted(opened, 3);
+  const [letter] = await opened.topic.letters();
+  expect(letter).toMatchObject({ value: 'hello', headers: { partition: '0', offset: '1' } });
+  expect(letter?.headers.reason).toMatch(/begin/);
+  expect(await alarms(opened.stores)).toEqual([]);
+});
+
+// Red when a frame of a later release is passed over or taken for somebody else's.
+test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
+  const opened = await openSharedLoad();
+  opened.load('one');
+  const frame = Buffer.concat(frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS));
+  frame.writeUInt16LE(2, 4);
+  await opened.kafka.writer(0).append([frame]);
+  await opened.put(0, events(51, 52));
+  await opened.put(1, events(0, 3));
+  await counted(opened, 3);
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_version_unknown'), SOON);
+});
+
+test('a frame of another log stops its partition', async () => {
+  const opened = await openSharedLoad();
+  opened.load('one');
+  await opened.kafka.writer(0).append(frameOf(Buffer.alloc(16, 3), events(0, 1), TEST_NOW_MS));
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), SOON);
+});
+
+// Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
+test('a topic that was made anew is told from the one that was loaded, whatever stands there', async () => {
+  const opened = await openSharedLoad();
+  const loading = opened.load('one');
+  await opened.put(0, events(0, 3));
+  await counted(opened, 3);
+  await loading.close();
+  const { admin } = opened.topic.client;
+  const { topic } = opened.topic.settings;
+  await admin.deleteTopics({ topics: [topic] });
+  await delay(500);
+  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
+  await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
+  for (let record = 0; record < 5; record++) await opened.topic.putForeign(0, 'new');
+  opened.load('two', await opened.topic.open());
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_recreated'), SOON);
+  expect(await opened.stores.counted()).toEqual(exactly(3));
+});
+
+// Red when reading goes on silently where the log begins now.
+test('what Kafka gave up before it was loaded is named, and not passed over', async () => {
+  const opened = await openSharedLoad();
+  await opened.put(0, events(0, 3));
+  await opened.put(0, events(3, 6));
+  const { topic } = opened.topic.settings;
+  await opened.topic.client.admin.fetchTopicOffsets(topic);
+  await opened.topic.client.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] });
+  opened.load('one');
+  await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('log_trimmed'), SOON);
+  expect((await opened.stores.counted()).rows).toBe(0);
+});
+
+// Red when what is gone is asked for though it was never ours. What is left of it is looked at: were it a
+// frame of another log of ours, it could not be passed over.
+test('a topic that others used before, and that gave up what they wrote, is loaded', async () => {
+  const stores = await openLoadStores();
+  const topic = await kafkaUnderTest(stores.pool, { partitions: PARTITIONS });
+  const { settings, client } = topic;
+  const configEntries = [{ name: 'max.message.bytes', value: '8388608' }];
+  const made = { topic: settings.topic, numPartitions: PARTITIONS, configEntries };
+  await client.admin.createTopics({ topics: [made] });
+  for (const value of ['a', 'b', 'c']) await topic.putForeign(0, value);
+  await client.admin.fetchTopicOffsets(settings.topic);
+  const partitions = [{ partition: 0, offset: '2' }];
+  await client.admin.deleteTopicRecords({ topic: settings.topic, partitions });
+  const opened = await openSharedLoad({ stores, topic });
+  opened.load('one');
+  await putAll(opened, events(0, 20));
+  await counted(opened, 20, PATIENCE);
+  expect(await alarms(stores)).toEqual([]);
+  expect((await topic.letters()).map(({ value }) => value)).toEqual(['c']);
+});
+
+/** A pool on which nobody marks a range as loaded until that is allowed. */
+function withoutMarks(pool: Pool) {
+  let allow: () => void = () => undefined;
+  let held = 0;
+  const allowed = new Promise<void>((resolve) => {
+    allow = resolve;
+  });
+  const query = async (text: string, values: unknown[]) => {
+    if (text.includes(`SET state = 'loaded'`)) {
+      held++;
+      await allowed;
+    }
+    return await pool.query(text, values);
+  };
+  const stuck = { query, connect: pool.connect.bind(pool) } as unknown as Pool;
+  return { pool: stuck, held: () => held, allow: () => allow() };
+}
+
+// Red when a range that is sent again has a token of its own.
+test('who stood still behind his insert finds another in his place; each event counts once', async () => {
+  const opened = await openSharedLoad();
+  const { stores, kafka, put } = opened;
+  const slow = withoutMarks(stores.pool);
+  onTestFinished(slow.allow);
+  const shared = { deadLetters: kafka.deadLetters };
+  start(stores, { pool: slow.pool, reader: kafka.reader, shared }, { owner: 'one' });
+  await put(0, events(0, 3));
+  await expect.poll(slow.held, SOON).toBe(1);
+  // Of two with one name the later has the partition at once, as after the lease.
+  const other = opened.load('one', await opened.topic.open());
+  await counted(opened, 3, PATIENCE);
+  await put(0, events(3, 6));
+  await counted(opened, 6, PATIENCE);
+  slow.allow();
+  await other.close();
+  await put(0, events(6, 9));
+  await counted(opened, 9, PATIENCE);
+});
+
+// Red when a freeze does not ask for the epoch.
+test('who has lost his lease freezes nothing any more', async () => {
+  const { stores, kafka, load, put, ...rest } = await openSharedLoad();
+  const opened = { stores, kafka, load, put, ...rest };
+  load('one');
+  await put(0, events(0, 3));
+  await counted(opened, 3);
+  const logId = Buffer.from(kafka.logId).toString('hex');
+  const { rows } = await stores.pool.query<{ epoch: number; hi: number }>(
+    `SELECT max(leases.epoch) AS epoch, max(hi) AS hi
+     FROM partition_leases AS leases JOIN log_ranges USING (log_id, partition) WHERE partition = 0`,
+  );
+  const { epoch = 0, hi = 0 } = rows[0] ?? {};
+  const late = { logId, partition: 0, lo: hi, hi: hi + 1, epoch: epoch - 1, eventCount: 1, dropped: [] };
+  expect(await freezeRange(stores.pool, { ...late, checksum: 1, throughMs: 1 })).toBe(false);
+});

@@ -1,0 +1,51 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { base32 } from '../../schemas/primitives/ids.ts';
+import type { Block } from './block.ts';
+import type { RecentIds } from './recent-ids.ts';
+import { storedIds } from '../store/event-ids.ts';
+
+const ID_BYTES = 16;
+
+/**
+ * Numbers of the lines to leave out: those that were seen before, and of the doubtful ones those whose event
+ * is stored. Everything of the partition before this block is stored by now, so that nothing is missed
+ * between.
+ */
+export async function withKnownIds(
+  warehouse: Pick<Warehouse, 'query'>,
+  block: Block,
+  seen: readonly number[],
+  recentIds: Pick<RecentIds, 'mayHaveForgotten'>,
+): Promise<number[]> {
+  const doubtful = doubtfulIds(block, recentIds);
+  if (doubtful.size === 0) return [...seen];
+  const known = new Set(seen);
+  const asked = [...doubtful].filter(([number]) => !known.has(number));
+  const stored = await storedIds(
+    warehouse,
+    asked.map(([, id]) => id),
+  );
+  for (const [number, id] of asked) if (stored.has(id)) known.add(number);
+  return [...known].sort((a, b) => a - b);
+}
+
+/**
+ * Ids by their number in the block, of events that are flagged and of frames that come too late for the
+ * filter: one that hung in a connection for minutes is the first of two, so that nobody has flagged it.
+ */
+function doubtfulIds(
+  { frames }: Block,
+  { mayHaveForgotten }: Pick<RecentIds, 'mayHaveForgotten'>,
+): Map<number, string> {
+  const doubtful = new Map<number, string>();
+  let first = 0;
+  for (const { records, recheck, eventCount, committedAtMs } of frames) {
+    for (const event of mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck) {
+      const at = event * RECORD_BYTES;
+      doubtful.set(first + event, `use_${base32(records.subarray(at, at + ID_BYTES))}`);
+    }
+    first += eventCount;
+  }
+  return doubtful;
+}

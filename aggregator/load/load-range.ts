@@ -1,0 +1,177 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts';
+import type { EventBlock, Warehouse } from '../../infra/ports/warehouse.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { Poison, Transient } from '../../schemas/failures.ts';
+import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
+import { type Piece, piecesOf } from './block-pieces.ts';
+import { throughInsertGate } from './insert-lock.ts';
+import type { Lease } from './lease.ts';
+import type { AggregatorMetrics } from '../metrics.ts';
+import { findRefusedLines } from './rejected-lines.ts';
+import { keepRefusedLines } from '../store/quarantine.ts';
+import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
+import { untilNoInsertRuns } from '../store/running-inserts.ts';
+import type { Turns } from './mutex.ts';
+
+export interface LoadDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  reader: EventLogReader;
+  clock: Clock;
+  log: Logger;
+  metrics: AggregatorMetrics;
+  /** Of a log whose partitions are loaded beside each other. */
+  shared?: SharedLoad;
+}
+
+export interface SharedLoad {
+  deadLetters: DeadLetters;
+  /**
+   * Of a warehouse that takes one insert at a time: those of this process wait for each other here, so that
+   * they wait for those of others with one connection.
+   */
+  oneAtATime?: Turns;
+  /** Of a process: the locks for which its partitions wait with one connection, not with one each. */
+  entering?: Turns;
+  settling?: Turns;
+}
+
+/** Longer than any insert takes on a busy disk, shorter than a lease. */
+const INSERT_TIMEOUT_MS = 20_000;
+/** With less time left on the lease an insert is not begun. */
+const INSERT_TIME_MIN_MS = 1_000;
+
+/**
+ * Freezes the block and loads it. Whatever fails in between is taken up by {@link resumeRange}. Gives what is
+ * then to be settled.
+ */
+export async function loadBlock(
+  deps: LoadDeps,
+  lease: Lease,
+  block: Block,
+  dropped: number[],
+): Promise<Range> {
+  const { logId, partition, epoch } = lease;
+  const { lo, hi, eventCount, checksum, throughMs } = block;
+  const range: Range = { logId, partition, epoch, lo, hi, eventCount, dropped, checksum, throughMs };
+  if (!(await freezeRange(deps.pool, range))) throw fenced();
+  await insertRange(deps, { lease, range, wasSent: false }, block);
+  await finishRange(deps, range);
+  return range;
+}
+
+/**
+ * Goes on with a range that was frozen before. Its bytes are read again and its own drop list is used, never
+ * the filter: what is sent again must be the same bytes, or one of the warehouse's tables would miss rows.
+ * Gives the block, to be settled.
+ */
+export async function resumeRange(deps: LoadDeps, lease: Lease, range: UnsettledRange): Promise<Block> {
+  const block = await readBlock(deps.reader, range.partition, range);
+  if (range.state === 'loaded') return block;
+  await insertRange(deps, { lease, range, wasSent: true }, block);
+  await finishRange(deps, range);
+  return block;
+}
+
+/** Marked only when the rows are on disk: a crash before leaves the range pending, and it is sent again. */
+async function finishRange({ pool, metrics }: LoadDeps, range: Range): Promise<void> {
+  if (!(await markLoaded(pool, range))) throw fenced();
+  metrics.loaded(range.partition, range.eventCount, range.hi);
+}
+
+interface Sending {
+  lease: Lease;
+  range: Range;
+  /** Whether an earlier sending may have been cut off in the middle. */
+  wasSent: boolean;
+}
+
+async function insertRange(deps: LoadDeps, sending: Sending, block: Block): Promise<void> {
+  const { range } = sending;
+  try {
+    await insertPieces(deps, sending, piecesOf(block, range.dropped));
+  } catch (error) {
+    if (!(error instanceof Poison)) throw error;
+    // Pieces that are stored already hold none of the lines that are refused: they stay as they are.
+    const dropped = await quarantine(deps, range, block, error);
+    await insertPieces(deps, sending, piecesOf(block, dropped));
+  }
+}
+
+async function insertPieces(deps: LoadDeps, sending: Sending, pieces: Piece[]): Promise<void> {
+  for (const piece of pieces) await insertPiece(deps, sending, piece);
+}
+
+async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Promise<void> {
+  if (piece.lines.length === 0) return;
+  const { logId } = sending.range;
+  const { wasSent } = sending;
+  const { pool, warehouse, shared } = deps;
+  const insert = async (mayWrite?: () => Promise<void>) => {
+    if (wasSent) await untilNoInsertRuns(warehouse);
+    await insertNow(deps, sending, { ...piece, ...(mayWrite ? { mayWrite } : {}) });
+  };
+  if (!shared) return await insert();
+  const alone = wasSent || shared.oneAtATime !== undefined;
+  const { entering } = shared;
+  const enter = () => throughInsertGate(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
+  await (shared.oneAtATime ? shared.oneAtATime(enter) : enter());
+}
+
+async function insertNow(
+  { warehouse, clock, metrics }: LoadDeps,
+  { lease, range, wasSent }: Sending,
+  { name, lines, mayWrite }: Piece & Pick<EventBlock, 'mayWrite'>,
+): Promise<void> {
+  const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
+  const startedAtMs = clock.monotonicMs();
+  await warehouse.insertEvents({
+    ...{ token: tokenOf(range) + name, lines, timeoutMs, wasSent },
+    ...(mayWrite ? { mayWrite } : {}),
+  });
+  metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, lines.length);
+}
+
+function tokenOf({ logId, partition, lo, hi }: Range): string {
+  return `${logId}-${partition}-${lo}-${hi}`;
+}
+
+/**
+ * Sets the unreadable lines aside and gives all that the range leaves out. Nothing of the block was stored
+ * yet.
+ */
+async function quarantine(
+  { pool, warehouse, log, metrics }: LoadDeps,
+  range: Range,
+  block: Block,
+  cause: Poison,
+) {
+  const lines = splitLines(linesWithout(block, []));
+  const left = lines.flatMap((body, line) => (range.dropped.includes(line) ? [] : [{ line, body }]));
+  const indexes = await findRefusedLines(
+    warehouse,
+    left.map(({ body }) => body),
+  );
+  const refused = indexes.flatMap((index) => left[index] ?? []);
+  if (refused.length === 0) {
+    throw new Transient('block_refused', 'ClickHouse refuses a block, but none of its lines.', { cause });
+  }
+  const dropped = [...range.dropped, ...refused.map(({ line }) => line)].sort((a, b) => a - b);
+  await inTransaction(pool, async (client) => {
+    await keepRefusedLines(client, range, refused, cause.code);
+    if (!(await dropLines(client, range, dropped))) throw fenced();
+  });
+  metrics.quarantined(refused.length);
+  log.error(
+    { lo: range.lo, lines: refused.length },
+    'ClickHouse cannot read these lines: they are set aside',
+  );
+  return dropped;
+}
+
+function fenced(): Transient {
+  return new Transient('lease_lost', 'Another process has taken over the partition.');
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { Transient } from '../../schemas/failures.ts';
+import {
+  alarms,
+  createEnd,
+  type End,
+  events,
+  exactly,
+  isSettled,
+  ranges,
+  settledUpTo,
+  start,
+  WAIT,
+  withInsert,
+} from '../aggregator-under-test.ts';
+import type { AggregatorDeps } from '../start-aggregator.ts';
+
+const VIEW = 'metergate.usage_hourly_view';
+
+describe('the load', () => {
+  it('counts what was on the log before and what comes then', async () => {
+    const stores = await openLoadStores();
+    await stores.append(events(0, 50));
+    start(stores);
+    const end = await stores.append(events(50, 90));
+    await settledUpTo(stores, end);
+    expect(await stores.counted()).toEqual(exactly(90));
+  });
+
+  it('takes up to a block at a time', async () => {
+    const stores = await openLoadStores();
+    start(stores, {}, { rowsMax: 25 });
+    for (let at = 0; at < 10; at++) await stores.append(events(at * 10, at * 10 + 10));
+    await settledUpTo(stores, await stores.reader.durableEnd(0));
+    expect(await stores.counted()).toEqual(exactly(100));
+    expect((await ranges(stores)).length).toBeGreaterThan(1);
+  });
+
+  it('gathers under load, and loads at once when a reader waits', async () => {
+    const stores = await openLoadStores();
+    start(stores, {}, { lingerMs: 3_600_000, readerLingerMs: 1 });
+    await settledUpTo(stores, await stores.append(events(0, 10)));
+    const end = await stores.append(events(10, 20));
+    const early = await poll(() => isSettled(stores, end), { timeoutMs: 200, everyMs: 20 });
+    expect(early).toBeUndefined();
+    // Again and again, as readers do: the first may come before the listener's session.
+    await vi.waitFor(async () => {
+      await stores.pool.query("SELECT pg_notify($1, '')", [CHANNELS.readerWaits]);
+      expect(await isSettled(stores, end)).toBe(true);
+    }, WAIT);
+  });
+
+  it('stands still while the disk is nearly full', async () => {
+    const stores = await openLoadStores();
+    let low = true;
+    start(stores, { disk: { isLow: () => low } });
+    const end = await stores.append(events(0, 10));
+    const early = await poll(() => isSettled(stores, end), { timeoutMs: 200, everyMs: 20 });
+    expect(early).toBeUndefined();
+    low = false;
+    await settledUpTo(stores, end);
+  });
+
+  it('goes on after the warehouse was away, and says so meanwhile', async () => {
+    const stores = await openLoadStores();
+    let away = true;
+    start(stores, {
+      warehouse: withInsert(stores, async (insert) => {
+        if (away) throw new Transient('warehouse_unavailable', 'away');
+        await insert();
+      }),
+    });
+    const end = await stores.append(events(0, 10));
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual(['warehouse_unavailable']), WAIT);
+    away = false;
+    await settledUpTo(stores, end);
+    await vi.waitFor(async () => expect(await alarms(stores)).toEqual([]), WAIT);
+    expect(await stores.counted()).toEqual(exactly(10));
+  });
+});
+
+/**
+ * A process that ends at some point: its next step never comes. The one that follows counts exactly, and what
+ * the first one still does when it wakes up changes nothing.
+ *
+ * Red when, by point: a range is marked before its insert; a retry gets a new token, or a range is not
+ * frozen; the filter is applied to a retry; settling does not ask for the epoch.
+ */
+const ends: Array<[point: string, (stores: LoadStores, end: End) => Partial<AggregatorDeps>]> = [
+  ['before the insert', (stores, end) => ({ warehouse: withInsert(stores, () => end.here()) })],
+  [
+    'after the insert, before the mark',
+    (stores, end) => ({ warehouse: withInsert(stores, (insert) => insert().then(end.here)) }),
+  ],
+  [
+    'in the middle of the insert, with the events stored and the hours not',
+    (stores, end) => ({
+      warehouse: withInsert(stores, async (insert) => {
+        await stores.rows(`DETACH TABLE ${VIEW}`);
+        await insert();
+        await stores.rows(`ATTACH TABLE ${VIEW}`);
+        await end.here();
+      }),
+    }),
+  ],
+  [
+    'in the middle of the insert, with its token noted and its part gone',
+    (stores, end) => ({
+      warehouse: withInsert(stores, async (insert) => {
+        await insert();
+        await stores.rows('ALTER TABLE metergate.events DELETE WHERE true SETTINGS mutations_sync = 1');
+        await end.here();
+      }),
+    }),
+  ],
+  [
+    'after the mark, before it is settled',
+    ({ pool }, end) => {
+      const faulty = { query: pool.query.bind(pool), connect: () => end.here().then(() => pool.connect()) };
+      return { pool: faulty as unknown as AggregatorDeps['pool'] };
+    },
+  ],
+];
+
+describe('a process that ends', () => {
+  it.each(ends)('%s is followed by one that counts every event once', async (_, faults) => {
+    const stores = await openLoadStores();
+    await stores.append(events(0, 30));
+    const end = createEnd();
+    const first = start(stores, faults(stores, end));
+    // Also when the test fails before: closing would wait for it.
+    onTestFinished(end.release);
+    await end.reached;
+    start(stores);
+    const settled = await stores.append(events(30, 50));
+    await settledUpTo(stores, settled);
+    expect(await stores.counted()).toEqual(exactly(50));
+    const before = await ranges(stores);
+    expect(before.map(({ dropped }) => dropped)).toEqual([[], []]);
+    const closed = first.close();
+    end.release();
+    await closed;
+    expect(await stores.counted()).toEqual(exactly(50));
+    expect(await ranges(stores)).toEqual(before);
+  });
+});

@@ -1,0 +1,114 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { expect, it, onTestFinished } from 'vitest';
+import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { frameOf, type LoggedEvent } from '../../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { events, exactly, ranges, withInsert } from '../aggregator-under-test.ts';
+import { addFrame, emptyBlock } from './block.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
+import { createAggregatorMetrics } from '../metrics.ts';
+import { freezeRange } from '../store/ranges.ts';
+import { createTurns } from './mutex.ts';
+
+/** An aggregator of a log that several load. */
+function aggregatorOf(stores: LoadStores, given: Partial<SharedLoad> = {}): LoadDeps {
+  const log = pino({ level: 'silent' });
+  const metrics = createAggregatorMetrics(new Registry());
+  const shared = { deadLetters: { put: async () => undefined }, ...given };
+  return { ...stores, clock: systemClock, log, metrics, shared };
+}
+
+async function leaseOf(deps: LoadDeps, partition: number): Promise<Lease> {
+  const logId = Buffer.from(deps.reader.logId).toString('hex');
+  const lease = await takeLease(deps, { logId, partition }, { owner: 'a', leaseMs: 30_000 });
+  if (!lease) throw new Error('somebody else has it');
+  onTestFinished(() => lease.end());
+  return lease;
+}
+
+function blockOf({ reader }: LoadStores, given: LoggedEvent[]) {
+  const block = emptyBlock(0);
+  const bytes = Buffer.concat(frameOf(reader.logId, given, TEST_NOW_MS));
+  addFrame(block, { position: 0, next: 1, bytes }, reader.logId);
+  return block;
+}
+
+// Red when partitions are inserted beside each other into a cluster, which refuses the second at once.
+it('where a warehouse takes one insert at a time no two are sent beside each other', async () => {
+  const stores = await openLoadStores();
+  let [running, most] = [0, 0];
+  const warehouse = withInsert(stores, async (insert) => {
+    most = Math.max(most, ++running);
+    // For another one that does not wait.
+    await poll(async () => (running > 1 ? true : undefined), { timeoutMs: 300, everyMs: 10 });
+    await insert().finally(() => running--);
+  });
+  const process = () => ({ ...aggregatorOf(stores, { oneAtATime: createTurns() }), warehouse });
+  const [one, two] = [process(), process()];
+  const load = async (deps: LoadDeps, partition: number) => {
+    const given = events(partition * 10, partition * 10 + 10);
+    await loadBlock(deps, await leaseOf(deps, partition), blockOf(stores, given), []);
+  };
+  await Promise.all([load(one, 0), load(one, 1), load(two, 2), load(two, 3)]);
+  expect(most).toBe(1);
+  expect(await stores.counted()).toEqual(exactly(40));
+});
+
+// Red when who makes a block whole does not look whether he is still alone.
+it('a block is not made whole by who has lost the insert gate', async () => {
+  const stores = await openLoadStores();
+  const end = await stores.append(events(0, 10));
+  const loseHours = async (insert: () => Promise<void>) => {
+    await insert();
+    await stores.rows('ALTER TABLE metergate.usage_hourly DELETE WHERE true SETTINGS mutations_sync = 1');
+    await putOutFirst(stores)(insert);
+  };
+  const deps = { ...aggregatorOf(stores), warehouse: withInsert(stores, loseHours) };
+  const lease = await leaseOf(deps, 0);
+  const { checksum, eventCount, throughMs } = await readWhole(stores, end);
+  const { logId, partition, epoch } = lease;
+  const range = { logId, partition, epoch, lo: 0, hi: end, checksum, eventCount, throughMs, dropped: [] };
+  expect(await freezeRange(stores.pool, range)).toBe(true);
+  await expect(resumeRange(deps, lease, { ...range, state: 'pending' })).rejects.toMatchObject({
+    name: 'Transient',
+    code: 'insert_gate_lost',
+  });
+  expect((await stores.counted()).hourlyEvents).toBe(0);
+  // Whoever comes next does.
+  await resumeRange(aggregatorOf(stores), lease, { ...range, state: 'pending' });
+  expect(await stores.counted()).toEqual(exactly(10));
+});
+
+// Red when a range is marked loaded though another may have made hours anew between its events and its hours.
+it('an insert that lost the insert gate leaves its range to be made whole', async () => {
+  const stores = await openLoadStores();
+  const deps = { ...aggregatorOf(stores), warehouse: withInsert(stores, putOutFirst(stores)) };
+  const lease = await leaseOf(deps, 0);
+  await expect(loadBlock(deps, lease, blockOf(stores, events(0, 10)), [])).rejects.toMatchObject({
+    name: 'Transient',
+    code: 'insert_gate_lost',
+  });
+  expect((await ranges(stores)).map(({ state }) => state)).toEqual(['pending']);
+});
+
+function putOutFirst({ pool }: LoadStores) {
+  return async (insert: () => Promise<void>) => {
+    await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks
+       WHERE locktype = 'advisory'
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    await insert();
+  };
+}
+
+async function readWhole({ reader }: LoadStores, end: number) {
+  const block = emptyBlock(0);
+  for (const frame of await reader.read(0, 0, 1_000_000)) addFrame(block, frame, reader.logId);
+  expect(block.hi).toBe(end);
+  return block;
+}

@@ -1,0 +1,81 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { createWakeup } from '../../infra/platform/wakeup.ts';
+import { WHOLE_LOG } from '../store/leases.ts';
+import { removeMember, renewMember, type Sharing } from '../store/load-members.ts';
+
+/** Which partitions this process should load. The leases decide who may: this only keeps the peace. */
+export interface Share {
+  mayHold(partition: number): boolean;
+  close(): Promise<void>;
+}
+
+/** Of a log that one process loads. */
+export const WHOLE_SHARE: Share = { mayHold: () => true, close: async () => undefined };
+
+export interface ShareDeps {
+  pool: Pool;
+  log: Logger;
+}
+
+export interface ShareOptions {
+  logId: string;
+  owner: string;
+  partitions: number;
+  /** Of a partition's lease. */
+  leaseMs: number;
+}
+
+const EVERY_MS = 1_000;
+/** A member that does not say so for as long no longer counts; its leases run out by themselves. */
+const LIVES_MS = 5_000;
+
+export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions): Share {
+  const { logId, owner, partitions, leaseMs } = options;
+  const end = createWakeup();
+  let mine: ReadonlySet<number> = new Set();
+  let isClosing = false;
+
+  async function keepSharing(): Promise<void> {
+    while (!isClosing) {
+      try {
+        const sharing = await renewMember(pool, { logId, owner, livesMs: LIVES_MS, leaseMs });
+        mine = fairShare(sharing, owner, partitions);
+      } catch (err) {
+        log.debug({ err }, 'cannot see who shares the partitions');
+      }
+      await end.wait(EVERY_MS);
+    }
+    await removeMember(pool, logId, owner).catch((err: unknown) =>
+      log.debug({ err }, 'a member is left to run out'),
+    );
+  }
+
+  const sharing = keepSharing();
+  return {
+    mayHold: (partition) => mine.has(partition),
+    async close() {
+      isClosing = true;
+      end.wake();
+      await sharing;
+    },
+  };
+}
+
+/**
+ * What it holds, as far as that is not more than its part, and what is free until the part is full. Each
+ * begins to look at another place, so that two newcomers do not go for the same ones. While somebody has the
+ * log as a whole, all of it is his.
+ */
+export function fairShare({ members, held }: Sharing, owner: string, partitions: number): Set<number> {
+  const part = Math.ceil(partitions / Math.max(1, members));
+  const owners = new Map(held.map((one) => [one.partition, one.owner]));
+  const whole = owners.get(WHOLE_LOG);
+  if (whole !== undefined) return new Set(whole === owner ? Array(partitions).keys() : []);
+  const isPartition = (number: number) => number >= 0;
+  const mine = [...owners].flatMap(([number, by]) => (by === owner && isPartition(number) ? [number] : []));
+  const from = [...owner].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7);
+  const all = Array.from({ length: partitions }, (_, at) => (from + at) % partitions);
+  const free = all.filter((partition) => !owners.has(partition));
+  return new Set([...mine, ...free].slice(0, part));
+}

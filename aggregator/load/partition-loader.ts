@@ -1,0 +1,133 @@
+import { asTransient } from '../../infra/postgres/unavailable.ts';
+import { createWakeup } from '../../infra/platform/wakeup.ts';
+import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
+import type { AggregatorOptions } from '../aggregator-options.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
+import { clearAlarms, raiseAlarm } from '../store/alarms.ts';
+import type { Place } from '../store/leases.ts';
+import { createTurns } from './mutex.ts';
+
+/** Keeps one partition of the log loading, for as long as it takes. */
+export interface PartitionLoader {
+  readonly place: Place;
+  /** Somebody waits for what is on the log. */
+  readerWaits(): void;
+  /**
+   * Runs `work` between two loads: nothing is pending, everything before the position is loaded and nothing
+   * behind it. Throws Transient `partition_not_standing` while this process does not hold the partition or it
+   * is stuck.
+   */
+  betweenLoads<T>(work: (standing: { lease: Lease; position: number }) => Promise<T>): Promise<T>;
+  /** Rejects when the process should end. */
+  readonly failed: Promise<never>;
+  /** Ends after the block that is being loaded. */
+  close(): Promise<void>;
+}
+
+const OTHER_OWNER_WAIT_MS = 1_000;
+/** A reader that waits cuts a pause short: after seconds of that the next one is the longest already. */
+const BACKOFF_MS = { first: 100, most: 2_000 };
+
+export function createPartitionLoader(
+  given: Omit<LoadLoopDeps, 'wakeup' | 'turns'>,
+  partition: number,
+  options: AggregatorOptions,
+): PartitionLoader {
+  const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createTurns() };
+  const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
+  const state: LoopState = { closing: false, readerWaits: false, standing: undefined, isStill: false };
+  const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first });
+  return {
+    place,
+    // Never resolves: an orderly end is no failure.
+    failed: kept.then(() => new Promise<never>(() => undefined)),
+    readerWaits() {
+      state.readerWaits = true;
+      deps.wakeup.wake();
+    },
+    betweenLoads: (work) =>
+      deps.turns(async () => {
+        if (!state.standing) {
+          throw new Transient('partition_not_standing', 'The partition is not held, or stuck.');
+        }
+        state.isStill = true;
+        try {
+          return await work(state.standing);
+        } finally {
+          state.isStill = false;
+        }
+      }),
+    async close() {
+      state.closing = true;
+      deps.wakeup.wake();
+      await kept.catch(() => undefined);
+    },
+  };
+}
+
+interface Loading {
+  deps: LoadLoopDeps;
+  options: AggregatorOptions;
+  place: Place;
+  state: LoopState;
+  backoffMs: number;
+}
+
+async function keepLoading(loading: Loading): Promise<void> {
+  const { state, deps } = loading;
+  while (!state.closing) {
+    try {
+      if (!(await loadOnce(loading))) await deps.wakeup.wait(OTHER_OWNER_WAIT_MS);
+    } catch (error) {
+      await tell(loading, expected(error));
+      await deps.wakeup.wait(loading.backoffMs);
+      loading.backoffMs = Math.min(loading.backoffMs * 2, BACKOFF_MS.most);
+    }
+  }
+}
+
+/** False while another process holds the partition, or should. */
+async function loadOnce(loading: Loading): Promise<boolean> {
+  const { deps, options, place, state } = loading;
+  if (!deps.share.mayHold(place.partition)) return false;
+  const lease = await takeLease(deps, place, options);
+  if (!lease) return false;
+  const startedAtMs = deps.clock.monotonicMs();
+  try {
+    await runLoadLoop(deps, options, { lease, state, onHealthy: () => isHealthy(loading, startedAtMs) });
+    return true;
+  } finally {
+    state.standing = undefined;
+    await lease.end();
+  }
+}
+
+async function isHealthy(loading: Loading, startedAtMs: number): Promise<void> {
+  const { pool, clock } = loading.deps;
+  loading.backoffMs = BACKOFF_MS.first;
+  await clearAlarms(pool, loading.place, clock.monotonicMs() - startedAtMs);
+}
+
+async function tell(loading: Loading, failure: Failure): Promise<void> {
+  const { deps, place, options } = loading;
+  deps.metrics.failed(failure.code);
+  deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');
+  if (failure.code === 'lease_lost') return;
+  const { code, message } = failure;
+  await raiseAlarm(deps.pool, place, { code, message, owner: options.owner }).catch((err: unknown) => {
+    deps.log.debug({ err }, 'an alarm cannot be written');
+  });
+}
+
+type Failure = Transient | Poison | Fatal;
+
+/**
+ * Failures of every kind are tried again: a damaged frame stops its partition, with an alarm, and is never
+ * passed over. What is none of ours is a mistake in the code, and ends the process.
+ */
+function expected(error: unknown): Failure {
+  const failure = asTransient(error);
+  if (failure instanceof Transient || failure instanceof Poison || failure instanceof Fatal) return failure;
+  throw error;
+}

@@ -1,0 +1,128 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import {
+  createEnd,
+  events,
+  exactly,
+  ranges,
+  settledUpTo,
+  start,
+  withInsert,
+} from '../aggregator-under-test.ts';
+import { throughInsertGate } from './insert-lock.ts';
+import { takeLease } from './lease.ts';
+import { createStandstill } from './pause-load.ts';
+
+const log = pino({ level: 'silent' });
+
+// Red when the ranges are not resumed first: the work finds one pending, and it is sent again after it.
+it('a view is changed once what a crash left pending is loaded, and the load goes on', async () => {
+  const { stores, release } = await openPending({ isStored: true });
+  expect(await states(stores)).toEqual(['pending']);
+
+  await standstillOf(stores)(async () => expect(await states(stores)).toEqual(['loaded']));
+  release();
+  const last = await stores.append(events(10, 20));
+  start(stores);
+  await settledUpTo(stores, last);
+  expect(await stores.counted()).toEqual(exactly(20));
+});
+
+// Red when each partition is resumed once it is held: hours are made anew beside the insert of another.
+it('nothing is sent again before nobody loads', async () => {
+  const { stores } = await openPending({ isStored: false });
+  const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 1), {
+    owner: 'b',
+    leaseMs: 30_000,
+  });
+  const reader = { ...stores.reader, partitions: 2 };
+  const deps = { ...stores, reader, clock: systemClock, log };
+  const standing = createStandstill(deps, { owner: 'test' })(async () => undefined);
+  const early = await poll(async () => ((await states(stores))[0] === 'pending' ? undefined : true), {
+    timeoutMs: 1_000,
+    everyMs: 20,
+  });
+  expect(early).toBeUndefined();
+  await other?.end();
+  await standing;
+  expect(await states(stores)).toEqual(['loaded']);
+});
+
+// Red when the gate is not asked for: who has lost his lease may still be between his events and his hours.
+it('of a log that several load, nothing is sent again or changed beside an insert', async () => {
+  const { stores } = await openPending({ isStored: false });
+  const shared = { deadLetters: { put: async () => undefined } };
+  const deps = { ...stores, clock: systemClock, log, shared };
+  const work = vi.fn(async () => undefined);
+  for (const state of ['pending', 'loaded']) {
+    const other = createEnd();
+    onTestFinished(other.release);
+    const { logId } = placeOf(stores, 0);
+    const inserting = throughInsertGate(stores.pool, { logId, alone: false }, other.here);
+    await other.reached;
+    work.mockClear();
+    const standing = createStandstill(deps, { owner: 'test' })(work);
+    const early = async () => work.mock.calls.length > 0 || (await states(stores))[0] !== state;
+    expect(
+      await poll(async () => ((await early()) ? true : undefined), { timeoutMs: 1_000, everyMs: 20 }),
+    ).toBeUndefined();
+    other.release();
+    await Promise.all([inserting, standing]);
+    expect(work).toHaveBeenCalledOnce();
+  }
+});
+
+// Red when the lease is not asked for: the other one's block comes while there is no view.
+it('a view is not changed while another process loads', async () => {
+  const stores = await openLoadStores();
+  const other = await takeLease({ ...stores, clock: systemClock, log }, placeOf(stores, 0), {
+    owner: 'b',
+    leaseMs: 30_000,
+  });
+  onTestFinished(() => other?.end());
+  const work = vi.fn(async () => undefined);
+  await expect(standstillOf(stores)(work)).rejects.toMatchObject({
+    name: 'Transient',
+    code: 'partition_held',
+  });
+  expect(work).not.toHaveBeenCalled();
+
+  await other?.end();
+  await standstillOf(stores)(work);
+  expect(work).toHaveBeenCalledOnce();
+});
+
+it('what fails while the load stands still leaves the partition to whoever comes next', async () => {
+  const stores = await openLoadStores();
+  const failing = standstillOf(stores)(() => Promise.reject(new Error('no view')));
+  await expect(failing).rejects.toThrow('no view');
+  start(stores, {}, { owner: 'b' });
+  await settledUpTo(stores, await stores.append(events(0, 10)));
+});
+
+/** A load that stands still in its insert, before or behind what is stored, until it is released. */
+async function openPending({ isStored }: { isStored: boolean }) {
+  const stores = await openLoadStores();
+  await stores.append(events(0, 10));
+  const end = createEnd();
+  const insertAndStand = (insert: () => Promise<void>) => (isStored ? insert().then(end.here) : end.here());
+  start(stores, { warehouse: withInsert(stores, insertAndStand) });
+  onTestFinished(end.release);
+  await end.reached;
+  return { stores, release: end.release };
+}
+
+function standstillOf(stores: LoadStores) {
+  return createStandstill({ ...stores, clock: systemClock, log }, { owner: 'test' });
+}
+
+function placeOf({ reader }: LoadStores, partition: number) {
+  return { logId: Buffer.from(reader.logId).toString('hex'), partition };
+}
+
+async function states(stores: LoadStores): Promise<string[]> {
+  return (await ranges(stores)).map(({ state }) => state);
+}

@@ -1,0 +1,61 @@
+import { Registry } from 'prom-client';
+import { poll } from '../../infra/platform/poll.ts';
+import type { Standstill } from '../../infra/ports/warehouse.ts';
+import { Transient } from '../../schemas/failures.ts';
+import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from '../aggregator-options.ts';
+import { throughInsertGate } from './insert-lock.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type LoadDeps, resumeRange } from './load-range.ts';
+import { createAggregatorMetrics } from '../metrics.ts';
+import { type Place, WHOLE_LOG } from '../store/leases.ts';
+import { takeOverRanges } from '../store/ranges.ts';
+
+/** For the others to end the block that they load, and for what a dead one left. */
+const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
+
+/**
+ * The load's part in changing a view: its partition is held, and what a crash left pending is sent again
+ * first, under the view and the tokens that it was sent under before. Where several share the partitions they
+ * are told to give them up: those of the release before would load on for as long as the new one waits, and
+ * whoever rolls it out waits for the new one. Throws Transient `partition_held` while another process loads,
+ * and what {@link resumeRange} and {@link throughInsertGate} throw.
+ */
+export function createStandstill(
+  given: Omit<LoadDeps, 'metrics'>,
+  { owner }: Pick<AggregatorOptions, 'owner'>,
+): Standstill {
+  // Of its own: the load registers those of the process when it starts.
+  const deps: LoadDeps = { ...given, metrics: createAggregatorMetrics(new Registry()) };
+  const logId = Buffer.from(deps.reader.logId).toString('hex');
+  return async (work) => {
+    const leases: Lease[] = [];
+    try {
+      if (deps.reader.partitions > 1) leases.push(await hold(deps, { logId, partition: WHOLE_LOG }, owner));
+      for (let partition = 0; partition < deps.reader.partitions; partition++) {
+        leases.push(await hold(deps, { logId, partition }, owner));
+      }
+      // Not before nobody loads.
+      for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
+      // Who has lost his lease may be in the middle of an insert.
+      await (deps.shared ? throughInsertGate(deps.pool, { logId, alone: true }, work) : work());
+    } finally {
+      for (const lease of leases) await lease.end();
+    }
+  };
+}
+
+async function resumeHeld(deps: LoadDeps, lease: Lease): Promise<void> {
+  for (const range of await takeOverRanges(deps.pool, lease, lease.epoch)) {
+    // Settling reads the tables that are about to change: it is left to the load.
+    if (range.state === 'loaded') continue;
+    deps.log.info({ lo: range.lo, hi: range.hi, state: range.state }, 'ends a range before a view changes');
+    await resumeRange(deps, lease, range);
+  }
+}
+
+async function hold(deps: LoadDeps, place: Place, owner: string): Promise<Lease> {
+  const take = () => takeLease(deps, place, { owner, leaseMs: AGGREGATOR_DEFAULTS.leaseMs });
+  const lease = deps.reader.partitions > 1 ? await poll(take, GIVEN) : await take();
+  if (!lease) throw new Transient('partition_held', 'Another process loads; the warehouse has to wait.');
+  return lease;
+}

@@ -1,0 +1,57 @@
+import type { Pool } from 'pg';
+import type { Clock } from '../../infra/ports/clock.ts';
+import type { EventLogReader } from '../../infra/ports/event-log.ts';
+import { addFrame, emptyBlock } from './block.ts';
+import { createRecentIds, type RecentIds } from './recent-ids.ts';
+import type { Place } from '../store/leases.ts';
+import { latestRanges } from '../store/ranges.ts';
+
+export interface SeedOptions {
+  /** Ids that are kept per generation. */
+  generationMax: number;
+  /** What was loaded last is read again: at most so many events, */
+  seedMax: number;
+  /** and committed within so long. */
+  seedMs: number;
+}
+
+interface SeedDeps {
+  pool: Pool;
+  reader: EventLogReader;
+  clock: Clock;
+}
+
+const READ_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * What stands on the log before `position`, so that a new owner of the partition knows what the one before
+ * had seen, as it was seen: by the times of events what was taken over lies anywhere.
+ */
+export async function seedRecentIds(
+  { pool, reader, clock }: SeedDeps,
+  { logId, partition }: Place,
+  position: number,
+  { generationMax, seedMax, seedMs }: SeedOptions,
+): Promise<RecentIds> {
+  const start = await reader.start(partition);
+  const ranges = await latestRanges(pool, { logId, partition });
+  const sinceMs = Math.max(...ranges.map(({ throughMs }) => throughMs)) - seedMs;
+  let events = 0;
+  const left = ranges.findIndex((range) => {
+    events += range.eventCount;
+    return range.lo < start || range.throughMs < sinceMs || events > seedMax;
+  });
+  const [again, forgotten] = left < 0 ? [ranges, []] : [ranges.slice(0, left), ranges.slice(left)];
+  const forgottenMs = Math.max(...forgotten.map(({ throughMs }) => throughMs));
+  const recentIds = createRecentIds(generationMax, Math.min(forgottenMs, clock.nowMs()));
+  for (let at = again.at(-1)?.lo ?? position; at < position; ) {
+    const block = emptyBlock(at);
+    for (const frame of await reader.read(partition, at, READ_BYTES_MAX)) {
+      if (block.hi < position) addFrame(block, frame, reader.logId);
+    }
+    if (block.hi === at) break;
+    recentIds.filter(block, clock.nowMs());
+    at = block.hi;
+  }
+  return recentIds;
+}

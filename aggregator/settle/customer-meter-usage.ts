@@ -1,0 +1,150 @@
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
+import { UNRATED } from '../../domain/rules/credit-cost.ts';
+import { touchedBy, type UsageCell } from '../../domain/rules/usage-cells.ts';
+import type { CellUsage, LabelledUsage } from '../../domain/rules/usage-cost.ts';
+import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-usage.ts';
+import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
+import type { PairFacts, RatedPeriod } from './settlement-inputs.ts';
+
+/** Usage of many pairs as it was read at once. Amounts in units of 10^-12. */
+export interface PairUsage {
+  /** Those whose usage was read: with the others it would be more than is settled at once. */
+  facts: PairFacts[];
+  /** The meter's aggregate over a span that was asked for. */
+  total(facts: PairFacts, span: Span): bigint;
+  /** All cells of a period with what they have used. */
+  cells(facts: PairFacts, period: RatedPeriod): CellUsage[];
+}
+
+/** Of one statement: more make it longer than ClickHouse takes. */
+const QUESTIONS_MAX = 400;
+/** Hours that are read at once, of pairs whose rates go by a property. One pair alone may have more. */
+const HOURS_MAX = 20_000;
+
+/** In a few statements, however many pairs there are. Throws Transient. */
+export async function readPairUsage(
+  warehouse: Pick<Warehouse, 'query'>,
+  all: readonly PairFacts[],
+): Promise<PairUsage> {
+  const total = await readTotals(warehouse, all);
+  const totalOf = (facts: PairFacts, span: Span) => total.get(nameOf(facts, span)) ?? 0n;
+  const read = new Map<RatedPeriod, UsageCell[]>();
+  for (const facts of all) {
+    for (const period of facts.rated) {
+      const differing = period.unread.filter((part) => totalOf(facts, part) !== part.used);
+      const { cells } = differing.length > 0 ? period.withHoursOf(touchedBy(differing)) : period;
+      read.set(period, cells);
+    }
+  }
+  const facts = firstHours(all, read);
+  const labelled = await readLabels(warehouse, facts, read);
+  const usageOf = (one: PairFacts, period: RatedPeriod, cell: UsageCell): LabelledUsage[] => {
+    if (cell.source === 'total') return [{ label: UNRATED, units: totalOf(one, cell) }];
+    if (cell.source === 'labels') return labelled.get(nameOf(one, cell)) ?? [];
+    const rows = period.stored.filter(({ fromMs }) => fromMs === cell.fromMs);
+    return rows.map(({ label, used = 0n }) => ({ label, units: used }));
+  };
+  return {
+    facts,
+    total: totalOf,
+    cells: (one, period) =>
+      (read.get(period) ?? []).map((cell) => ({ cell, usage: usageOf(one, period, cell) })),
+  };
+}
+
+/** The pairs that are settled now, the first of them whatever it takes. */
+function firstHours(all: readonly PairFacts[], read: ReadonlyMap<RatedPeriod, UsageCell[]>): PairFacts[] {
+  let hours = 0;
+  const end = all.findIndex(({ rated }, at) => {
+    for (const period of rated) {
+      hours += (read.get(period) ?? []).filter(({ source }) => source === 'labels').length;
+    }
+    return at > 0 && hours > HOURS_MAX;
+  });
+  return end < 0 ? [...all] : all.slice(0, end);
+}
+
+async function readTotals(
+  warehouse: Pick<Warehouse, 'query'>,
+  all: readonly PairFacts[],
+): Promise<Map<string, bigint>> {
+  const totals = new Map<string, UsageQuestion>();
+  for (const facts of all) {
+    const summed = facts.rated.flatMap(({ cells, unread }) => [
+      ...cells.filter(({ source }) => source === 'total'),
+      ...unread,
+    ]);
+    for (const span of [...facts.watched, ...summed]) {
+      totals.set(nameOf(facts, span), questionOf(facts, span));
+    }
+  }
+  return answersInParts(totals, (asked) => readUsage(warehouse, asked));
+}
+
+async function readLabels(
+  warehouse: Pick<Warehouse, 'query'>,
+  all: readonly PairFacts[],
+  read: ReadonlyMap<RatedPeriod, UsageCell[]>,
+): Promise<Map<string, LabelledUsage[]>> {
+  const labels = new Map<string, LabelQuestion>();
+  for (const facts of all) {
+    for (const cell of facts.rated.flatMap((period) => read.get(period) ?? [])) {
+      const property = cell.source === 'labels' ? cell.rated?.rates?.property : undefined;
+      if (property) labels.set(nameOf(facts, cell), { ...questionOf(facts, cell), property });
+    }
+  }
+  const labelled = new Map<string, LabelledUsage[]>();
+  for (const group of alike(labels)) {
+    for (const [name, usage] of await answers(group, (asked) => readLabelledUsage(warehouse, asked))) {
+      labelled.set(name, usage);
+    }
+  }
+  return labelled;
+}
+
+function questionOf({ pair, meter }: PairFacts, { fromMs, toMs }: Span): UsageQuestion {
+  const { environment, customerId, meterKey } = pair;
+  return { environment, customerId, meterKey, aggregation: meter.aggregation, span: { fromMs, toMs } };
+}
+
+function nameOf({ pair }: PairFacts, { fromMs, toMs }: Span): string {
+  return `${fromMs} ${toMs} ${pair.customerId} ${pair.meterKey}`;
+}
+
+async function answersInParts(
+  questions: ReadonlyMap<string, UsageQuestion>,
+  read: (asked: UsageQuestion[]) => Promise<bigint[]>,
+): Promise<Map<string, bigint>> {
+  const entries = [...questions];
+  const found = new Map<string, bigint>();
+  for (let at = 0; at < entries.length; at += QUESTIONS_MAX) {
+    const part = new Map(entries.slice(at, at + QUESTIONS_MAX));
+    for (const [name, answer] of await answers(part, read)) found.set(name, answer);
+  }
+  return found;
+}
+
+async function answers<Question, Answer>(
+  questions: ReadonlyMap<string, Question>,
+  read: (asked: Question[]) => Promise<Answer[]>,
+): Promise<Map<string, Answer>> {
+  const answered = await read([...questions.values()]);
+  const found = new Map<string, Answer>();
+  [...questions.keys()].forEach((name, place) => {
+    const answer = answered[place];
+    if (answer !== undefined) found.set(name, answer);
+  });
+  return found;
+}
+
+/** Those that one statement can answer: of one property with the same values, counted in one way. */
+function alike(labels: ReadonlyMap<string, LabelQuestion>): Array<Map<string, LabelQuestion>> {
+  const groups = new Map<string, Map<string, LabelQuestion>>();
+  for (const [name, question] of labels) {
+    const { aggregation, property } = question;
+    const kind = JSON.stringify([aggregation, property.name, Object.keys(property.rates)]);
+    groups.set(kind, (groups.get(kind) ?? new Map()).set(name, question));
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import { createRecentPairs } from './recent-customer-meters.ts';
+
+const MINUTE_MS = 60_000;
+
+function pair(customerId: string, occurredAtMs = 0): TouchedPair {
+  const span = { occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs };
+  return { environment: 'ws_a:live', customerId, meterKey: 'calls', ...span };
+}
+
+// Red when a pair is given again at once, or when what is not in use any more is given for ever.
+it('a pair comes up again each minute while it is in use, at the moment of then', () => {
+  const recent = createRecentPairs();
+  recent.add([pair('a', 5), pair('b', 7)], 0);
+  expect(recent.due(MINUTE_MS - 1)).toEqual([]);
+  recent.add([pair('b', 9)], MINUTE_MS - 1);
+  expect(recent.due(MINUTE_MS)).toEqual([pair('a', MINUTE_MS)]);
+  expect(recent.due(MINUTE_MS)).toEqual([]);
+  expect(recent.due(2 * MINUTE_MS)).toEqual([pair('b', 2 * MINUTE_MS), pair('a', 2 * MINUTE_MS)]);
+  expect(recent.due(61 * MINUTE_MS)).toEqual([]);
+  expect(recent.due(200 * MINUTE_MS)).toEqual([]);
+});
+
+it('at most 200 come up at once, those that wait the longest first', () => {
+  const recent = createRecentPairs();
+  recent.add(
+    Array.from({ length: 300 }, (_, at) => pair(`cus_${at}`)),
+    0,
+  );
+  expect(recent.due(MINUTE_MS).map(({ customerId }) => customerId)).toEqual(
+    Array.from({ length: 200 }, (_, at) => `cus_${at}`),
+  );
+  expect(recent.due(MINUTE_MS)).toHaveLength(100);
+});

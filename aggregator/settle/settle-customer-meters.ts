@@ -1,0 +1,129 @@
+import type { PoolClient } from 'pg';
+import type { CreditBurn } from '../../domain/credits/customer-burns.ts';
+import { burnCredits } from '../../domain/credits/move-credits.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type ToldEvent, tellEverywhere } from '../../domain/emit-events.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import { creditText } from '../../domain/rules/credit-units.ts';
+import { unitsText } from '../../schemas/primitives/decimal.ts';
+import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
+import { reachedThresholds, type ThresholdKind } from '../../domain/rules/usage-thresholds.ts';
+import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
+import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
+import { boundedWarehouse } from './bounded-warehouse.ts';
+import { costChanges } from './cost-changes.ts';
+import { readPairFacts, type SettlingTime } from './settlement-inputs.ts';
+import { type PairUsage, readPairUsage } from './customer-meter-usage.ts';
+
+/** What came of a settlement. */
+export interface Settled {
+  /** Those of which anything may follow. */
+  watched: TouchedPair[];
+  /** What is left of pairs with more periods or hours than are settled at once. */
+  rest: TouchedPair[];
+  crossings: number;
+}
+
+/** Of all statements together: the transaction waits, and its lock with it. */
+const READING_MS = 30_000;
+
+/**
+ * Moves the credits that usage of these pairs costs more or less than when it was settled before, and tells
+ * which thresholds it has crossed. Everything goes by what was used and what held then, and not by what has
+ * changed: it may be done again, and in any order, and comes to the same.
+ */
+export async function settlePairs(
+  db: PoolClient,
+  { warehouse, nowMs, keptFromMs }: { warehouse: Warehouse } & SettlingTime,
+  pairs: readonly TouchedPair[],
+): Promise<Settled> {
+  const { facts: all, rest } = await readPairFacts(db, pairs, { nowMs, keptFromMs });
+  if (all.length === 0) return { watched: [], rest, crossings: 0 };
+  // Behind the lock: what is read is never older than what its holder before has settled.
+  const usage = await readPairUsage(boundedWarehouse(warehouse, READING_MS), all);
+  const { facts } = usage;
+  const left = all.slice(facts.length).map(({ pair }) => pair);
+  await moveCosts(db, { usage, nowMs });
+  const crossings = await tellCrossings(db, { usage, nowMs });
+  return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
+}
+
+/** A pair that is left as a whole is not left in parts as well. */
+function withoutThose(rest: readonly TouchedPair[], left: readonly TouchedPair[]): TouchedPair[] {
+  const isLeft = (one: TouchedPair) =>
+    left.some(
+      ({ environment, customerId, meterKey }) =>
+        environment === one.environment && customerId === one.customerId && meterKey === one.meterKey,
+    );
+  return rest.filter((one) => !isLeft(one));
+}
+
+interface Reading {
+  usage: PairUsage;
+  nowMs: number;
+}
+
+async function moveCosts(db: PoolClient, { usage, nowMs }: Reading): Promise<void> {
+  const changes = costChanges(usage);
+  const removed = changes.flatMap((one) => one.removed.map((row) => burnRow(one.pair, row)));
+  const written = changes.flatMap((one) => one.written.map((row) => burnRow(one.pair, row)));
+  const burns = changes.flatMap(({ pair, periodStartMs, before, cost }): CreditBurn[] =>
+    cost === before
+      ? []
+      : [{ ...placeOf(pair), periodStart: new Date(periodStartMs), amount: creditText(cost - before) }],
+  );
+  if (removed.length > 0) await removeBurns(db, removed);
+  if (written.length > 0) await writeBurns(db, written);
+  if (burns.length > 0) await burnCredits(db, { nowMs, burns });
+}
+
+function burnRow(pair: TouchedPair, { fromMs, toMs, version, label, used, burned }: SettledUsage): BurnRow {
+  return {
+    ...placeOf(pair),
+    from: new Date(fromMs),
+    to: new Date(toMs),
+    version,
+    label,
+    used: used === undefined ? null : unitsText(used),
+    burned: creditText(burned),
+  };
+}
+
+function placeOf({ environment, customerId, meterKey }: TouchedPair) {
+  return { environment, customerId, meterKey };
+}
+
+/** In the transaction of the rows that keep each from being told again. */
+async function tellCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise<number> {
+  const reached = usage.facts.flatMap((facts) =>
+    facts.watched.flatMap((period): Reached[] => {
+      const current = unitsText(usage.total(facts, period));
+      const periodStart = new Date(period.fromMs);
+      return reachedThresholds(period.thresholds, current).map(({ value: threshold, kind }) => {
+        return { ...placeOf(facts.pair), periodStart, threshold, kind, current };
+      });
+    }),
+  );
+  const fresh = await insertCrossings(db, reached, new Date(nowMs));
+  await tellEverywhere(db, nowMs, fresh.map(crossingEvent));
+  return fresh.length;
+}
+
+interface Reached extends Crossing {
+  kind: ThresholdKind;
+  /** Decimal text. */
+  current: string;
+}
+
+function crossingEvent(reached: Reached): ToldEvent & { environment: string } {
+  const { environment, customerId, meterKey, threshold, kind, current } = reached;
+  const data = {
+    customerId,
+    meterId: meterKey,
+    thresholdValue: exactNumber(threshold),
+    kind,
+    currentUsage: exactNumber(current),
+  };
+  return { environment, type: 'usage.threshold', objectId: customerId, data };
+}
