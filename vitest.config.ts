@@ -26,7 +26,7 @@ const WHOLE = [
   'infra/{start,start-left-alone,roles}.sys.test.ts',
   'bench/load-tester/*.sys.test.ts',
   'tests/faults/crash/{changes,settlement}/*.sys.test.ts',
-  'control-plane/tenancy.sys.test.ts',
+  'tests/tenancy/tenancy.sys.test.ts',
   'delivery/webhooks.sys.test.ts',
 ];
 /** Of these, what judges how long something takes. */
@@ -122,7 +122,7 @@ const LONG = [
   'app/main-job.sys.test.ts',
   'distributed/distributed.sys.test.ts',
   'upgrade/refused-data.sys.test.ts',
-  'control-plane/tenancy.sys.test.ts',
+  'tests/tenancy/tenancy.sys.test.ts',
   'upgrade/upgrade.sys.test.ts',
   'power/power-cut.sys.test.ts',
   'settlement/settlement.sys.test.ts',

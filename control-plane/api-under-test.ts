@@ -22,7 +22,7 @@ import { newApiKey } from '../domain/rules/api-key.ts';
 import type { ExactNumber } from '../schemas/primitives/exact-json.ts';
 import type { AppOptions } from './app.ts';
 import { createControlPlane } from './control-plane.ts';
-import { checkOf } from './json-schema.ts';
+import { checkOf } from './http/json-schema.ts';
 
 /**
  * The control plane over HTTP and real stores. Every answer is held against the contract and the route

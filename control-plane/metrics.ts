@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { createQuickHistogram, type QuickHistogram } from './quick-histogram.ts';
+import { createQuickHistogram, type QuickHistogram } from './health/quick-histogram.ts';
 
 /** What the control plane counts. Plain functions, so that nothing else names a metric. */
 export interface HttpMetrics {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { START_MS, walletsUnderTest } from '../../domain/credits/wallets-under-test.ts';
 import { endJob, holdJob } from '../../domain/store/job-leases.ts';
 import { creditUnits } from '../../domain/rules/credit-units.ts';
-import { refuseRows } from '../refusal-under-test.ts';
+import { refuseRows } from '../http/rejection-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 
 /*

@@ -13,7 +13,7 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
 import { findExpiredWallets, nextExpiryAt } from '../../domain/store/credit-grants.ts';
 import type { WalletPlace } from '../../domain/store/credit-wallets.ts';
-import { createPutOffs, type PutOffs } from '../put-offs.ts';
+import { createPutOffs, type PutOffs } from '../jobs/backoff-queue.ts';
 
 export interface CreditExpiryDeps {
   pool: Pool;

@@ -1,8 +1,8 @@
 import { type Access, API_BASE, type Route } from '../../schemas/route.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
-import { answerHeaders } from './answer-headers.ts';
+import { answerHeaders } from './response-headers.ts';
 import { withReferences } from './named-schemas.ts';
-import { codesOf, type Refusals, refusedWith } from './refusals.ts';
+import { codesOf, type Refusals, refusedWith } from './errors.ts';
 import { parametersOf } from './request-parameters.ts';
 
 /** One operation of the description. What it may be refused with is gathered in `refusals`. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 import { overridesUnderTest } from './overrides-under-test.ts';
 

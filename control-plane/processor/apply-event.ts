@@ -1,5 +1,5 @@
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
-import type { ChangeContext } from '../record-change.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
 import {
   deleteSubscriptionAddon,
@@ -13,7 +13,7 @@ import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
 import type { Mapping } from './read-mapping.ts';
 import { localOrderMs } from './subscription-event.ts';
-import { toldFields, toldPlan } from './told-fields.ts';
+import { toldFields, toldPlan } from './reported-fields.ts';
 
 export interface Applied {
   row: SubscriptionRow;

@@ -3,7 +3,7 @@ import { newId } from '../../schemas/primitives/ids.ts';
 import type { ProcessorEventReason } from '../../schemas/resources/integrations.ts';
 import { CUSTOMER_SUBSCRIPTIONS_MAX } from '../../schemas/resources/subscriptions.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
-import type { ChangeContext } from '../record-change.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
 import {
   countLivingSubscriptions,
@@ -20,7 +20,7 @@ import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
 import type { Mapping } from './read-mapping.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
-import { firstFields } from './told-fields.ts';
+import { firstFields } from './reported-fields.ts';
 
 /**
  * Makes the subscription that the processor made there, where its customer is known and a price is mapped to

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 import { applyWaiting, holdWaiting } from './match-subscription.ts';
 

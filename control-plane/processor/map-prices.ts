@@ -1,5 +1,5 @@
 import { Rejected } from '../../schemas/failures.ts';
-import type { RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { type PriceOwner, replacePrices } from '../store/processor-prices.ts';
 import { whenTaken } from '../store/unique-violation.ts';
 

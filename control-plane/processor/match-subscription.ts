@@ -1,4 +1,4 @@
-import type { ChangeContext } from '../record-change.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
 import { findWaitingEvents, lockProcessorEvents, settleProcessorEvent } from '../store/processor-events.ts';
 import { lockProcessorSubscription, type SubscriptionRow } from '../store/subscriptions.ts';
 import { applyEvent } from './apply-event.ts';

@@ -1,4 +1,4 @@
-import type { ChangeContext } from '../record-change.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
 import { findMappedPrices, type MappedPrice } from '../store/processor-prices.ts';
 import { sharePlan } from '../store/subscribed.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';

@@ -3,7 +3,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
 import { hasEnded, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
-import { checkOf } from '../json-schema.ts';
+import { checkOf } from '../http/json-schema.ts';
 import {
   StripeEvent,
   type StripePeriod,

@@ -1,5 +1,5 @@
 import type { ProcessorEventStatus } from '../../schemas/resources/integrations.ts';
-import type { ChangeContext } from '../record-change.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
 import {
   findProcessorEvent,
   giveUpEvents,

@@ -1,5 +1,5 @@
 import { unseal } from '../../domain/secrets.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { findConnection } from '../store/processor-connections.ts';
 
 /** With which the processor signs for this environment; undefined where there is none, or no environment. */

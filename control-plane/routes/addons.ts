@@ -2,13 +2,13 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
-import { pageOf } from '../page.ts';
+import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
+import { pageOf } from '../http/page.ts';
 import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
-import { readEntitlementValues, shownEntitlements } from '../read-entitlement-values.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { readEntitlementValues, shownEntitlements } from '../input/read-entitlement-values.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   type AddonRow,
   deleteAddonEntitlements,
@@ -21,7 +21,7 @@ import {
   updateAddon,
 } from '../store/addons.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
-import { touchEntitlements } from '../told/touch-entitlements.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type AddonOperation = Extract<keyof Handlers, `addons.${string}`>;
 

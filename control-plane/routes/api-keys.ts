@@ -5,9 +5,9 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { NewApiKey } from '../../schemas/resources/api-keys.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 import { EVERY_SCOPE } from '../../schemas/scopes.ts';
-import { pageOf } from '../page.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { pageOf } from '../http/page.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { findKey, listKeys, lockKey } from '../store/api-keys.ts';
 
 type ApiKeyOperation = Extract<keyof Handlers, `apiKeys.${string}`>;

@@ -2,8 +2,8 @@ import type { AuditEntryRow } from '../../domain/store/insert-audit-entry.ts';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { pageOf } from '../page.ts';
-import type { Handlers } from '../request-context.ts';
+import { pageOf } from '../http/page.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { listAuditEntries } from '../store/audit-log.ts';
 import { openSpan } from '../usage/window.ts';
 

@@ -4,12 +4,12 @@ import type { Budget } from '../../schemas/resources/budgets.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
-import { pageOf } from '../page.ts';
-import { readDecimal } from '../read-decimal.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
+import { pageOf } from '../http/page.ts';
+import { readDecimal } from '../input/read-decimal.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   type BudgetFields,
   type BudgetPlace,
@@ -22,7 +22,7 @@ import {
 import { type CustomerRow, lockCustomer } from '../store/customers.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
-import { customerNotFound } from '../usage/pair.ts';
+import { customerNotFound } from '../usage/customer-meter.ts';
 
 type BudgetOperation = Extract<keyof Handlers, `budgets.${string}`>;
 

@@ -11,10 +11,10 @@ import {
 import { creditText, creditUnits } from '../../domain/rules/credit-units.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { pageOf } from '../page.ts';
-import { readDecimal } from '../read-decimal.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { pageOf } from '../http/page.ts';
+import { readDecimal } from '../input/read-decimal.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   type CreditsRow,
   countOpenGrants,
@@ -24,8 +24,8 @@ import {
 } from '../store/credits.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
 import { lockSubscriber } from '../store/subscribed.ts';
-import { givenMoment } from '../subscriptions/moments.ts';
-import { customerNotFound } from '../usage/pair.ts';
+import { givenMoment } from '../subscriptions/read-times.ts';
+import { customerNotFound } from '../usage/customer-meter.ts';
 
 type CreditOperation = Extract<keyof Handlers, `credits.${string}`>;
 

@@ -3,12 +3,12 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
-import { pageOf } from '../page.ts';
-import { readMetadata, shownMetadata } from '../read-metadata.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
+import { pageOf } from '../http/page.ts';
+import { readMetadata, shownMetadata } from '../input/read-metadata.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   type CustomerFields,
   type CustomerRow,
@@ -19,7 +19,7 @@ import {
   updateCustomer,
 } from '../store/customers.ts';
 import { whenTaken } from '../store/unique-violation.ts';
-import { touchEntitlements } from '../told/touch-entitlements.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type CustomerOperation = Extract<keyof Handlers, `customers.${string}`>;
 

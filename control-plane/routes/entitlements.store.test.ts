@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
 
 /*
  * Entitlements over HTTP and a real Postgres; ClickHouse is away. Of metered ones:

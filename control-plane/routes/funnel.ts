@@ -2,7 +2,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { Funnel } from '../../schemas/resources/funnel.ts';
 import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
-import type { Handlers } from '../request-context.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { countFunnelSessions, type FunnelSessions, insertFunnelEvent } from '../store/funnel-events.ts';
 
 export const funnelHandlers: Pick<Handlers, 'funnel.record' | 'funnel.retrieve'> = {

@@ -3,8 +3,8 @@ import { Rejected } from '../../schemas/failures.ts';
 import type { ProcessorAction, ProcessorConnection } from '../../schemas/resources/integrations.ts';
 import { API_BASE } from '../../schemas/route.ts';
 import { webhookSecretContext } from '../processor/webhook-secret.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   findConnection,
   lockConnection,

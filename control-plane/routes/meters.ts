@@ -7,12 +7,12 @@ import { newId } from '../../schemas/primitives/ids.ts';
 import type { Meter, MeterPatch, NewMeter } from '../../schemas/resources/meters.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
-import { pageOf } from '../page.ts';
-import { readCreditRates, shownCreditRates } from '../read-credit-rates.ts';
-import { type Change, recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
+import { pageOf } from '../http/page.ts';
+import { readCreditRates, shownCreditRates } from '../input/read-credit-rates.ts';
+import { type Change, recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   findMeter,
   insertMeter,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OVERRIDES_MAX } from '../../schemas/resources/overrides.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { overridesUnderTest } from '../overrides/overrides-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 

@@ -2,13 +2,13 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { type NewOverride, OVERRIDES_MAX, type Override } from '../../schemas/resources/overrides.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
 import { shownOverride } from '../overrides/shown-override.ts';
-import { pageOf } from '../page.ts';
-import { readFeatureValue } from '../read-entitlement-values.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { pageOf } from '../http/page.ts';
+import { readFeatureValue } from '../input/read-entitlement-values.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { type CustomerRow, lockCustomer } from '../store/customers.ts';
 import { type FeatureRow, findFeature, shareFeature } from '../store/features.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
@@ -21,9 +21,9 @@ import {
   type OverrideRow,
   putOverride,
 } from '../store/overrides.ts';
-import { givenMoment } from '../subscriptions/moments.ts';
-import { touchEntitlements } from '../told/touch-entitlements.ts';
-import { customerNotFound } from '../usage/pair.ts';
+import { givenMoment } from '../subscriptions/read-times.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
+import { customerNotFound } from '../usage/customer-meter.ts';
 
 type OverrideOperation = Extract<keyof Handlers, `overrides.${string}`>;
 

@@ -4,7 +4,7 @@ import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewPlan, Plan } from '../../schemas/resources/plans.ts';
 import { planKeys } from '../../domain/rules/plan-key.ts';
 import { nextPlanStatuses, type PlanStatus } from '../../domain/rules/plan-status.ts';
-import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
+import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import {
   knownPlan,
   nextVersion,
@@ -12,12 +12,12 @@ import {
   recordPlanChange,
   shownPlan,
   writePlan,
-} from '../change-plan.ts';
-import { requireMatch } from '../etag.ts';
-import { illegalTransition } from '../illegal-transition.ts';
-import { pageOf } from '../page.ts';
+} from '../changes/change-plan.ts';
+import { requireMatch } from '../http/etag.ts';
+import { illegalTransition } from '../changes/illegal-transition.ts';
+import { pageOf } from '../http/page.ts';
 import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { copyPlanEntitlements } from '../store/plan-entitlements.ts';
 import { insertPlan, listPlans, type PlanRow } from '../store/plans.ts';
 import { planEntitlementHandlers } from './plan-entitlements.ts';

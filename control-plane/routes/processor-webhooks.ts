@@ -6,7 +6,7 @@ import { readSubscriptionEvent } from '../processor/subscription-event.ts';
 import { takeEvent } from '../processor/take-event.ts';
 import { isSignedBy } from '../processor/verify-signature.ts';
 import { readWebhookSecret } from '../processor/webhook-secret.ts';
-import type { Handlers } from '../request-context.ts';
+import type { Handlers } from '../http/request-context.ts';
 
 export function createProcessorWebhookHandlers({
   sealingKey,

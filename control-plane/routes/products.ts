@@ -2,9 +2,9 @@ import { Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { Product } from '../../schemas/resources/products.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { beginCatalogueChange, recordCatalogueChange } from '../catalogue-change.ts';
-import { pageOf } from '../page.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
+import { pageOf } from '../http/page.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { insertProduct, listProducts, type ProductRow } from '../store/products.ts';
 
 type ProductOperation = Extract<keyof Handlers, `products.${string}`>;

@@ -4,8 +4,8 @@ import { shareOutcome } from '../../infra/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';
-import { DOCS_POLICY, type DocsPage, readDocsPage } from '../docs-page.ts';
-import { openApi } from '../openapi.ts';
+import { DOCS_POLICY, type DocsPage, readDocsPage } from '../http/docs-page.ts';
+import { openApi } from '../openapi/openapi.ts';
 
 /** A page without a key. */
 export interface PublicPage {

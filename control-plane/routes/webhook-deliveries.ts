@@ -8,9 +8,9 @@ import {
 } from '../../schemas/resources/webhook-deliveries.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { pageOf } from '../page.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { pageOf } from '../http/page.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   findDelivery,
   findReplayable,
@@ -24,7 +24,7 @@ import {
 } from '../store/webhook-deliveries.ts';
 import { findEndpoint, type WebhookEndpointRow } from '../store/webhook-endpoints.ts';
 import { insertTestEvent } from '../store/webhook-events.ts';
-import { testEvent } from '../test-event.ts';
+import { testEvent } from '../webhooks/test-event.ts';
 import { openSpan } from '../usage/window.ts';
 import { endpointNotFound, lockedEndpoint } from './webhooks.ts';
 

@@ -6,11 +6,11 @@ import { newId } from '../../schemas/primitives/ids.ts';
 import { ENDPOINTS_MAX, type EventEnvelope, type WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
-import { pageOf } from '../page.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers, RequestContext } from '../request-context.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
+import { pageOf } from '../http/page.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   countEndpointsLocked,
   deleteEndpoint,
@@ -25,7 +25,7 @@ import {
 } from '../store/webhook-endpoints.ts';
 import { findEvent, listEvents } from '../store/webhook-events.ts';
 import { openSpan } from '../usage/window.ts';
-import { checkWebhookUrl } from '../webhook-url.ts';
+import { checkWebhookUrl } from '../webhooks/webhook-url.ts';
 
 export interface WebhookDeps {
   sealingKey: Buffer;

@@ -3,13 +3,13 @@ import { environmentOf, splitEnvironment } from '../../schemas/primitives/enviro
 import { Defect } from '../../schemas/failures.ts';
 import type { Workspace } from '../../schemas/resources/workspace.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { changedFields } from '../changed-fields.ts';
-import { requireMatch } from '../etag.ts';
-import { recordChange } from '../record-change.ts';
-import type { Handlers } from '../request-context.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { requireMatch } from '../http/etag.ts';
+import { recordChange } from '../changes/record-change.ts';
+import type { Handlers } from '../http/request-context.ts';
 import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
 import { findWorkspace, lockWorkspace, updateWorkspace, type WorkspaceRow } from '../store/workspace.ts';
-import { touchEntitlements } from '../told/touch-entitlements.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type WorkspaceOperation = Extract<keyof Handlers, `workspace.${string}`>;
 

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { ENTITLEMENT_VALUE_COLUMNS, type EntitlementValueRow, valueArrays } from './entitlement-values.ts';
 import { ADDON_PRICES } from './processor-prices.ts';
 import { readPage } from './read-page.ts';

@@ -1,7 +1,7 @@
 import { API_KEY_COLUMNS, type ApiKeyRow } from '../../domain/store/api-keys.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 export async function findKey(db: Database, environment: string, id: string): Promise<ApiKeyRow | undefined> {

@@ -1,6 +1,6 @@
 import type { AuditEntryRow } from '../../domain/store/insert-audit-entry.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 const COLUMNS = `environment, actor, action, object_id AS "objectId", before::text AS before,

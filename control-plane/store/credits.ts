@@ -1,7 +1,7 @@
 import type { GrantRow } from '../../domain/store/credit-grants.ts';
 import type { LedgerEntry } from '../../domain/store/credit-ledger.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /** A customer with one of its open grants; one without any has a row in which what is not there is null. */

@@ -1,6 +1,6 @@
 import type { Customer } from '../../schemas/resources/customers.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /** Numbers of the metadata are marked text where it is written (schemas/primitives/exact-json.ts). */

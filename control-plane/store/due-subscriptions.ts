@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** Something is due of it at that moment: the end of its trial or period, or its cancellation. */
 export interface DueSubscription {

@@ -1,5 +1,5 @@
 /** By these a memory of what customers hold is checked, should a notification have been lost. */
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** Once for each change of the catalogue, or of the workspace's settings. */
 export async function raiseCatalogueVersion(db: Database, environment: string): Promise<void> {

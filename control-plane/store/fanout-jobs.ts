@@ -1,5 +1,5 @@
 /** Changes that touch many customers, one row each until all of them were gone through. */
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 export interface FanoutJob {
   environment: string;

@@ -3,7 +3,7 @@
  * may come twice, by two subscriptions. Whoever joins after the change has seen it anyway.
  */
 import { rowsBy } from '../../domain/store/rows-by.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import type { FanoutJob, FanoutScope } from './fanout-jobs.ts';
 
 export interface FanoutMember {

@@ -1,6 +1,6 @@
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 export interface FeatureRow {

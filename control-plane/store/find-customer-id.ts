@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** The id of the customer with this id or external id; no external id looks like an id. */
 export async function findCustomerId(

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 export interface FunnelEventRow {
   id: string;

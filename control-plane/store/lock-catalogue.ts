@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** Until the transaction ends nobody else holds it. */
 export async function lockCatalogue(db: Database, environment: string): Promise<void> {

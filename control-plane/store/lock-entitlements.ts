@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** Until the transaction ends nobody locks the environment's as below; any number may do this at once. */
 export async function shareEntitlements(db: Database, environment: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { type SourceRow, sourceOf } from '../../domain/store/metered-terms.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { MeteredFacts, MeteredSource } from '../../domain/rules/metered-terms.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** What a customer's subscriptions and overrides say of its meters from a moment on. */
 export interface MomentFacts {

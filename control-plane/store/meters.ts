@@ -1,6 +1,6 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** Wakes the entitlement teller when this transaction commits. */
 export async function notifyFanout(db: Database): Promise<void> {

@@ -2,7 +2,7 @@ import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { HeldOverride } from '../../domain/rules/resolve-entitlements.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 export interface OverrideRow extends OverrideFields {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { ProcessorEventReason, ProcessorEventStatus } from '../../schemas/resources/integrations.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /** One that waits for its subscription, or for a mapping. */

@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** What a price of the processor stands for here: a plan, an add-on, or both. */
 export interface MappedPrice {

@@ -3,7 +3,7 @@ import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggre
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
-import type { Pair } from '../usage/pair.ts';
+import type { Pair } from '../usage/customer-meter.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';
 
 export interface BreakdownQuestion {

@@ -3,7 +3,7 @@ import { AGGREGATE_SQL, occurredWithin } from '../../domain/store/aggregate-sql.
 import { type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import type { Pair } from '../usage/pair.ts';
+import type { Pair } from '../usage/customer-meter.ts';
 
 /** Of who brings no time of its own. */
 const TIMEOUT_MS = 5_000;

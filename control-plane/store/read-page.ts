@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** Rows of one environment, as pieces of a statement. All of it is our own text; values are parameters. */
 export interface List {

@@ -1,7 +1,7 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { occurredWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
-import type { Pair } from '../usage/pair.ts';
+import type { Pair } from '../usage/customer-meter.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';
 
 export interface StoredEvent {

@@ -1,5 +1,5 @@
 /** What a subscription stands on, held for the transaction: nobody archives it meanwhile. */
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 export interface SubscribedCustomer {
   id: string;

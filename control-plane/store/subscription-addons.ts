@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 /** How many of an add-on; it may be attached already. The subscription is locked. */
 export async function putSubscriptionAddon(

@@ -1,7 +1,7 @@
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Interval } from '../../domain/rules/subscription-period.ts';
 import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /** What changes in the life of a subscription. */

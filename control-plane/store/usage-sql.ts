@@ -1,4 +1,4 @@
-import type { Pair } from '../usage/pair.ts';
+import type { Pair } from '../usage/customer-meter.ts';
 
 /** Rows of one pair, by the beginning of either table's sort key. Its values: {@link pairParams}. */
 export const OF_PAIR = `environment = {environment:String} AND customer_id = {customer:String}

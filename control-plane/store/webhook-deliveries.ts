@@ -1,7 +1,7 @@
 import type { EventType } from '../../schemas/event-types.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../schemas/resources/webhook-deliveries.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 export interface WebhookDeliveryRow {

@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 export interface WebhookEndpointRow {
   id: string;

@@ -1,7 +1,7 @@
 import type { NewEventRow } from '../../domain/store/insert-events.ts';
 import type { EventType } from '../../schemas/event-types.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /** The envelope of one; undefined where the environment has none of this id. */

@@ -1,4 +1,4 @@
-import type { Database } from '../request-context.ts';
+import type { Database } from '../http/request-context.ts';
 
 export interface WorkspaceRow {
   id: string;

@@ -5,9 +5,9 @@ import { readHoldings } from '../../domain/store/customer-grants.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
-import { readHeldFeatures } from './held-features.ts';
-import { readHeldValues } from './held-values.ts';
-import { readMarks } from './holding-marks.ts';
+import { readHeldFeatures } from './granted-features.ts';
+import { readHeldValues } from './granted-values.ts';
+import { readMarks } from './grant-versions.ts';
 import { findExpired } from './overrides.ts';
 
 /*

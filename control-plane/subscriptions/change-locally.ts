@@ -1,5 +1,5 @@
-import { changedFields } from '../changed-fields.ts';
-import type { ChangeContext } from '../record-change.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import type { ChangeContext } from '../changes/record-change.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { stampLocalChange } from '../store/subscriptions.ts';
 import { changeSubscription } from './change-subscription.ts';

@@ -3,11 +3,11 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { isSameCourse } from '../../domain/rules/subscription-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
-import { changedFields } from '../changed-fields.ts';
-import { type ChangeContext, recordChange } from '../record-change.ts';
+import { changedFields } from '../changes/changed-fields.ts';
+import { type ChangeContext, recordChange } from '../changes/record-change.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
 import { whenTaken } from '../store/unique-violation.ts';
-import { touchEntitlements } from '../told/touch-entitlements.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';
 

@@ -1,8 +1,8 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
-import { readMetadata } from '../read-metadata.ts';
-import type { RequestContext } from '../request-context.ts';
+import { readMetadata } from '../input/read-metadata.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { putSubscriptionAddon } from '../store/subscription-addons.ts';
 import {
   findSubscription,
@@ -12,7 +12,7 @@ import {
 } from '../store/subscriptions.ts';
 import { processorIdTaken, recordSubscription } from './change-subscription.ts';
 import { firstTerm } from './first-term.ts';
-import { givenMoment, requireTrialAhead } from './moments.ts';
+import { givenMoment, requireTrialAhead } from './read-times.ts';
 import { attachedAddon, requireVersion, subscribedPlan, subscribingCustomer } from './subscribed-objects.ts';
 import { fieldsOfTerm } from './subscription-fields.ts';
 

@@ -8,7 +8,7 @@ import {
   periodAt,
   type SubscriptionTerm,
 } from '../../domain/rules/subscription-period.ts';
-import { givenMoment, requirePeriod } from './moments.ts';
+import { givenMoment, requirePeriod } from './read-times.ts';
 import { firstLength } from './period-length.ts';
 
 /** What decides on the first period beside the body. */

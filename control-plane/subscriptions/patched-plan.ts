@@ -1,6 +1,6 @@
 import { Rejected } from '../../schemas/failures.ts';
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
-import type { RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { requireVersion, subscribedPlan } from './subscribed-objects.ts';
 

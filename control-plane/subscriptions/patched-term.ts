@@ -12,7 +12,7 @@ import {
 import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { endOfTerm } from './end-of-term.ts';
-import { givenMoment, requirePeriod } from './moments.ts';
+import { givenMoment, requirePeriod } from './read-times.ts';
 import { otherLength } from './period-length.ts';
 import { fieldsOfTerm, startMoved, type TermFields, termOfRow } from './subscription-fields.ts';
 

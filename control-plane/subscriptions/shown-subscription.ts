@@ -1,6 +1,6 @@
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { shownMetadata } from '../read-metadata.ts';
+import { shownMetadata } from '../input/read-metadata.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 
 /** As answers, the audit log and its ETag show it. */

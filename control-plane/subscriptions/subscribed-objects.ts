@@ -6,7 +6,7 @@ import {
   CUSTOMER_SUBSCRIPTIONS_MAX,
   SUBSCRIPTION_ADDONS_MAX,
 } from '../../schemas/resources/subscriptions.ts';
-import type { RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import {
   countLivingSubscriptions,
   lockSubscriber,

@@ -5,7 +5,7 @@ import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { EventPlace, StoredEvent } from '../store/read-usage-events.ts';
-import type { Pair } from './pair.ts';
+import type { Pair } from './customer-meter.ts';
 
 type UsageEvent = UsageEventList['data'][number];
 

@@ -1,4 +1,4 @@
-import { createFairGate, type GateLimits } from '../fair-gate.ts';
+import { createFairGate, type GateLimits } from '../http/tenant-semaphore.ts';
 
 /** Runs a long read when its environment's turn comes. Throws Rejected `overloaded` when too many wait. */
 export type LongReads = <T>(environment: string, read: () => Promise<T>) => Promise<T>;

@@ -9,7 +9,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
 /*

@@ -12,7 +12,7 @@ import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { expectRefusal } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/holders-under-test.ts';
+import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
 

@@ -97,7 +97,7 @@ const RUNS: Record<string, readonly number[]> = {
   'tests/faults/upgrade/refused-data.sys.test.ts': [17, 19],
   'tests/faults/upgrade/upgrade.sys.test.ts': [19],
   'tests/faults/webhooks/webhooks.sys.test.ts': [5, 12, 13],
-  'control-plane/tenancy.sys.test.ts': [16, 17, 18],
+  'tests/tenancy/tenancy.sys.test.ts': [16, 17, 18],
 };
 
 function isSeenByRunOf({ provedBy, shownBy }: Break, promise: number): boolean {

@@ -6,7 +6,7 @@ export const CHANGES_BREAKS: readonly Break[] = [
     name: 'event-outside-its-transaction',
     promises: [20],
     why: 'a kill in between leaves a change that nobody is told of',
-    module: 'control-plane/record-change',
+    module: 'control-plane/changes/record-change',
     find: 'await tellEvents(db, { environment, nowMs, events: told });',
     replace: 'setTimeout(() => tellEvents(db, { environment, nowMs, events: told }).catch(() => 0), 50);',
     provedBy: [],
@@ -16,7 +16,7 @@ export const CHANGES_BREAKS: readonly Break[] = [
     name: 'answer-kept-outside-its-transaction',
     promises: [20],
     why: 'a change whose answer was lost is made a second time when it is asked for again',
-    module: 'control-plane/idempotent',
+    module: 'control-plane/http/idempotent',
     find: 'await keepAnswer(client, place, { requestHash, status: answer.status, body });',
     replace: `const late = { requestHash, status: answer.status, body };
       setTimeout(() => keepAnswer(client, place, late).catch(() => 0), 50);`,

@@ -60,7 +60,7 @@ export const DOOR_BREAKS: readonly Break[] = [
     name: 'metadata-rounded',
     promises: [7],
     why: 'a double rounds 123456789.000000000001, and 1e400 is acknowledged as null',
-    module: 'control-plane/read-metadata',
+    module: 'control-plane/input/read-metadata',
     find: 'parseExact(bodyText)',
     replace: 'JSON.parse(bodyText)',
     provedBy: [

@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
-const TELLER_TEST = 'control-plane/told/entitlement-teller.store.test.ts';
-const FEATURE_TEST = 'control-plane/told/feature-members.store.test.ts';
+const TELLER_TEST = 'control-plane/entitlements/changes/change-notifier.store.test.ts';
+const FEATURE_TEST = 'control-plane/entitlements/changes/feature-members.store.test.ts';
 
 /** Changes that touch many customers, some of whom are not told. */
 export const FANOUT_BREAKS: readonly Break[] = [
@@ -9,7 +9,7 @@ export const FANOUT_BREAKS: readonly Break[] = [
     name: 'position-noted-before-customers-are-told',
     promises: [22],
     why: 'a kill in between leaves customers that nobody comes back to',
-    module: 'control-plane/told/fan-out',
+    module: 'control-plane/entitlements/changes/fan-out',
     find: 'const events = await tellCustomers(db, { environment, nowMs, sinceMs }, rows);',
     replace: `const last = members.length < chunk ? undefined : members.at(-1);
       await noteProgress(db, job, { last, nowMs });
@@ -39,7 +39,7 @@ export const FANOUT_BREAKS: readonly Break[] = [
     name: 'change-without-the-lock',
     promises: [22],
     why: 'who subscribes at that moment is told of the plan as it was, and no job finds him',
-    module: 'control-plane/told/touch-entitlements',
+    module: 'control-plane/entitlements/changes/touch-entitlements',
     find: 'await lockEntitlements(db, environment);',
     replace: 'await shareEntitlements(db, environment);',
     provedBy: [

@@ -203,7 +203,7 @@ export const INGEST_BREAKS: readonly Break[] = [
         title: 'leave a newcomer its part, whatever one to four others have taken and given back',
       },
       {
-        test: 'control-plane/request-places.test.ts',
+        test: 'control-plane/http/request-slots.test.ts',
         title: 'an environment that takes all places it can get leaves places to others',
       },
     ],

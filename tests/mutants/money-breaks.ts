@@ -1,8 +1,8 @@
 import type { Break } from './break.ts';
 
 const USAGE_TEST = 'aggregator/settle/settle-usage.store.test.ts';
-const LATE_TEST = 'control-plane/told/late-changes.store.test.ts';
-const TERMS_TEST = 'control-plane/told/metered-terms.store.test.ts';
+const LATE_TEST = 'control-plane/entitlements/changes/late-changes.store.test.ts';
+const TERMS_TEST = 'control-plane/entitlements/changes/metered-terms.store.test.ts';
 
 /** What usage costs, and what is given back. */
 export const MONEY_BREAKS: readonly Break[] = [
@@ -65,7 +65,7 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'fan-out-from-its-turn',
     promises: [21],
     why: 'what a change of many lowers goes on to cover usage until the turn of each customer comes',
-    module: 'control-plane/told/fan-out',
+    module: 'control-plane/entitlements/changes/fan-out',
     find: 'Math.max(job.changedAt.getTime(), resolvedAt.getTime())',
     replace: 'Math.max(nowMs, resolvedAt.getTime())',
     provedBy: [
@@ -76,7 +76,7 @@ export const MONEY_BREAKS: readonly Break[] = [
     name: 'history-by-what-holds-now',
     promises: [21],
     why: 'a change that is told late makes what an override covered burn, since it is gone by now',
-    module: 'control-plane/told/record-metered-terms',
+    module: 'control-plane/entitlements/changes/record-metered-terms',
     find: 'new Date(Math.max(sinceMs, lastMs ?? sinceMs))',
     replace: 'new Date(sinceMs)',
     provedBy: [{ test: LATE_TEST, title: 'leaves what an override covered while it was there' }],

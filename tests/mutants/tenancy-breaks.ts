@@ -1,6 +1,6 @@
 import type { Break, Proof } from './break.ts';
 
-const wholeRun = (title: string): Proof => ({ test: 'control-plane/tenancy.sys.test.ts', title });
+const wholeRun = (title: string): Proof => ({ test: 'tests/tenancy/tenancy.sys.test.ts', title });
 const KEYS = 'control-plane/routes/api-keys.store.test.ts';
 const CROSSING = wholeRun('to another workspace nothing is there, shown or changed');
 const SECRETS = wholeRun('in no log, page, error or row, with good and bad requests and a restart');
@@ -52,13 +52,13 @@ export const TENANCY_BREAKS: readonly Break[] = [
     name: 'scope-not-looked-at',
     promises: [16],
     why: 'every secret key may do everything',
-    module: 'control-plane/auth',
+    module: 'control-plane/http/auth',
     find: "access === 'any_key' || scopes.includes(access)",
     replace: "access !== 'public'",
     provedBy: [
       wholeRun('a key with every scope but the right one is refused everywhere, and changes nothing'),
       {
-        test: 'control-plane/auth.store.test.ts',
+        test: 'control-plane/http/auth.store.test.ts',
         title: 'needs the scope of the operation, whichever it is',
       },
     ],
@@ -76,7 +76,7 @@ export const TENANCY_BREAKS: readonly Break[] = [
     name: 'replayed-to-any-key',
     promises: [16],
     why: 'a key that may make keys repeats the request of another and is shown one that may do everything',
-    module: 'control-plane/operations',
+    module: 'control-plane/http/operations',
     find: "route.access === 'keys:manage' ?",
     replace: "route.access === 'public' ?",
     provedBy: [{ test: KEYS, title: 'shows nothing to a key that holds other scopes' }],
@@ -94,7 +94,7 @@ export const TENANCY_BREAKS: readonly Break[] = [
     name: 'headers-in-the-log',
     promises: [17],
     why: 'the key of every request stands in the log',
-    module: 'control-plane/answer',
+    module: 'control-plane/http/respond',
     find: "ctx.set('X-Request-Id', requestId);",
     replace: "ctx.set('X-Request-Id', requestId); log.trace({ headers: ctx.headers }, 'asked');",
     provedBy: [SECRETS],
@@ -103,7 +103,7 @@ export const TENANCY_BREAKS: readonly Break[] = [
     name: 'unknown-key-repeated',
     promises: [17],
     why: 'an error repeats what was sent as a key, and errors are logged by clients',
-    module: 'control-plane/auth',
+    module: 'control-plane/http/auth',
     find: 'throw new Rejected(found.code, found.message)',
     replace: "throw new Rejected(found.code, found.message + ctx.get('authorization'))",
     provedBy: [SECRETS],

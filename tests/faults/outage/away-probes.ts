@@ -18,7 +18,7 @@ const SLACK_MS = 1_500;
 /** Source: infra/platform/circuit-breaker.ts. */
 const LOOK_UP_MS = 2_000;
 const READ_MS = 5_000;
-/** Source: control-plane/readiness.ts, and the data plane's patience with it. */
+/** Source: control-plane/health/readiness.ts, and the data plane's patience with it. */
 const READINESS_MS = 3_000;
 /** Source: control-plane/store/read-breakdown.ts, after the second that a read waits by default. */
 const BREAKDOWN_MS = 16_000;

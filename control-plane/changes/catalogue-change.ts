@@ -1,0 +1,21 @@
+import { notifyChange } from '../../domain/store/notify-change.ts';
+import { type Change, recordChange } from './record-change.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
+import { lockCatalogue } from '../store/lock-catalogue.ts';
+
+/**
+ * Changes of one environment's plans, features and add-ons happen one after the other: they are rare, and
+ * each may then read what it goes by before it writes. Readers and subscriptions wait for nothing here.
+ */
+export async function beginCatalogueChange({ db, environment }: RequestContext): Promise<void> {
+  await lockCatalogue(db, environment);
+}
+
+/** Records it, and tells every cache of the catalogue. */
+export async function recordCatalogueChange(context: RequestContext, change: Change): Promise<void> {
+  const { db, environment } = context;
+  await recordChange(context, change);
+  await raiseCatalogueVersion(db, environment);
+  await notifyChange(db, { kind: 'catalogue', environment, id: change.objectId });
+}

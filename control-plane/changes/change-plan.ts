@@ -1,0 +1,64 @@
+import type { ChangeEvent } from '../../schemas/event-types.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
+import type { Plan } from '../../schemas/resources/plans.ts';
+import { versionAfterChange } from '../../domain/rules/plan-status.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { findPlan, isVersionPinned, lockPlan, type PlanRow, updatePlan } from '../store/plans.ts';
+
+/**
+ * By id or key, while nobody else changes it or subscribes to it. The catalogue is locked first and the plan
+ * after it; who subscribes takes the plan alone.
+ */
+export async function planToChange(context: RequestContext, name: string): Promise<PlanRow> {
+  await beginCatalogueChange(context);
+  return (await lockPlan(context.db, context.environment, name)) ?? unknownPlan(name);
+}
+
+/** Of a plan to change. */
+export async function nextVersion({ db, environment }: RequestContext, row: PlanRow): Promise<number> {
+  return versionAfterChange({ ...row, isPinned: await isVersionPinned(db, environment, row) });
+}
+
+/** Writes what is new of a plan to change. */
+export async function writePlan(
+  { db, environment, nowMs }: RequestContext,
+  row: PlanRow,
+  fields: Partial<PlanRow>,
+): Promise<PlanRow> {
+  const updated = await updatePlan(db, environment, { ...row, ...fields, updatedAt: new Date(nowMs) });
+  if (!updated) throw new Defect('a plan is gone while the catalogue is locked');
+  return updated;
+}
+
+/** Records a change that is written, and tells of it. */
+export async function recordPlanChange(
+  context: RequestContext,
+  [row, updated]: [before: PlanRow, after: PlanRow],
+  event: ChangeEvent,
+): Promise<Plan> {
+  const [before, after] = [shownPlan(row), shownPlan(updated)];
+  await recordCatalogueChange(context, { objectId: row.id, before, after, events: [event] });
+  return after;
+}
+
+/** By id or key. */
+export async function knownPlan({ db, environment }: RequestContext, name: string): Promise<PlanRow> {
+  return (await findPlan(db, environment, name)) ?? unknownPlan(name);
+}
+
+function unknownPlan(name: string): never {
+  throw new Rejected('plan_not_found', `There is no plan ${name}.`, { param: 'planId' });
+}
+
+export function shownPlan(row: PlanRow): Plan {
+  const { description, processorPriceIds, createdAt, updatedAt, ...plan } = row;
+  return {
+    ...plan,
+    ...(description === null ? {} : { description }),
+    ...(processorPriceIds.length === 0 ? {} : { processorPriceIds }),
+    createdAt: timestampText(createdAt.getTime()),
+    updatedAt: timestampText(updatedAt.getTime()),
+  };
+}

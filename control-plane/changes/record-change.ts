@@ -1,0 +1,47 @@
+import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
+import { tellEvents } from '../../domain/emit-events.ts';
+import type { ChangeEvent } from '../../schemas/event-types.ts';
+import { exactJson } from '../../schemas/primitives/exact-json.ts';
+import type { Database } from '../http/request-context.ts';
+
+/** Who changes something, and when. A request's context is one. */
+export interface ChangeContext {
+  /** The transaction of the change. */
+  db: Database;
+  environment: string;
+  /** A key's id, or `operator`, `clock`, `processor`. */
+  actor: string;
+  /** What is done, as the audit log names it. */
+  operationId: string;
+  requestId?: string;
+  nowMs: number;
+  /** When it took effect, where that was earlier: the processor tells of a change after it was made. */
+  since?: Date;
+}
+
+/** One object as it was and as it is. Both are shown to people: they hold no secret. */
+export interface Change {
+  objectId: string;
+  before?: object | undefined;
+  after?: object | undefined;
+  /** Where one reports another object it names it. */
+  events?: Array<ChangeEvent & { objectId?: string }>;
+}
+
+/** Writes what a change has to leave behind, in its own transaction: the audit log and the outbox. */
+export async function recordChange(context: ChangeContext, change: Change): Promise<void> {
+  const { db, environment, actor, operationId, requestId = null, nowMs } = context;
+  const { objectId, before, after, events = [] } = change;
+  await insertAuditEntry(db, {
+    environment,
+    actor,
+    action: operationId,
+    objectId,
+    before: before ? exactJson(before) : null,
+    after: after ? exactJson(after) : null,
+    requestId,
+    createdAt: new Date(nowMs),
+  });
+  const told = events.map((event) => ({ objectId, ...event }));
+  await tellEvents(db, { environment, nowMs, events: told });
+}

@@ -1,0 +1,156 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../infra/ports/clock.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
+import { putOverride } from '../store/overrides.ts';
+import { readRepairs } from '../store/repairs.ts';
+import { clockUnderTest } from './clock-under-test.ts';
+import { catalogueUnderTest } from '../subscriptions/subscriptions-under-test.ts';
+import { freshPool, tellerUnderTest } from '../entitlements/changes/notifier-under-test.ts';
+import { toldUnderTest } from '../entitlements/changes/changes-under-test.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
+import { startClockRepair } from './clock-repair.ts';
+
+/*
+ * What a clock that was 40 days ahead has left in the stores, once it is right again. The rows are written
+ * as it would have left them.
+ *
+ * Red for its table where the statement of that table is left out.
+ */
+const WAIT = { timeout: 20_000, interval: 20 };
+const DAY_MS = 86_400_000;
+const DAYS_40_MS = 40 * DAY_MS;
+const AHEAD = "now() + interval '40 days'";
+
+/** Looks at once, as at a start, until it has been through all tables. */
+async function repair(pool: Pool): Promise<void> {
+  const job = startClockRepair({ pool, clock: systemClock, log: pino({ level: 'silent' }) });
+  onTestFinished(() => job.close());
+  const runs = async () => (await pool.query("SELECT runs FROM job_leases WHERE job = 'clock-repair'")).rows;
+  await vi.waitFor(async () => expect((await runs())[0]?.runs).toBeGreaterThan(0), WAIT);
+  await job.close();
+}
+
+async function environmentUnderTest() {
+  const pool = await freshPool();
+  const keys = newWorkspaceKeys();
+  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  return { pool, environment: `${keys.workspaceId}:live` };
+}
+
+/** How far ahead a moment of a row lies, in days. */
+async function daysAhead(pool: Pool, table: string, column: string, where = 'true'): Promise<number | null> {
+  const { rows } = await pool.query<{ days: number | null }>(
+    `SELECT round(extract(epoch FROM ${column} - now()) / 86400)::int AS days FROM ${table} WHERE ${where}`,
+  );
+  return rows[0]?.days ?? null;
+}
+
+it('a customer that was told of a day to come is told of now, and of that day when it comes', async () => {
+  const { pool, environment } = await environmentUnderTest();
+  const customerId = await catalogueUnderTest(pool, environment).customer();
+  await pool.query(
+    `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
+     VALUES ('sso', $1, 'sso', 'sso', 'boolean', now(), now())`,
+    [environment],
+  );
+  await inTransaction(pool, async (db) => {
+    const expiresAt = new Date(Date.now() + 10 * DAY_MS);
+    const value = { enabled: true, amount: null, expiresAt, reason: null };
+    const row = { id: newId('ovr'), customerId, featureId: 'sso', ...value, updatedAt: new Date() };
+    await putOverride(db, environment, row);
+    // Where it is 40 days later this has expired.
+    const nowMs = Date.now() + DAYS_40_MS;
+    const context = { db, environment, actor: 'key', operationId: 'test', nowMs };
+    await touchEntitlements(context, { customerIds: [customerId] });
+  });
+  const told = toldUnderTest(pool, environment);
+  expect(await told.heard(customerId, 'all')).toEqual([]);
+  await repair(pool);
+  tellerUnderTest(pool, {});
+  const isTold = expect.objectContaining({ allowed: true });
+  await vi.waitFor(async () => expect(await told.heard(customerId, 'all')).toEqual([isTold]), WAIT);
+  expect(await daysAhead(pool, 'entitlements_told', 'next_turn')).toBe(10);
+});
+
+it('deliveries, circuits and endpoints go on; what the schedule put off keeps its moment', async () => {
+  const { pool, environment } = await environmentUnderTest();
+  await pool.query(
+    `INSERT INTO webhook_endpoints (id, environment, url, events, secret, created_at, updated_at,
+                                    circuit_until, failing_since)
+     VALUES ('we_a', $1, 'https://a.example', '{*}', '', ${AHEAD}, ${AHEAD}, ${AHEAD}, ${AHEAD})`,
+    [environment],
+  );
+  await pool.query(
+    `INSERT INTO webhook_queue (delivery_id, delivery_created_at, environment, endpoint_id, event_id, due_at,
+                                owner, lease_until)
+     VALUES ('stranded', ${AHEAD}, $1, 'we_a', 'evt', ${AHEAD}, NULL, NULL),
+            ('leased', now(), $1, 'we_a', 'evt', now(), 'killed', ${AHEAD}),
+            ('tomorrow', now(), $1, 'we_a', 'evt', now() + interval '24 hours', NULL, NULL)`,
+    [environment],
+  );
+  await repair(pool);
+  const due = (id: string) => daysAhead(pool, 'webhook_queue', 'due_at', `delivery_id = '${id}'`);
+  expect([await due('stranded'), await due('leased'), await due('tomorrow')]).toEqual([0, 0, 1]);
+  const leases = await pool.query('SELECT FROM webhook_queue WHERE owner IS NOT NULL');
+  expect(leases.rowCount).toBe(0);
+  for (const column of ['circuit_until', 'failing_since', 'created_at']) {
+    expect(await daysAhead(pool, 'webhook_endpoints', column), column).toBe(0);
+  }
+});
+
+it('a repair of the warehouse that failed then is over with the audit that came through since', async () => {
+  const { pool } = await environmentUnderTest();
+  await pool.query(
+    `INSERT INTO audit_runs (id, repair, state, asked_at, finished_at)
+     VALUES ('before', true, 'done', now() - interval '1 hour', now() - interval '1 hour'),
+            ('failed', true, 'failed', ${AHEAD}, ${AHEAD} + interval '1 minute'),
+            ('later', true, 'done', ${AHEAD}, ${AHEAD} + interval '2 minutes'),
+            ('last', true, 'failed', ${AHEAD}, ${AHEAD} + interval '3 minutes')`,
+  );
+  await repair(pool);
+  const { rows } = await pool.query('SELECT id FROM audit_runs ORDER BY finished_at');
+  expect(rows.map(({ id }) => id)).toEqual(['before', 'failed', 'later', 'last']);
+  expect((await readRepairs(pool)).hasFailed).toBe(true);
+  await pool.query(
+    `INSERT INTO audit_runs (id, repair, state, finished_at) VALUES ('now', true, 'done', clock_timestamp())`,
+  );
+  expect((await readRepairs(pool)).hasFailed).toBe(false);
+});
+
+it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brought back, too', async () => {
+  const { pool, environment, add } = await clockUnderTest();
+  // It rolled then, and an operator has put its period right since.
+  const ahead = new Date(Date.now() + DAYS_40_MS);
+  await add({ noRollBefore: ahead, localChangedAt: ahead });
+  await pool.query(
+    `INSERT INTO fanout_jobs (environment, scope, target, asked_at, worked_at, changed_at)
+     VALUES ($1, 'plan', 'p', ${AHEAD}, ${AHEAD}, ${AHEAD})`,
+    [environment],
+  );
+  await pool.query(
+    `INSERT INTO partition_alarms (log_id, partition, code, message, created_at)
+     VALUES ('aa', 0, 'event_twice', '', ${AHEAD})`,
+  );
+  await pool.query(
+    `INSERT INTO idempotent_answers (environment, method, path, key, request_hash, status, body, created_at)
+     VALUES ($1, 'POST', '/', 'k', '', 201, '', ${AHEAD})`,
+    [environment],
+  );
+  await pool.query(`UPDATE api_keys SET last_used_at = ${AHEAD}`);
+  await repair(pool);
+  for (const [table, column] of [
+    ['fanout_jobs', 'worked_at'],
+    ['fanout_jobs', 'changed_at'],
+    ['partition_alarms', 'created_at'],
+    ['idempotent_answers', 'created_at'],
+    ['api_keys', 'last_used_at'],
+    ['subscriptions', 'no_roll_before'],
+    ['subscriptions', 'local_changed_at'],
+  ] as const) {
+    expect(await daysAhead(pool, table, column), table).toBe(0);
+  }
+});

@@ -1,0 +1,49 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { inJobTransaction, type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { ATTEMPT_DELAY_MS_MAX } from '../../domain/rules/webhook-schedule.ts';
+import { bringBack, latestNow, TABLES_WITH_MOMENTS } from '../store/times-ahead.ts';
+
+export interface ClockRepairDeps {
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface ClockRepairOptions {
+  owner?: string;
+  everyMs?: number;
+}
+
+export const CLOCK_REPAIR = { job: 'clock-repair', everyMs: 600_000 };
+
+/** More than the clocks of hosts differ by, a lease of a delivery and a pause of a circuit. */
+const AHEAD_MS_MAX = 15 * 60_000;
+
+/**
+ * A clock that was ahead and has been put right leaves moments behind that lie in the future: whatever waits
+ * for one stands still until it comes. They are brought back at the start and every ten minutes. Leases of
+ * jobs and partitions are cut down by those who ask for them (domain/store/lease-terms.ts).
+ */
+export function startClockRepair(deps: ClockRepairDeps, options: ClockRepairOptions = {}): LeasedJob {
+  const { pool, clock, log } = deps;
+
+  async function look({ job, hold }: JobTurn): Promise<undefined> {
+    for (const table of TABLES_WITH_MOMENTS) {
+      const epoch = await hold();
+      if (epoch === undefined) return;
+      const now = await latestNow(pool, new Date(clock.nowMs()));
+      const nowMs = now.getTime();
+      const ahead = {
+        now,
+        latest: new Date(nowMs + AHEAD_MS_MAX),
+        latestAttempt: new Date(nowMs + ATTEMPT_DELAY_MS_MAX + AHEAD_MS_MAX),
+      };
+      const rows = await inJobTransaction({ pool, job, epoch }, (db) => bringBack(db, table, ahead));
+      if (rows > 0) log.warn({ table, rows }, 'moments of a clock that was ahead were brought back to now');
+    }
+  }
+
+  return startLeasedJob(deps, { ...CLOCK_REPAIR, ...options, look });
+}

@@ -1,0 +1,95 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { endsLook, type JobTurn } from '../../domain/leased-job.ts';
+import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
+import type { ClockMetrics } from '../metrics.ts';
+import type { PutOffs } from '../jobs/backoff-queue.ts';
+import {
+  type DueSubscription,
+  FROM_THE_START,
+  findDueEnds,
+  findDueRolls,
+} from '../store/due-subscriptions.ts';
+import { moveSubscription } from './move-subscription.ts';
+import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
+
+export interface DueLook extends JobTurn {
+  pool: Pool;
+  log: Logger;
+  metrics: ClockMetrics;
+  /** What took too long. */
+  slow: PutOffs<DueSubscription>;
+  nowMs: () => number;
+}
+
+/** Far less than a lease's worth: a few hundred moves a second. */
+const CHUNK = 100;
+/** Of the pool's ten connections. */
+const AT_ONCE = 4;
+
+/**
+ * Passes once over all that is due. Before each chunk of rolls come the cancellations and ends of trials that
+ * are due by then: those are as many as were asked for, while periods of a millisecond keep coming. What took
+ * too long comes last, until it does so again: a pass would have no end. False when some of it is left:
+ * another process has the lease, or a subscription could not be moved, which holds up no other. Throws
+ * Transient while Postgres is away.
+ */
+export async function moveDue(look: DueLook): Promise<boolean> {
+  const { pool, slow, nowMs } = look;
+  // No later, so that the pass comes to its end: what is rolled in it is due again in ten seconds.
+  const rollsUntil = new Date(nowMs());
+  let isAllDone = true;
+  let [lastEnd, lastRoll] = [FROM_THE_START, FROM_THE_START];
+  while (!look.signal.aborted) {
+    // Between two chunks, when no move is under way: each keeps others from the lease until it is done.
+    const epoch = await look.hold();
+    if (epoch === undefined) return false;
+    const ends = await findDueEnds(
+      pool,
+      { now: new Date(nowMs()), graceMs: PROCESSOR_GRACE_MS },
+      lastEnd,
+      CHUNK,
+    );
+    const rolls = ends.length > 0 ? [] : await findDueRolls(pool, rollsUntil, lastRoll, CHUNK);
+    const late = ends.length + rolls.length === 0 ? slow.take() : undefined;
+    const chunk = late ? [late] : [...ends, ...rolls];
+    if (chunk.length === 0) return isAllDone;
+    const isDone = await moveChunk(look, epoch, chunk);
+    if (late && !isDone) return false;
+    isAllDone = isAllDone && isDone;
+    lastEnd = ends.at(-1) ?? lastEnd;
+    lastRoll = rolls.at(-1) ?? lastRoll;
+  }
+  return isAllDone;
+}
+
+/** False when one of them could not be moved. */
+async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[]): Promise<boolean> {
+  const { pool, log, metrics, slow, job, nowMs, signal } = look;
+  const rest = chunk.values();
+  let isAllDone = true;
+  let away: unknown;
+
+  async function moveEach(): Promise<void> {
+    for (const due of rest) {
+      if (signal.aborted || away) return;
+      if (slow.has(due)) {
+        isAllDone = false;
+        continue;
+      }
+      try {
+        if (await moveSubscription({ pool, job, epoch, nowMs: nowMs() }, due)) metrics.moved();
+      } catch (err) {
+        isAllDone = false;
+        metrics.failed();
+        if (endsLook(err)) away = asTransient(err);
+        else log.error({ err, subscription: due.id }, 'a subscription could not be moved');
+        if (isTimeout(err)) slow.add(due);
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: AT_ONCE }, moveEach));
+  if (away) throw away;
+  return isAllDone;
+}

@@ -1,0 +1,88 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { holdJob } from '../../domain/store/job-leases.ts';
+import { createPutOffs } from '../jobs/backoff-queue.ts';
+import { refuseRows } from '../http/rejection-under-test.ts';
+import type { DueSubscription } from '../store/due-subscriptions.ts';
+import { clockUnderTest, DAY_MS, daysLater, lasting } from './clock-under-test.ts';
+import { moveDue } from './move-due.ts';
+import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
+
+/*
+ * Subscriptions that take too long to be moved, over a real Postgres, by a clock that stands still.
+ *
+ * Breaks that turn it red: a look that ends with one that takes too long; one that is tried first in each
+ * look, or no more, or again and again; a look that goes on without its connection.
+ */
+const WAIT = { timeout: 10_000, interval: 20 };
+
+it.each(['57014', '25P03', '55P03'])(
+  'those that take too long (%s) hold up no other, and are tried again behind them',
+  async (code) => {
+    const { add, clock, run, row, pool, metric } = await clockUnderTest();
+    const slow: string[] = [];
+    // More of them than moves at once.
+    for (let n = 0; n < 8; n += 1) slow.push(await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' }));
+    const period = lasting(2 * DAY_MS);
+    const [end, roll] = [await add({ cancelAt: daysLater(2) }), await add(period)];
+    const { allow, tries } = await refuse(pool, `RAISE 'slow' USING ERRCODE = '${code}'`);
+    clock.now = daysLater(3);
+    run();
+    await vi.waitFor(async () => expect((await row(roll)).currentPeriodEnd).toEqual(daysLater(4)), WAIT);
+    expect((await row(end)).status).toBe('canceled');
+    expect(await metric('move_failures_total')).toBe(8);
+    const tried = await tries();
+    const late = await add({ cancelAt: daysLater(3) });
+    await vi.waitFor(async () => expect((await row(late)).status).toBe('canceled'), WAIT);
+    expect(await tries()).toBe(tried);
+    // For two days: those that could not.
+    await vi.waitFor(async () => expect(await metric('oldest_due_seconds')).toBe(2 * 86_400), WAIT);
+    await allow();
+    clock.aheadMs = 2_000;
+    for (const id of slow)
+      await vi.waitFor(async () => expect((await row(id)).status).toBe('canceled'), WAIT);
+  },
+);
+
+it('a look ends with its connection, and the next one tries all again', async () => {
+  const { add, clock, run, row, pool } = await clockUnderTest();
+  const id = await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
+  const period = lasting(2 * DAY_MS);
+  const roll = await add(period);
+  const { allow, tries } = await refuse(pool, 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  clock.now = daysLater(3);
+  run();
+  await vi.waitFor(async () => expect(await tries()).toBeGreaterThan(2), WAIT);
+  expect((await row(roll)).currentPeriodEnd).toEqual(daysLater(2));
+  await allow();
+  await vi.waitFor(async () => expect((await row(id)).status).toBe('canceled'), WAIT);
+});
+
+it('a pass ends with the first that takes too long again', async () => {
+  const { add, clock, metrics, pool } = await clockUnderTest();
+  await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
+  const { tries } = await refuse(pool, `RAISE 'slow' USING ERRCODE = '57014'`);
+  clock.now = daysLater(3);
+  let holds = 0;
+  const hold = async () => {
+    holds += 1;
+    return holds < 10 ? holdJob(pool, SUBSCRIPTION_CLOCK, 'owner', 60_000) : undefined;
+  };
+  // Whenever it is looked at, its time has come.
+  const monotonicMs = () => {
+    clock.aheadMs += 30_000;
+    return clock.aheadMs;
+  };
+  const slow = createPutOffs<DueSubscription>({ monotonicMs }, ({ id }) => id);
+  const log = pino({ level: 'silent' });
+  const { signal } = new AbortController();
+  const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
+  expect(await moveDue(look)).toBe(false);
+  expect(await tries()).toBe(2);
+});
+
+/** From now on those marked as bad are not moved. */
+function refuse(pool: Pool, how: string) {
+  return refuseRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how });
+}

@@ -1,0 +1,202 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
+import { Transient } from '../../../schemas/failures.ts';
+import type { Freshness } from '../../usage/freshness.ts';
+import { type CounterMemory, createCounterMemory } from './counter-cache.ts';
+import type { CounterPlace } from './counter-store.ts';
+
+/*
+ * Time stands still but for `vi.advanceTimersByTimeAsync`; the warehouse says what it is told to and counts.
+ *
+ * Breaks that turn it red: every counter read at every turn; none read again when something was loaded;
+ * `asOf` that moves on while ClickHouse is away, that stays ahead of the clock, or that is taken after the
+ * read; a counter that nobody asks for read on and on; two first questions that read twice; one statement for
+ * each counter, be it asked for first or read again; a first question that waits for that of another meter;
+ * no bound.
+ */
+const START_MS = Date.UTC(2026, 10, 22);
+const DAY_MS = 86_400_000;
+
+let loadedTo: number;
+let stored: number;
+let isAway: boolean;
+let isHanging = false;
+let release = () => {};
+let statements: Statement[];
+let memory: CounterMemory;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START_MS });
+  [loadedTo, stored, isAway, statements] = [10, 7, false, []];
+  memory = createCounterMemory({ warehouse, freshness, log: pino({ level: 'silent' }) });
+});
+
+afterEach(() => {
+  memory.close();
+  vi.useRealTimers();
+});
+
+const freshness = {
+  arrive: async () => loadedTo,
+  asOfMs: () => Date.now(),
+  loadedTo: () => loadedTo,
+} as Freshness;
+
+const warehouse = {
+  async query(statement: Statement) {
+    statements.push(statement);
+    if (isHanging) {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }
+    if (isAway) throw new Transient('warehouse_unavailable', 'away');
+    const { customers = [], meters0 = [] } = (statement.params ?? {}) as Record<string, string[]>;
+    const current = String(stored);
+    return [
+      ...customers.map((customer) => ({ customer, current })),
+      ...meters0.map((meter) => ({ meter, current })),
+    ];
+  },
+} as unknown as Warehouse;
+
+const placeOf = (customerId = 'cus_a', more: Partial<CounterPlace> = {}): CounterPlace => ({
+  environment: 'ws_a:live',
+  customerId,
+  meterKey: 'calls',
+  aggregation: 'sum',
+  span: { fromMs: START_MS - DAY_MS, toMs: START_MS + 29 * DAY_MS },
+  ...more,
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const current = (place = placeOf()) => memory.find(place).now()?.current;
+const asOf = () => (memory.find(placeOf()).now()?.asOfMs ?? Number.NaN) - START_MS;
+
+describe('the memory of counters', () => {
+  it('has to read one before it knows it, once for all who ask meanwhile', async () => {
+    expect(current()).toBeUndefined();
+    const asked = await Promise.all([memory.read([placeOf()]), memory.read([placeOf()])]);
+    expect(asked).toEqual([[{ current: '7', asOfMs: START_MS }], [{ current: '7', asOfMs: START_MS }]]);
+    expect(statements).toHaveLength(1);
+    expect(current()).toBe('7');
+  });
+
+  it('reads again when something was loaded, within a second', async () => {
+    await memory.read([placeOf()]);
+    [loadedTo, stored] = [20, 8];
+    await pass(1_000);
+    expect(current()).toBe('8');
+    expect(statements).toHaveLength(2);
+  });
+
+  it('moves its moment on without reading while nothing is loaded', async () => {
+    await memory.read([placeOf()]);
+    await pass(4_000);
+    expect(asOf()).toBeGreaterThanOrEqual(3_000);
+    expect(statements).toHaveLength(1);
+  });
+
+  it('looks again now and then, for what no load tells', async () => {
+    await memory.read([placeOf()]);
+    stored = 6;
+    for (let second = 0; second < 15; second += 1) {
+      await pass(1_000);
+      current();
+    }
+    expect(current()).toBe('6');
+  });
+
+  it('reads many in few statements, of different spans and meters', async () => {
+    const spans = Array.from({ length: 250 }, (_, at) => placeOf(`cus_${at}`, spanFrom(START_MS - at)));
+    const others = [
+      placeOf('cus_1', { meterKey: 'other' }),
+      placeOf('cus_1', spanFrom(START_MS - DAY_MS * 9)),
+    ];
+    for (const place of [...spans, ...others]) await memory.read([place]);
+    [statements, loadedTo, stored] = [[], 20, 8];
+    await pass(1_000);
+    expect([...spans, ...others].map((place) => current(place))).toEqual(Array(252).fill('8'));
+    expect(statements).toHaveLength(4);
+  });
+
+  it('reads what many ask for first in few statements, whoever fails among them', async () => {
+    const asked = Array.from({ length: 150 }, (_, at) => memory.read([placeOf(`cus_${at}`)]));
+    const late = pass(0).then(() => memory.read([placeOf('cus_late')]));
+    expect((await Promise.all([...asked, late])).flat()).toHaveLength(151);
+    expect(statements.length).toBeLessThanOrEqual(3);
+    isAway = true;
+    const away = [placeOf('cus_b'), placeOf('cus_c'), placeOf('cus_0')].map((one) => memory.read([one]));
+    const outcomes = await Promise.allSettled(away);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    isAway = false;
+    expect(await memory.read([placeOf('cus_b')])).toMatchObject([{ current: '7' }]);
+  });
+
+  it('reads another meter beside one that hangs', async () => {
+    const hanging = memory.read([placeOf()]);
+    isHanging = true;
+    await pass(0);
+    isHanging = false;
+    expect(await memory.read([placeOf('cus_a', { meterKey: 'other' })])).toMatchObject([{ current: '7' }]);
+    release();
+    expect(await hanging).toMatchObject([{ current: '7' }]);
+  });
+
+  it('forgets to look after what nobody asked for within a minute', async () => {
+    await memory.read([placeOf()]);
+    await pass(65_000);
+    const before = statements.length;
+    [loadedTo, stored] = [20, 8];
+    await pass(5_000);
+    expect(statements).toHaveLength(before);
+    expect(current()).toBeUndefined();
+    expect(await memory.read([placeOf()])).toMatchObject([{ current: '8' }]);
+  });
+
+  it('goes on with what it knows while ClickHouse is away, and its moment stands', async () => {
+    await memory.read([placeOf()]);
+    [isAway, loadedTo, stored] = [true, 20, 8];
+    await pass(30_000);
+    const stood = asOf();
+    await pass(90_000);
+    expect([current(), asOf()]).toEqual(['7', stood]);
+    expect(stood).toBeLessThan(1_000);
+    await expect(memory.read([placeOf('cus_b')])).rejects.toBeInstanceOf(Transient);
+    isAway = false;
+    await pass(2_000);
+    expect(current()).toBe('8');
+  });
+
+  it('sees that ClickHouse is away also while nothing is loaded', async () => {
+    await memory.read([placeOf()]);
+    isAway = true;
+    for (let second = 0; second < 20; second += 1) {
+      await pass(1_000);
+      current();
+    }
+    const stood = asOf();
+    await pass(5_000);
+    expect(asOf()).toBe(stood);
+  });
+
+  it('goes back with the clock also while ClickHouse is away', async () => {
+    await memory.read([placeOf()]);
+    [isAway, loadedTo] = [true, 20];
+    await pass(1_000);
+    vi.setSystemTime(START_MS - DAY_MS);
+    await pass(1_000);
+    expect([current(), asOf()]).toEqual(['7', 500 - DAY_MS]);
+  });
+
+  it('is bounded: what came first has to be read again', async () => {
+    await memory.read([placeOf('cus_0')]);
+    for (let at = 1; at <= 20_000; at += 1) memory.find(placeOf(`cus_${at}`));
+    expect(current(placeOf('cus_0'))).toBeUndefined();
+  });
+});
+
+function spanFrom(fromMs: number): Partial<CounterPlace> {
+  return { span: { fromMs, toMs: fromMs + 30 * DAY_MS } };
+}

@@ -1,0 +1,156 @@
+import type { Logger } from 'pino';
+import type { Warehouse } from '../../../infra/ports/warehouse.ts';
+import { Transient } from '../../../schemas/failures.ts';
+import { readCounters } from '../../store/read-counter.ts';
+import { readManyCounters } from '../../store/read-many-counters.ts';
+import type { Freshness } from '../../usage/freshness.ts';
+import { beginReadTime } from '../../usage/read-time.ts';
+import {
+  type CountedMoment,
+  type CounterPlace,
+  type CounterReading,
+  type CounterShelf,
+  createCounterShelf,
+  type KeptCounter,
+  type RememberedCounter,
+} from './counter-store.ts';
+import { everySoOften } from './repeat.ts';
+import { createGathering } from './batch-by-key.ts';
+
+/**
+ * Counters that decisions go by. Those asked for within the last minute are kept fresh behind the answers:
+ * every half second, where something was loaded meanwhile, many in one statement. Where nothing was, they
+ * stand as they stood and only `asOf` moves on. While ClickHouse is away neither moves.
+ */
+export interface CounterMemory {
+  find(place: CounterPlace): RememberedCounter;
+  /**
+   * Of one customer: resolves with the readings in the order of the places. What is being read already is
+   * waited for, and of one meter many customers' are read in one statement. Throws Transient where one cannot
+   * be read that never was.
+   */
+  read(places: readonly CounterPlace[]): Promise<CounterReading[]>;
+  close(): void;
+}
+
+export interface CounterMemoryDeps {
+  warehouse: Warehouse;
+  freshness: Freshness;
+  log: Logger;
+}
+
+const PAUSE_MS = 500;
+/** A second of ClickHouse; the others come next. */
+const A_TURN_MAX = 1_500;
+/** In one statement, of 70 ms: who reads another counter waits for it. */
+const TOGETHER_MAX = 100;
+
+export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
+  const shelf = createCounterShelf();
+
+  const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, shelf);
+
+  /** What was read before goes on while it cannot be read. */
+  async function readingOf(one: KeptCounter): Promise<CounterReading> {
+    try {
+      await one.underWay;
+    } catch (error) {
+      if (!(error instanceof Transient)) throw error;
+      shelf.cannotRead();
+      if (!one.reading) throw error;
+    }
+    return one.reading as CounterReading;
+  }
+
+  async function refresh(): Promise<void> {
+    const due = shelf.due({ asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() });
+    for (const together of statementsOf(due.slice(0, A_TURN_MAX))) await readTogether(together);
+  }
+
+  const stop = everySoOften(PAUSE_MS, refresh, (err) => {
+    if (err instanceof Transient) shelf.cannotRead();
+    log.debug({ err }, 'counters cannot be read: they stand as they stood');
+  });
+  return {
+    find: shelf.find,
+    async read(places) {
+      const asked = places.map(shelf.find);
+      const fresh = asked.filter(({ underWay }) => !underWay);
+      const reading = fresh.length === 0 ? undefined : readFirst(fresh);
+      for (const one of fresh) one.underWay = reading?.finally(() => isRead(one));
+      asked.forEach(shelf.ask);
+      return Promise.all(asked.map(readingOf));
+    },
+    close: stop,
+  };
+}
+
+type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
+
+/** What they read they put on the shelf. All throw Transient. */
+function createCounterReads({ warehouse, freshness }: CounterReadDeps, shelf: CounterShelf) {
+  async function moment(): Promise<CountedMoment> {
+    await beginReadTime('eventual').within(freshness.arrive());
+    return { asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() };
+  }
+
+  async function readNow(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const places = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readCounters(warehouse, place, places);
+    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
+  }
+
+  async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
+    const [{ place }] = counters as [KeptCounter];
+    const owners = counters.map((one) => one.place);
+    const at = await moment();
+    const read = await readManyCounters(warehouse, { ...place, owners });
+    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
+  }
+
+  /**
+   * After a start all are asked for at once: one by one they would wait until their time is over. Several
+   * statements run side by side, so that nobody waits longer than for one before its own.
+   */
+  const readInTurn = createGathering<KeptCounter>(async (counters) => {
+    const statements = statementsOf(counters);
+    await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
+  });
+
+  /** Several of one customer are one statement anyway. */
+  function readFirst(counters: readonly KeptCounter[]): Promise<void> {
+    const [first] = counters;
+    return first && counters.length === 1 ? readInTurn(meterOf(first), first) : readNow(counters);
+  }
+
+  return { readTogether, readFirst };
+}
+
+function isRead(counter: KeptCounter): void {
+  counter.underWay = undefined;
+}
+
+function meterOf({ place: { environment, meterKey, aggregation } }: KeptCounter): string {
+  return `${environment} ${meterKey} ${aggregation}`;
+}
+
+/** Each of one meter of one environment, of no customer twice, and not too many. */
+function statementsOf(counters: readonly KeptCounter[]): KeptCounter[][] {
+  const open = new Map<string, { counters: KeptCounter[]; customers: Set<string> }>();
+  const statements: KeptCounter[][] = [];
+  for (const one of counters) {
+    const { customerId } = one.place;
+    const name = meterOf(one);
+    let into = open.get(name);
+    if (!into || into.counters.length >= TOGETHER_MAX || into.customers.has(customerId)) {
+      into = { counters: [], customers: new Set() };
+      open.set(name, into);
+      statements.push(into.counters);
+    }
+    into.counters.push(one);
+    into.customers.add(customerId);
+  }
+  return statements;
+}

@@ -1,0 +1,107 @@
+import { createBoundedShelf, type ShelfBounds, type Shelved } from './lru-cache.ts';
+import { createFillsUnderWay } from './single-flight.ts';
+import {
+  bytesOf,
+  type ReadCustomer,
+  type RememberedCustomer,
+  rememberedCustomer,
+} from './cached-customer.ts';
+
+/** Of whom memory holds no more than that: it holds too much. */
+export interface LargeCustomer {
+  environment: string;
+  customerId: string;
+  isLarge: true;
+}
+
+export type FoundCustomer = RememberedCustomer | LargeCustomer;
+
+/** What customers hold, bounded by count and by size: those that were asked for longest ago go first. */
+export interface CustomerMemory {
+  find(environment: string, name: string, nowMs: number): FoundCustomer | undefined;
+  /** By id or external id, as `read` finds it; who asks meanwhile waits for the same. Undefined: nobody. */
+  fill(
+    environment: string,
+    name: string,
+    read: () => Promise<ReadCustomer | LargeCustomer | undefined>,
+  ): Promise<FoundCustomer | undefined>;
+  forget(customerIds: readonly string[]): void;
+  forgetEnvironment(environment: string): void;
+  clear(): void;
+  /** Those to be looked at again. Who was not asked for since the last minute is forgotten instead. */
+  nextRound(): RememberedCustomer[];
+  /** Forgets it, unless it was read anew meanwhile. */
+  drop(customer: RememberedCustomer): void;
+}
+
+const BOUNDS: ShelfBounds = { countMax: 10_000, bytesMax: 64 * 2 ** 20 };
+/** Of 5 s. */
+const ROUNDS_KEPT = 12;
+
+interface Entry extends Shelved {
+  environment: string;
+  found: FoundCustomer;
+  /** A grant of its credits expires: its balance is another one then. */
+  untilMs: number;
+}
+
+export function createCustomerMemory(bounds: ShelfBounds = BOUNDS): CustomerMemory {
+  const shelf = createBoundedShelf<Entry>(bounds);
+  const fills = createFillsUnderWay<FoundCustomer>();
+
+  return {
+    find(environment, name, nowMs) {
+      const entry = shelf.find(nameOf(environment, name));
+      return entry && nowMs < entry.untilMs ? entry.found : undefined;
+    },
+    fill(environment, customer, read) {
+      const name = nameOf(environment, customer);
+      return fills.join({ name, environment }, async (isStillTrue) => {
+        const given = await read();
+        const found = given && ('isLarge' in given ? given : rememberedCustomer(given));
+        if (found && isStillTrue(idOf(found))) shelf.put(entryOf(name, found));
+        return found;
+      });
+    },
+    forget(customerIds) {
+      fills.doubt(customerIds);
+      for (const id of customerIds) shelf.remove(id);
+    },
+    forgetEnvironment(environment) {
+      fills.doubtEnvironment(environment);
+      shelf.removeWhere((entry) => entry.environment === environment);
+    },
+    clear() {
+      fills.doubtAll();
+      shelf.removeWhere(() => true);
+    },
+    nextRound() {
+      shelf.nextRound();
+      shelf.removeWhere((entry) => shelf.idleRounds(entry) > ROUNDS_KEPT || 'isLarge' in entry.found);
+      return [...shelf.all()].flatMap(({ found }) => ('isLarge' in found ? [] : [found]));
+    },
+    drop(customer) {
+      const { customerId } = customer.holder;
+      const entry = shelf.find(nameOf(customer.environment, customerId));
+      if (entry?.found === customer) shelf.remove(customerId);
+    },
+  };
+}
+
+function nameOf(environment: string, customer: string): string {
+  return `${environment} ${customer}`;
+}
+
+function idOf(found: FoundCustomer): string {
+  return 'isLarge' in found ? found.customerId : found.holder.customerId;
+}
+
+function entryOf(name: string, found: FoundCustomer): Entry {
+  const { environment } = found;
+  const id = idOf(found);
+  const names = [...new Set([name, nameOf(environment, id)])];
+  const entry = { id, names, environment, found, bytes: 0, usedRound: 0, untilMs: Number.POSITIVE_INFINITY };
+  if ('isLarge' in found) return entry;
+  const untilMs = found.credits.nextExpiryAt?.getTime() ?? entry.untilMs;
+  return { ...entry, bytes: bytesOf(found), untilMs };
+}

@@ -1,0 +1,47 @@
+import { Pool } from 'pg';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { createFairGate, type GateLimits } from '../../http/tenant-semaphore.ts';
+import type { Database, RequestContext } from '../../http/request-context.ts';
+import { limitStatements, readOneMoment } from '../../store/grants-transaction.ts';
+
+/**
+ * Runs reads of what a customer holds: all that one reads is of one moment. Throws Rejected `overloaded` when
+ * too many are under way, and Transient when one takes longer than its limit.
+ */
+export type HoldingReads = <T>(
+  context: Pick<RequestContext, 'db' | 'environment'>,
+  read: (db: Database) => Promise<T>,
+) => Promise<T>;
+
+/**
+ * The pool has 20 connections: environments with heavy customers leave 8 of them to everything else, and each
+ * leaves 8 of these to the others. A usual check is under way for a millisecond or two.
+ */
+const GATE: GateLimits = {
+  underWayMax: 12,
+  shareMax: 4,
+  waitingMax: 1_000,
+  waitingShareMax: 250,
+  waitMs: 2_000,
+};
+const STATEMENT_MS = 3_000;
+
+export function createHoldingReads(limits: GateLimits = GATE): HoldingReads {
+  const gate = createFairGate(limits, 'reads of entitlements');
+
+  return ({ db, environment }, read) => {
+    if (db instanceof Pool) {
+      return gate.run(environment, () =>
+        inTransaction(db, async (client) => {
+          await readOneMoment(client, STATEMENT_MS);
+          return read(client);
+        }),
+      );
+    }
+    // In a transaction there is no waiting: it would hold one of the pool's connections.
+    return gate.runAtOnce(environment, async () => {
+      await limitStatements(db, STATEMENT_MS);
+      return read(db);
+    });
+  };
+}

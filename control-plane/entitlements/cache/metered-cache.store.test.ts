@@ -1,0 +1,300 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
+import { startStopwatch } from '../../../tests/support/stopwatch.ts';
+import type { EventLogReader, EventLogWriter } from '../../../infra/ports/event-log.ts';
+import type { Warehouse } from '../../../infra/ports/warehouse.ts';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
+import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
+import { Transient } from '../../../schemas/failures.ts';
+import { lockTold } from '../../store/notified-entitlements.ts';
+import { isoText, startUsage, type UsageUnderTest } from '../../usage/usage-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { type PlaneBeside, startPlaneBeside } from '../second-control-plane.ts';
+
+/*
+ * Metered decisions from memory over a real log, Postgres and ClickHouse, on a control plane beside the one
+ * that makes every change.
+ *
+ * Breaks that turn it red: a counter that is read once and for all; `asOf` that moves on without ClickHouse,
+ * or that promises what is not counted; the credits of a moment ago; anything left out of what stores say.
+ */
+const log = pino({ level: 'silent' });
+const DAY_MS = 86_400_000;
+
+let folder: string;
+let warehouse: Warehouse;
+let writer: EventLogWriter;
+let reader: EventLogReader;
+let usage: UsageUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let plane: PlaneBeside;
+let isAway = false;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
+  warehouse = createChdbWarehouse({ directory: join(folder, 'warehouse'), log });
+  await warehouse.migrate();
+  const directory = join(folder, 'log');
+  writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
+  reader = await openSegmentLogReader({ directory });
+  usage = await startUsage({ warehouse, writer, reader });
+  made = holdersUnderTest(usage.api);
+  const mayBeAway: Warehouse = {
+    ...warehouse,
+    query: (statement) =>
+      isAway
+        ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'))
+        : warehouse.query(statement),
+  };
+  plane = await startPlaneBeside(usage.api, { warehouse: mayBeAway, logReader: reader });
+  await made.feature('sum-feature', 'metered', 'sum');
+  await made.feature('max-feature', 'metered', 'max');
+});
+
+beforeEach(() => {
+  isAway = false;
+});
+
+afterAll(async () => {
+  await plane?.close();
+  await usage?.api.close();
+  await reader?.close();
+  await writer?.close();
+  await warehouse?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let happened = 0;
+
+/** One event of 1 for the meter `sum`, acknowledged and not counted yet. */
+async function use(customerId: string) {
+  happened += 1;
+  const occurredAtMs = Date.now();
+  const happening = { id: `used ${happened}`, units: 10n ** 12n, occurredAtMs, createdAtMs: occurredAtMs };
+  const logged = usage.logged({ ...happening, properties: {} }, 'sum');
+  return usage.append([{ ...logged, customerId }]);
+}
+
+async function decide(customerId: string, query = '') {
+  return (await plane.check(customerId, 'sum-feature', query)).decision;
+}
+
+describe('a warm check of what is metered', () => {
+  it('asks no store, and follows what is counted within 2 s', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { 'sum-feature': 3 });
+    const contributions = [{ source: expect.stringMatching(/^plan:/), value: 3 }];
+    expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0, contributions });
+    // What the subscription did is heard at any moment, and looked up.
+    const askOften = async () => {
+      plane.statements();
+      for (let round = 0; round < 50; round += 1) await decide(customerId);
+      return plane.statements();
+    };
+    await expect.poll(askOften, { timeout: 20_000 }).toEqual([]);
+    for (let used = 1; used <= 3; used += 1) {
+      await usage.load(await use(customerId));
+      const passedMs = startStopwatch();
+      await expect
+        .poll(async () => (await decide(customerId)).current, { interval: 20, timeout: 10_000 })
+        .toBe(used);
+      expect(passedMs()).toBeLessThan(2_000);
+    }
+    const refused = { allowed: false, reasonCode: 'limit_reached', contributions };
+    expect(await decide(customerId)).toMatchObject(refused);
+    expect(await decide(customerId, '?requested=7')).toMatchObject(refused);
+    expect(plane.statements()).toEqual([]);
+  });
+
+  it('says up to when everything is counted, and never more', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { 'sum-feature': 1_000 });
+    await decide(customerId);
+    for (let used = 1; used <= 5; used += 1) {
+      const appended = await use(customerId);
+      const acknowledgedMs = Date.now();
+      const early = await decide(customerId);
+      if (Date.parse(early.asOf ?? '') > acknowledgedMs) expect(early.current).toBe(used);
+      await usage.load(appended);
+      await expect
+        .poll(async () => Date.parse((await decide(customerId)).asOf ?? ''), {
+          interval: 20,
+          timeout: 10_000,
+        })
+        .toBeGreaterThanOrEqual(acknowledgedMs);
+      expect((await decide(customerId)).current).toBe(used);
+    }
+  });
+
+  it('goes on while ClickHouse is away, and its asOf stands; cold ones are unavailable', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { 'sum-feature': 3 });
+    await decide(customerId);
+    isAway = true;
+    await usage.load(await use(customerId));
+    const age = async () => Date.now() - Date.parse((await decide(customerId)).asOf ?? '');
+    await expect.poll(age, { interval: 100, timeout: 10_000 }).toBeGreaterThan(2_500);
+    expect(await decide(customerId)).toMatchObject({ allowed: true, current: 0 });
+    const cold = await made.customer();
+    await made.subscribe(cold, { 'sum-feature': 3 });
+    expect((await plane.check(cold, 'sum-feature')).status).toBe(503);
+    isAway = false;
+    await expect.poll(async () => (await decide(customerId)).current, { timeout: 10_000 }).toBe(1);
+  });
+
+  it('goes by the credits of now', async () => {
+    const customerId = await made.customer();
+    const params = { meterId: 'sum' };
+    await usage.api.ask('meters.update', { params, body: { creditRate: 2 } });
+    await made.subscribe(customerId, { 'sum-feature': 0 });
+    const code = async () => (await decide(customerId)).reasonCode;
+    await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('insufficient_credit');
+    const grant = { params: { customerId }, body: { amount: 5, reason: 'gift' } };
+    await usage.api.ask('credits.grant', grant);
+    await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('granted_by_credit');
+    expect((await decide(customerId, '?requested=3')).reasonCode).toBe('insufficient_credit');
+    await usage.api.ask('meters.update', { params, body: { creditRate: null } });
+    await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('limit_reached');
+  });
+
+  // Red where only what entitles is a change of what is held, and not the periods of its meters.
+  it('goes by a period that was extended since', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { 'sum-feature': 1 });
+    const resetsAt = async () => (await decide(customerId)).resetsAt ?? '';
+    const before = await resetsAt();
+    const currentPeriodEnd = isoText(Date.parse(before) + 5 * DAY_MS);
+    await made.change(id, { currentPeriodEnd });
+    await expect.poll(resetsAt, { interval: 20, timeout: 4_000 }).toBe(currentPeriodEnd);
+    const plain = await made.check(customerId, 'sum-feature', { consistency: 'strong' });
+    expect(plain.resetsAt).toBe(currentPeriodEnd);
+  });
+
+  // Red where a fan-out that reaches a customer after the catalogue's note tells its memory nothing.
+  it('goes by the period that a plan gives it, though it was asked before its turn came', async () => {
+    const { pool } = usage.api;
+    const [customerId, planId] = [await made.customer(), await made.plan()];
+    const currentPeriodEnd = isoText(Date.now() + 3 * DAY_MS);
+    await made.subscribe(customerId, {}, { planId, currentPeriodEnd });
+    await inTransaction(pool, async (db) => {
+      await lockTold(db, `${usage.api.keys.workspaceId}:live`, [customerId]);
+      await made.giveInstead(planId, { 'sum-feature': 9 });
+      const reason = async () => (await decide(customerId)).reasonCode;
+      await expect.poll(reason, { interval: 20, timeout: 10_000 }).toBe('granted');
+      expect((await decide(customerId)).resetsAt).not.toBe(currentPeriodEnd);
+    });
+    const jobs = async () => (await pool.query('SELECT FROM fanout_jobs')).rowCount;
+    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    const resetsAt = async () => (await decide(customerId)).resetsAt;
+    await expect.poll(resetsAt, { interval: 20, timeout: 4_000 }).toBe(currentPeriodEnd);
+  });
+});
+
+const FEATURES = { sso: 'boolean', seats: 'limit', 'sum-feature': 'metered', 'max-feature': 'metered' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const NAMES = [...Object.keys(FEATURES), 'nothing'];
+const amount = fc.constantFrom(0, 3, 2.5, null, 1_000_000_000);
+const given = fc.record(
+  {
+    sso: fc.boolean(),
+    seats: fc.oneof(amount, fc.record({ value: fc.constantFrom(0, 1), soft: fc.constant(true) })),
+    'sum-feature': amount,
+    'max-feature': amount,
+  },
+  { requiredKeys: [] },
+);
+const holdings = fc.record({
+  subscriptions: fc.array(
+    fc.record({
+      given,
+      status: fc.constantFrom('active', 'active', 'past_due', 'paused', 'unpaid', 'canceled'),
+      daysAgo: fc.nat(40),
+    }),
+    { maxLength: 3 },
+  ),
+  override: fc.option(
+    fc.constantFrom(['sso', true], ['sso', false], ['seats', 0], ['sum-feature', 7], ['max-feature', null]),
+  ),
+  used: fc.nat(2),
+  isArchived: fc.constantFrom(false, false, false, true),
+  requested: fc.constantFrom({}, {}, { requested: 0 }, { requested: 2.5 }, { requested: 1_000_000 }),
+});
+
+describe('what memory says of any customer', () => {
+  it('is what the stores say, first and again, by either door', { timeout: 120_000 }, async () => {
+    await made.feature('sso', 'boolean');
+    await made.feature('seats', 'limit');
+    await fc.assert(
+      fc.asyncProperty(holdings, async ({ requested, ...held }) => {
+        const customerId = await holderOf(held);
+        const features = NAMES.map((featureKey) => ({ featureKey, ...requested }));
+        const asked = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
+        const askAll = async (query = '') => {
+          const { status, text } = await plane.ask(`/entitlements/check${query}`, asked);
+          expect(status).toBe(200);
+          return text.replace(/,"asOf":"[^"]*"/g, ',"asOf":""');
+        };
+        const stored = await askAll('?consistency=strong');
+        expect([await askAll('?consistency=eventual'), await askAll()]).toEqual([stored, stored]);
+        if ('requested' in requested) return;
+        const { data } = JSON.parse(stored) as { data: unknown[] };
+        for (const [at, feature] of NAMES.entries()) {
+          const { decision } = await plane.check(customerId, feature);
+          expect({ ...decision, ...('asOf' in decision ? { asOf: '' } : {}) }).toEqual(data[at]);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a check while what is counted is being repaired', () => {
+  it('is refused where it is to be strong, and is answered from memory', async () => {
+    const customerId = await holderOf({
+      subscriptions: [],
+      override: ['sum-feature', 7],
+      used: 0,
+      isArchived: false,
+    });
+    const body = { customerId, features: [{ featureKey: 'sum-feature' }] };
+    const check = (query = '') =>
+      plane.ask(`/entitlements/check${query}`, { method: 'POST', headers: JSON_TYPE, body });
+    const { pool } = usage.api;
+    await pool.query("INSERT INTO audit_runs (id, repair, state) VALUES ('a', true, 'running')");
+    try {
+      expect([(await check('?consistency=strong')).status, (await check()).status]).toEqual([503, 200]);
+    } finally {
+      await pool.query('DELETE FROM audit_runs');
+    }
+    expect((await check('?consistency=strong')).status).toBe(200);
+  });
+});
+
+type Held = Omit<typeof holdings extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
+
+async function holderOf({ subscriptions, override, used, isArchived }: Held): Promise<string> {
+  const { api } = usage;
+  const customerId = await made.customer();
+  for (let event = 0; event < used; event += 1) await usage.load(await use(customerId));
+  for (const { given: values, status, daysAgo } of subscriptions) {
+    const startMs = Date.now() - daysAgo * DAY_MS;
+    const period = { currentPeriodStart: isoText(startMs), currentPeriodEnd: isoText(startMs + 41 * DAY_MS) };
+    const id = await made.subscribe(customerId, values, period);
+    if (status !== 'active') await made.change(id, { status });
+  }
+  const [featureKey, value] = override ?? [];
+  if (featureKey !== undefined) {
+    await api.ask('overrides.put', {
+      params: { customerId, featureKey: String(featureKey) },
+      body: { value },
+    });
+  }
+  if (isArchived) await api.ask('customers.archive', { params: { customerId } });
+  return customerId;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { createFillsUnderWay } from './single-flight.ts';
+
+/*
+ * Breaks that turn it red: a fill that is joined after its id was doubted; a doubted one that is kept; one id
+ * that makes all others doubtful.
+ */
+const PLACE = { name: 'env ada', environment: 'env' };
+
+/** A fill that ends when the test says so, and then says whether what it read may be kept. */
+function createFill(id = 'cus_a') {
+  const seen: { begun: number; kept: boolean | undefined } = { begun: 0, kept: undefined };
+  let end = (): void => undefined;
+  const promise = new Promise<undefined>((resolve) => {
+    end = () => resolve(undefined);
+  });
+  return {
+    seen,
+    end: () => end(),
+    async fill(isStillTrue: (id: string) => boolean) {
+      seen.begun += 1;
+      await promise;
+      seen.kept = isStillTrue(id);
+      return id;
+    },
+  };
+}
+
+describe('fills under way', () => {
+  it('are one for all who ask meanwhile', async () => {
+    const fills = createFillsUnderWay<string>();
+    const one = createFill();
+    const asked = [fills.join(PLACE, one.fill), fills.join(PLACE, one.fill)];
+    one.end();
+    expect(await Promise.all(asked)).toEqual(['cus_a', 'cus_a']);
+    expect(one.seen).toEqual({ begun: 1, kept: true });
+  });
+
+  it.each([
+    ['its id', (fills: ReturnType<typeof createFillsUnderWay<string>>) => fills.doubt(['cus_a'])],
+    ['its environment', (fills) => fills.doubtEnvironment('env')],
+    ['everything', (fills) => fills.doubtAll()],
+  ])(
+    'are used once and not kept when %s is said to have changed, and nobody joins them',
+    async (_, doubt) => {
+      const fills = createFillsUnderWay<string>();
+      const [early, late] = [createFill(), createFill()];
+      const first = fills.join(PLACE, early.fill);
+      doubt(fills);
+      const second = fills.join(PLACE, late.fill);
+      early.end();
+      late.end();
+      expect(await Promise.all([first, second])).toEqual(['cus_a', 'cus_a']);
+      expect([early.seen, late.seen]).toEqual([
+        { begun: 1, kept: false },
+        { begun: 1, kept: true },
+      ]);
+    },
+  );
+
+  it('are kept when something else is said to have changed', async () => {
+    const fills = createFillsUnderWay<string>();
+    const one = createFill();
+    const found = fills.join(PLACE, one.fill);
+    fills.doubt(['cus_b']);
+    fills.doubtEnvironment('other');
+    one.end();
+    await found;
+    expect(one.seen.kept).toBe(true);
+  });
+
+  it('are over when they fail: the next one begins anew', async () => {
+    const fills = createFillsUnderWay<string>();
+    await expect(fills.join(PLACE, () => Promise.reject(new TypeError('broken')))).rejects.toThrow('broken');
+    const next = createFill();
+    next.end();
+    expect(await fills.join(PLACE, next.fill)).toBe('cus_a');
+  });
+});

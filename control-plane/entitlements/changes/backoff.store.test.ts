@@ -1,0 +1,139 @@
+import { expect, it, vi } from 'vitest';
+import { systemClock } from '../../../infra/ports/clock.ts';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
+import { newId } from '../../../schemas/primitives/ids.ts';
+import { refuseRows } from '../../http/rejection-under-test.ts';
+import type { Database } from '../../http/request-context.ts';
+import { putOverride } from '../../store/overrides.ts';
+import { auditEntries, catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
+import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
+import { toldUnderTest } from './changes-under-test.ts';
+import { touchEntitlements } from './touch-entitlements.ts';
+
+/*
+ * Customers who cannot be told of a moment when it comes.
+ *
+ * Breaks that turn it red: the moment of one that is put off written over; one put off at whatever moment it
+ * is due; one put off for a connection that broke; one that is put off tried with the others, or no more.
+ */
+const SOON = { timeout: 20_000, interval: 1 };
+/** Less than the time for which one is put off. */
+const NOT_PUT_OFF = { timeout: 20_000, interval: 20 };
+
+it('an override that has expired is recorded by a change while its customer is put off', async () => {
+  const { customer, override, refuse, teller, entries } = await placeUnderTest();
+  const customerId = await customer();
+  await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
+  const { allow } = await refuse(customerId, `RAISE 'no'`);
+  const { failures, close } = teller();
+  await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
+  await close();
+  await allow();
+  await override(customerId, { key: 'api', expiresAt: null });
+  expect(await entries(customerId)).toEqual(['overrides.expire']);
+});
+
+it('the moment that a change sets is told when it comes, though one before could not be told', async () => {
+  const { customer, override, teller, told, pool } = await placeUnderTest();
+  const customerId = await customer();
+  await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
+  const next = new Date(Date.now() + 2_000);
+  await inTransaction(pool, async (db) => {
+    await override(customerId, { expiresAt: next, db });
+    // Its row is locked, for longer than the teller waits.
+    const { failures } = teller({ statementTimeoutMs: 500 });
+    await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
+  });
+  await vi.waitFor(async () => {
+    expect(await told.heard(customerId, 'all')).toContainEqual(expect.objectContaining({ allowed: false }));
+  }, NOT_PUT_OFF);
+});
+
+it('a connection that breaks puts nobody off', async () => {
+  const { customer, override, refuse, teller, told } = await placeUnderTest();
+  const customerId = await customer();
+  await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
+  const { allow } = await refuse(customerId, 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  const { failures } = teller();
+  await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
+  await allow();
+  await vi.waitFor(async () => expect(await told.heard(customerId, 'all')).toHaveLength(2), NOT_PUT_OFF);
+});
+
+it.each(['P0001', '57014'])(
+  'one that fails with %s waits behind the others, and is told later',
+  async (code) => {
+    const { customer, override, refuse, teller, told } = await placeUnderTest();
+    const [bad, good, late] = [await customer(), await customer(), await customer()];
+    const times = { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 };
+    await override(bad, { ...times, expiresAt: ago(2_000) });
+    await override(good, times);
+    const { allow, tries } = await refuse(bad, `RAISE 'no' USING ERRCODE = '${code}'`);
+    const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => clock.aheadMs };
+    teller({ clock });
+    const isTold = (id: string) =>
+      vi.waitFor(async () => expect(await told.heard(id, 'all')).toHaveLength(2), SOON);
+    await isTold(good);
+    const tried = await tries();
+    await override(late, times);
+    await isTold(late);
+    expect(await tries()).toBe(tried);
+    await allow();
+    clock.aheadMs = 2_000;
+    await isTold(bad);
+    await told.quiet();
+    expect(await told.untrue()).toEqual([]);
+  },
+);
+
+interface GivenOverride {
+  key?: string;
+  expiresAt: Date | null;
+  nowMs?: number;
+  db?: Database;
+}
+
+/** One environment whose customers hold overrides, that are put as the API does it, in one transaction. */
+async function placeUnderTest() {
+  const pool = await freshPool();
+  const keys = newWorkspaceKeys();
+  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  const environment = `${keys.workspaceId}:live`;
+  await pool.query(
+    `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
+     SELECT key, $1, key, key, 'boolean', now(), now() FROM unnest(ARRAY['sso', 'api']) AS key`,
+    [environment],
+  );
+
+  async function put(db: Database, customerId: string, { key = 'sso', expiresAt, nowMs }: GivenOverride) {
+    const at = nowMs ?? Date.now();
+    const value = { enabled: true, amount: null, expiresAt, reason: null };
+    const row = { id: newId('ovr'), customerId, featureId: key, ...value, updatedAt: new Date(at) };
+    await putOverride(db, environment, row);
+    const context = { db, environment, actor: 'key', operationId: 'test', nowMs: at };
+    await touchEntitlements(context, { customerIds: [customerId] });
+  }
+
+  return {
+    pool,
+    told: toldUnderTest(pool, environment),
+    customer: catalogueUnderTest(pool, environment).customer,
+    teller: (options: TellerOptions = {}) => tellerUnderTest(pool, options),
+    override: (customerId: string, given: GivenOverride) =>
+      given.db ? put(given.db, customerId, given) : inTransaction(pool, (db) => put(db, customerId, given)),
+    refuse: (customerId: string, how: string) =>
+      refuseRows(pool, { write: 'INSERT ON webhook_events', when: `new.object_id = '${customerId}'`, how }),
+    async entries(customerId: string): Promise<string[]> {
+      const { rows } = await pool.query<{ id: string }>(
+        `SELECT id FROM overrides WHERE customer_id = $1 AND feature_id = 'sso'`,
+        [customerId],
+      );
+      return (await auditEntries(pool, String(rows[0]?.id))).map(({ action }) => action);
+    },
+  };
+}
+
+function ago(ms: number): Date {
+  return new Date(Date.now() - ms);
+}

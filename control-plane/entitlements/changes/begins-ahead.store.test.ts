@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { auditEntries, toldEvents } from '../../subscriptions/subscriptions-under-test.ts';
+import { toldUnderTest } from './changes-under-test.ts';
+
+/*
+ * What a subscription is to be later: one that begins ahead, and a plan that waits for the period's end, with
+ * checks from memory and the events of both.
+ *
+ * Breaks that turn it red: the start not looked at in resolve-entitlements.ts or in store/held-values.ts; a
+ * start ahead left out of what time turns, in memory (nextTurnMs) or of what was told (`next_turn`); a plan
+ * that waits dropped with the roll, taken before it, or not told.
+ */
+const DAY_MS = 86_400_000;
+const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
+
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let told: ReturnType<typeof toldUnderTest>;
+
+beforeAll(async () => {
+  api = await startApi(undefined, { clock });
+  made = holdersUnderTest(api);
+  told = toldUnderTest(api.pool, `${api.keys.workspaceId}:live`);
+  await made.feature('sso', 'boolean');
+  await made.feature('seats', 'limit');
+});
+
+afterAll(() => api?.close());
+
+describe('a subscription that begins in 40 days', () => {
+  it('entitles from then on and not before, and is told of then', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { sso: true }, { currentPeriodStart: inDays(40) });
+    const allowed = () => check(customerId);
+    expect(await allowed()).toEqual([false, 'no_active_subscription']);
+    expect(await made.list(customerId)).toEqual([]);
+    pass(40 * DAY_MS - 60_000);
+    expect(await allowed()).toEqual([false, 'no_active_subscription']);
+    await told.quiet();
+    expect(await told.heard(customerId)).toEqual([]);
+    pass(60_001);
+    // Memory sees it by the time alone, whenever the event is written.
+    expect(await allowed()).toEqual([true, 'granted']);
+    expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
+    expect(await typesOf(id)).toEqual(['subscription.created']);
+  });
+
+  it('trials from then on', async () => {
+    const customerId = await made.customer();
+    const trial = { currentPeriodStart: inDays(40), trialEnd: inDays(54) };
+    const id = await made.subscribe(customerId, { sso: true }, trial);
+    const { body } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: id } });
+    expect(body).toMatchObject({ ...trial, status: 'trialing', currentPeriodEnd: trial.trialEnd });
+    expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
+    pass(40 * DAY_MS);
+    expect(await check(customerId)).toEqual([true, 'granted']);
+    expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
+  });
+
+  it('and is canceled before entitles to nothing, then or ever', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { sso: true }, { currentPeriodStart: inDays(40) });
+    await cancel(id, 'now');
+    pass(41 * DAY_MS);
+    expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
+    await told.quiet();
+    expect(await told.heard(customerId)).toEqual([]);
+    expect(await typesOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
+  });
+
+  it('may be moved, and begins when it was moved to', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { sso: true }, { currentPeriodStart: inDays(10) });
+    await made.change(id, { currentPeriodStart: inDays(20), currentPeriodEnd: inDays(50) });
+    pass(11 * DAY_MS);
+    expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
+    await made.change(id, { currentPeriodStart: inDays(-1) });
+    expect(await check(customerId)).toEqual([true, 'granted']);
+    await told.quiet();
+    expect(await told.heard(customerId)).toEqual([changed('sso', true, customerId)]);
+  });
+});
+
+describe('a period that is moved ahead', () => {
+  it('takes away what was held until it begins', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { sso: true });
+    await made.change(id, { currentPeriodStart: inDays(5) });
+    expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
+    await told.quiet();
+    const events = await told.heard(customerId);
+    expect(events.map(({ allowed }) => allowed).sort()).toEqual([false, true]);
+    pass(5 * DAY_MS + 1);
+    expect(await check(customerId)).toEqual([true, 'granted']);
+  });
+
+  it('and follows the running one takes nothing away', async () => {
+    const customerId = await made.customer();
+    const end = inDays(10);
+    const id = await made.subscribe(customerId, { sso: true }, { currentPeriodEnd: end });
+    await told.quiet();
+    await told.heard(customerId);
+    await made.change(id, { currentPeriodStart: end, currentPeriodEnd: inDays(40) });
+    expect(await check(customerId)).toEqual([true, 'granted']);
+    await told.quiet();
+    expect(await told.heard(customerId)).toEqual([]);
+  });
+});
+
+describe('a plan that waits for the end of the period', () => {
+  it('is taken with the roll, as one change, and told as any other', async () => {
+    const customerId = await made.customer();
+    const id = await made.subscribe(customerId, { sso: true, seats: 5 }, { currentPeriodEnd: inDays(3) });
+    const planId = await made.plan({ seats: 9 });
+    const { body: before } = await change(id, { planId, at: 'period_end' });
+    expect(before).toMatchObject({ pendingPlanId: planId, currentPeriodEnd: before.billingAnchor });
+    await api.ask('plans.archive', { params: { planId } });
+    await told.quiet();
+    await told.heard(customerId);
+    pass(3 * DAY_MS - 60_000);
+    expect(await check(customerId)).toEqual([true, 'granted']);
+    pass(60_001);
+    expect(await heardLater(customerId)).toEqual([
+      changed('seats', 9, customerId),
+      { customerId, featureKey: 'sso', allowed: false, effectiveValue: false },
+    ]);
+    const { body: after } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: id } });
+    expect(after).toMatchObject({ planId, currentPeriodStart: before.currentPeriodEnd });
+    expect(after).not.toHaveProperty('pendingPlanId');
+    expect(await typesOf(id)).toEqual([
+      'subscription.created',
+      'subscription.updated',
+      'subscription.updated',
+    ]);
+    expect(await typesOf(customerId, 'customer.updated')).toHaveLength(2);
+    expect((await auditEntries(api.pool, id)).map(({ actor, action }) => [actor, action]).at(-1)).toEqual([
+      'clock',
+      'subscriptions.rollPeriod',
+    ]);
+  });
+
+  it('covers usage from the end of the period on, however late the clock comes', async () => {
+    await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+    await made.feature('calls', 'metered', 'calls');
+    const customerId = await made.customer();
+    const end = inDays(3);
+    const id = await made.subscribe(customerId, { calls: 5 }, { currentPeriodEnd: end });
+    const planId = await made.plan({ calls: 9 });
+    await change(id, { planId, at: 'period_end' });
+    pass(4 * DAY_MS);
+    const params = { subscriptionId: id };
+    const planNow = async () => (await api.ask('subscriptions.retrieve', { params })).body.planId;
+    await expect.poll(planNow, { timeout: 20_000, interval: 50 }).toBe(planId);
+    const { rows } = await api.pool.query(
+      `SELECT starts_at AS since, limits::text FROM metered_terms
+        WHERE customer_id = $1 ORDER BY starts_at DESC LIMIT 1`,
+      [customerId],
+    );
+    expect(rows).toEqual([{ since: new Date(end), limits: '{9}' }]);
+  });
+
+  it('is taken with the end of a trial, and never by what is canceled then', async () => {
+    const planId = await made.plan({ seats: 9 });
+    const trial = { trialEnd: inDays(3) };
+    const [goesOn, ends] = [await made.customer(), await made.customer()];
+    const lasting = await made.subscribe(goesOn, { sso: true }, trial);
+    const canceled = await made.subscribe(ends, { sso: true }, trial);
+    for (const id of [lasting, canceled]) await change(id, { planId, at: 'period_end' });
+    await cancel(canceled, 'period_end');
+    await told.quiet();
+    for (const customerId of [goesOn, ends]) await told.heard(customerId);
+    pass(3 * DAY_MS + 1);
+    const lost = { featureKey: 'sso', allowed: false, effectiveValue: false };
+    expect(await heardLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
+    expect(await heardLater(ends)).toEqual([{ customerId: ends, ...lost }]);
+    const { body } = await api.ask('subscriptions.retrieve', { params: { subscriptionId: canceled } });
+    expect(body).toMatchObject({ status: 'canceled', canceledAt: trial.trialEnd });
+    expect(body.planId).not.toBe(planId);
+  });
+});
+
+it('whatever was told is what is held, of everybody', async () => {
+  await told.quiet();
+  expect(await told.untrue(clock.nowMs())).toEqual([]);
+});
+
+/** Time goes by. */
+function pass(ms: number): void {
+  clock.aheadMs += ms;
+}
+
+async function check(customerId: string) {
+  const { allowed, reasonCode } = await made.check(customerId, 'sso');
+  return [allowed, reasonCode];
+}
+
+function change(subscriptionId: string, body: object) {
+  return api.ask('subscriptions.update', { params: { subscriptionId }, body });
+}
+
+function cancel(subscriptionId: string, at: string) {
+  return api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at } });
+}
+
+async function typesOf(objectId: string, only?: string): Promise<string[]> {
+  const types = (await toldEvents(api.pool, objectId)).map(({ type }) => type);
+  return types.filter((type) => only === undefined || type === only).sort();
+}
+
+/** What a job notices by itself: it looks every second or two. */
+async function heardLater(customerId: string) {
+  const all: Awaited<ReturnType<typeof told.heard>> = [];
+  await expect
+    .poll(async () => all.push(...(await told.heard(customerId))), { timeout: 20_000, interval: 50 })
+    .toBeGreaterThan(0);
+  return all;
+}
+
+function changed(featureKey: string, effectiveValue: boolean | number, customerId: string) {
+  return { customerId, featureKey, allowed: true, effectiveValue };
+}
+
+function inDays(days: number): string {
+  return new Date(clock.nowMs() + days * DAY_MS).toISOString();
+}

@@ -1,0 +1,255 @@
+import type { Pool } from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
+import type { Database } from '../../http/request-context.ts';
+import { catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
+import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
+import { toldUnderTest } from './changes-under-test.ts';
+import { touchEntitlements } from './touch-entitlements.ts';
+
+/** Looked at often: what is asked next is about a job in the middle of its work. */
+const SOON = { timeout: 20_000, interval: 1 };
+
+/*
+ * Changes that touch many customers, gone through by tellers that come and go.
+ *
+ * Breaks that turn it red: the job outside the transaction of its change; a chunk's position written before
+ * its events, or in a transaction of its own; what was told not written; a teller that is cut off told from;
+ * a change that comes meanwhile forgotten (`round_to` left as it was), or begun from the start each time.
+ */
+describe('a plan with many subscribers that changes', () => {
+  it('is told to each of them once, whichever tellers are cut off within it', async () => {
+    const place = await placeUnderTest();
+    const { told } = place;
+    const customers = await place.subscribers(2_000);
+    await place.give({ sso: true, seats: '5' });
+    for (let cuts = 0; cuts < 5; cuts += 1) {
+      const before = await place.eventCount();
+      const teller = place.teller({ leaseMs: 100, chunkMax: 25 });
+      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
+      // In the midst of a chunk, where it is about to write its events.
+      await place.withNoEventWritten(teller.cutOff);
+    }
+    // They were cut off within it, not after it.
+    expect(await place.eventCount()).toBeLessThan(2 * customers);
+    place.teller({ leaseMs: 100 });
+    await told.quiet(60_000);
+    expect(await place.eventsOf('sso')).toEqual({ events: customers, customers });
+    expect(await place.eventsOf('seats')).toEqual({ events: customers, customers });
+    expect(await told.untrue()).toEqual([]);
+  }, 240_000);
+
+  it('again and again is told in the end as it is, to all', async () => {
+    const place = await placeUnderTest();
+    await place.subscribers(400);
+    place.teller({ chunkMax: 20 });
+    for (let seats = 1; seats <= 25; seats += 1) {
+      const before = await place.eventCount();
+      await place.give({ seats: String(seats) });
+      // Each change finds the last one under way.
+      await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
+    }
+    // Who would begin anew with each change had told nobody at the end of the list until now.
+    expect(await place.customersHeard()).toBeGreaterThan(200);
+    await place.told.quiet();
+    expect(await place.told.untrue()).toEqual([]);
+    expect(await place.customersHeard()).toBe(400);
+  });
+
+  it('once more while nobody tells of it is told to those who were told already, too', async () => {
+    const place = await placeUnderTest();
+    await place.subscribers(200);
+    await place.give({ seats: '1' });
+    const teller = place.teller({ leaseMs: 100, chunkMax: 1 });
+    await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(0), SOON);
+    await teller.cutOff();
+    expect(await place.eventCount()).toBeLessThan(200);
+    await place.give({ seats: '2' });
+    place.teller();
+    await place.told.quiet();
+    expect(await place.told.untrue()).toEqual([]);
+    expect(await place.customersHeard()).toBe(200);
+  });
+
+  it('to what it was before anybody was told is told to nobody', async () => {
+    const place = await placeUnderTest();
+    await place.subscribers(10);
+    await place.give({ seats: '5' });
+    await place.give({});
+    place.teller();
+    await place.told.quiet();
+    expect(await place.eventCount()).toBe(0);
+  });
+
+  it('is told beside a change of another environment that takes longer', async () => {
+    const place = await placeUnderTest();
+    const other = await placeUnderTest(place.pool);
+    await other.subscribers(500);
+    await place.subscribers(5);
+    await other.give({ seats: '1' });
+    await place.give({ seats: '2' });
+    place.teller({ chunkMax: 2 });
+    await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), SOON);
+    expect(await other.eventCount()).toBeLessThan(500);
+    await place.told.quiet(60_000);
+    expect(await other.eventCount()).toBe(500);
+  });
+});
+
+it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it as it was', async () => {
+  const place = await placeUnderTest();
+  const customerId = await place.customer();
+  place.teller();
+  const open = await place.pool.connect();
+  onTestFinished(() => open.release());
+  await open.query('BEGIN');
+  await place.subscribe(open);
+  await place.touch(open, customerId);
+  let isAnswered = false;
+  const given = place.give({ seats: '5' }).then(() => {
+    isAnswered = true;
+  });
+  await vi.waitFor(async () => expect(isAnswered || (await place.isAnybodyLockedOut())).toBe(true), SOON);
+  // Had it not waited, its job would be through by now, and nobody would have found this customer.
+  if (isAnswered) await place.told.quiet();
+  await open.query('COMMIT');
+  await given;
+  await place.told.quiet();
+  expect(await place.told.untrue()).toEqual([]);
+  expect(await place.eventCount()).toBe(1);
+});
+
+it('two tellers at once tell everything once', async () => {
+  const place = await placeUnderTest();
+  await place.subscribers(500);
+  await place.give({ seats: '5' });
+  place.teller({ chunkMax: 50, leaseMs: 60 });
+  place.teller({ chunkMax: 50, leaseMs: 60 });
+  await place.told.quiet(60_000);
+  expect(await place.eventsOf('seats')).toEqual({ events: 500, customers: 500 });
+});
+
+it('a change of the plan and one of a customer at once leave it told of what both have left', async () => {
+  const place = await placeUnderTest();
+  await place.subscribers(40);
+  place.teller({ chunkMax: 5 });
+  for (let round = 1; round <= 8; round += 1) {
+    const single = (await place.customerIds()).map((id, at) =>
+      place.setStatus(id, (at + round) % 3 === 0 ? 'paused' : 'active'),
+    );
+    await Promise.all([place.give({ seats: String(round), sso: round % 2 === 0 }), ...single]);
+  }
+  await place.told.quiet(60_000);
+  expect(await place.told.untrue()).toEqual([]);
+});
+
+type Worth = Record<string, boolean | string>;
+
+/** One environment with a plan, whose entitlements are changed as the API does it, in one transaction. */
+async function placeUnderTest(shared?: Pool) {
+  const pool = shared ?? (await freshPool());
+  const keys = newWorkspaceKeys();
+  await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
+  const environment = `${keys.workspaceId}:live`;
+  const { customer, plan } = catalogueUnderTest(pool, environment);
+  const planId = await plan();
+  await pool.query(
+    `INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
+     SELECT $1 || key, $1, key, key, type, now(), now()
+       FROM (VALUES ('sso', 'boolean'), ('seats', 'limit')) AS new (key, type)`,
+    [environment],
+  );
+  const touch = (db: Database, customerId: string) =>
+    touchEntitlements({ ...changeIn(environment), db }, { customerIds: [customerId] });
+
+  return {
+    pool,
+    customer,
+    touch,
+    ...databaseOf(pool, { environment, planId }),
+    told: toldUnderTest(pool, environment),
+    teller: (options: TellerOptions = {}) => tellerUnderTest(pool, options),
+    give: (worth: Worth) =>
+      inTransaction(pool, async (db) => {
+        await db.query('DELETE FROM plan_entitlements WHERE plan_id = $1', [planId]);
+        for (const [key, value] of Object.entries(worth)) {
+          await db.query(
+            `INSERT INTO plan_entitlements (plan_id, version, feature_id, enabled, amount)
+             VALUES ($1, 1, $2, $3, $4)`,
+            [planId, environment + key, ...(typeof value === 'boolean' ? [value, null] : [null, value])],
+          );
+        }
+        await touchEntitlements({ ...changeIn(environment), db }, { planId });
+      }),
+    setStatus: (customerId: string, status: string) =>
+      inTransaction(pool, async (db) => {
+        await db.query('UPDATE subscriptions SET status = $2 WHERE customer_id = $1', [customerId, status]);
+        await touch(db, customerId);
+      }),
+  };
+}
+
+function changeIn(environment: string) {
+  return { environment, actor: 'key', operationId: 'test', nowMs: Date.now() };
+}
+
+function databaseOf(pool: Pool, { environment, planId }: { environment: string; planId: string }) {
+  const ofEvents = `FROM webhook_events WHERE environment = $1 AND type = 'entitlement.changed'`;
+  async function count(sql: string, ...values: unknown[]): Promise<number> {
+    const { rows } = await pool.query<{ n: number }>(sql, [environment, ...values]);
+    return rows[0]?.n ?? 0;
+  }
+  /** Whoever has no subscription. */
+  async function subscribe(db: Database): Promise<void> {
+    await db.query(
+      `INSERT INTO subscriptions (id, environment, customer_id, plan_id, status, status_since, anchor,
+         current_period_start, current_period_end, starts_at, created_at, updated_at)
+       SELECT 'sub_' || md5(id), $1, id, $2, 'active', now(), now(), now(), now() + interval '1 month', now(),
+              now(), now()
+         FROM customers WHERE environment = $1
+          AND NOT EXISTS (SELECT FROM subscriptions s WHERE s.customer_id = customers.id)`,
+      [environment, planId],
+    );
+  }
+  return {
+    subscribe,
+    async subscribers(many: number): Promise<number> {
+      await pool.query(
+        `INSERT INTO customers (id, environment, name, email)
+         SELECT 'cus_' || md5($1 || n), $1, 'Ada', 'ada@example.com' FROM generate_series(1, $2::int) AS n`,
+        [environment, many],
+      );
+      await subscribe(pool);
+      return many;
+    },
+    async customerIds(): Promise<string[]> {
+      const { rows } = await pool.query<{ id: string }>('SELECT id FROM customers WHERE environment = $1', [
+        environment,
+      ]);
+      return rows.map(({ id }) => id);
+    },
+    isAnybodyLockedOut: async () =>
+      (await count(`SELECT count(*) AS n FROM pg_locks, (SELECT $1) AS _
+                     WHERE locktype = 'advisory' AND NOT granted
+                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) > 0,
+    /** Acts while somebody waits to write an event, and cannot. */
+    async withNoEventWritten(act: () => Promise<void>): Promise<void> {
+      await inTransaction(pool, async (db) => {
+        await db.query('LOCK TABLE webhook_events IN SHARE MODE');
+        const waiting = `SELECT FROM pg_locks WHERE relation = 'webhook_events'::regclass AND NOT granted`;
+        await vi.waitFor(async () => expect((await db.query(waiting)).rowCount).toBe(1), SOON);
+        await act();
+      });
+    },
+    eventCount: () => count(`SELECT count(*) AS n ${ofEvents}`),
+    customersHeard: () => count(`SELECT count(DISTINCT object_id) AS n ${ofEvents}`),
+    async eventsOf(featureKey: string) {
+      const named = `AND body::json -> 'data' ->> 'featureKey' = $2`;
+      return {
+        events: await count(`SELECT count(*) AS n ${ofEvents} ${named}`, featureKey),
+        customers: await count(`SELECT count(DISTINCT object_id) AS n ${ofEvents} ${named}`, featureKey),
+      };
+    },
+  };
+}

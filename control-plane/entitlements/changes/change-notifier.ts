@@ -1,0 +1,129 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import {
+  endsLook,
+  inJobTransaction,
+  type JobEpoch,
+  type JobTurn,
+  type LeasedJob,
+  startLeasedJob,
+} from '../../../domain/leased-job.ts';
+import type { Clock } from '../../../infra/ports/clock.ts';
+import type { TellerMetrics } from '../../metrics.ts';
+import { createPutOffs, type PutOffs } from '../../jobs/backoff-queue.ts';
+import type { Database } from '../../http/request-context.ts';
+import { findTurned, type TurnedCustomer } from '../../store/notified-entitlements.ts';
+import { countFanouts, nextFanout, putFanoutLast } from '../../store/fanout-jobs.ts';
+import { createChunkSize } from './chunk-size.ts';
+import { fanOut, type Told } from './fan-out.ts';
+import { tellTurned } from './notify-due.ts';
+
+export interface EntitlementTellerDeps {
+  pool: Pool;
+  clock: Clock;
+  log: Logger;
+  metrics: TellerMetrics;
+}
+
+export interface EntitlementTellerOptions {
+  /** One process's own at any time. */
+  owner?: string;
+  leaseMs?: number;
+  /** At most so long between two looks; sooner when it is woken. */
+  everyMs?: number;
+  /** Customers of one transaction, at most. */
+  chunkMax?: number;
+}
+
+/** `everyMs`: the net under the notification of a job, and how late a moment in time is noticed. */
+export const ENTITLEMENT_TELLER = { job: 'entitlement-teller', everyMs: 1_000 };
+
+const CHUNK_MAX = 500;
+
+/**
+ * Tells `entitlement.changed` where a change touches many customers, or where time has changed a value. Of
+ * all processes one at a time does it, under a lease, so that no piece of it overlaps another.
+ */
+export function startEntitlementTeller(
+  { pool, clock, log, metrics }: EntitlementTellerDeps,
+  { everyMs = ENTITLEMENT_TELLER.everyMs, chunkMax = CHUNK_MAX, ...options }: EntitlementTellerOptions = {},
+): LeasedJob {
+  const chunk = createChunkSize(chunkMax);
+  const putOffs = createPutOffs<TurnedCustomer>(clock, ({ customerId }) => customerId);
+
+  async function look(turn: JobTurn): Promise<undefined> {
+    await countWaiting();
+    while (!turn.signal.aborted) {
+      const epoch = await turn.hold();
+      if (epoch === undefined || !(await tellChunks({ pool, job: turn.job, epoch }))) break;
+    }
+    await countWaiting();
+  }
+
+  async function countWaiting(): Promise<void> {
+    const { jobs, oldestAt } = await countFanouts(pool);
+    metrics.waiting(jobs, oldestAt);
+  }
+
+  /** Of moments and of changes in turns, so that neither waits for the other. False: of none. */
+  async function tellChunks(place: JobEpoch): Promise<boolean> {
+    const turned = await nextTurned({ pool, clock, putOffs }, chunk.size());
+    if (turned.length > 0) {
+      const tell = (db: Database) => tellTurned(db, turned, clock.nowMs());
+      await tellOne(place, tell, async (err) => putOff({ log, putOffs }, turned, err));
+    }
+    const job = await nextFanout(pool);
+    if (!job) return turned.length > 0;
+    const size = chunk.size();
+    const tell = (db: Database) => fanOut(db, job, { nowMs: clock.nowMs(), chunk: size });
+    await tellOne(place, tell, () => putFanoutLast(pool, job, new Date(clock.nowMs())));
+    return true;
+  }
+
+  /** What fails is tried again, in smaller chunks and after what else waits. */
+  async function tellOne(
+    place: JobEpoch,
+    tell: (db: Database) => Promise<Told>,
+    stepAside: (err: unknown) => Promise<void>,
+  ): Promise<void> {
+    const startedAt = clock.monotonicMs();
+    try {
+      const { customers, events } = await inJobTransaction(place, tell);
+      chunk.took(clock.monotonicMs() - startedAt, customers);
+      metrics.told(events);
+    } catch (err) {
+      chunk.failed();
+      metrics.failed();
+      await stepAside(err);
+      throw err;
+    }
+  }
+
+  return startLeasedJob({ pool, log }, { ...options, job: ENTITLEMENT_TELLER.job, everyMs, look });
+}
+
+interface PuttingOff extends EntitlementTellerDeps {
+  putOffs: PutOffs<TurnedCustomer>;
+}
+
+/** Where there is nobody else, the one that was put off longest ago. */
+async function nextTurned(
+  { pool, clock, putOffs }: Pick<PuttingOff, 'pool' | 'clock' | 'putOffs'>,
+  limit: number,
+): Promise<TurnedCustomer[]> {
+  const turned = await findTurned(pool, new Date(clock.nowMs()), { except: putOffs.all(), limit });
+  const late = turned.length === 0 ? putOffs.take() : undefined;
+  return late ? [late] : turned;
+}
+
+/** Of several one may be in the way of the others: they are tried in smaller chunks first. */
+function putOff(
+  { log, putOffs }: Pick<PuttingOff, 'log' | 'putOffs'>,
+  turned: readonly TurnedCustomer[],
+  err: unknown,
+): void {
+  const [only] = turned;
+  if (!only || turned.length > 1 || endsLook(err)) return;
+  log.error(only, 'a customer could not be told what time has changed');
+  putOffs.add(only);
+}

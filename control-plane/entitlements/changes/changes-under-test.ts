@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+import { expect, vi } from 'vitest';
+import { findHolders, heldNow } from '../../../domain/find-customer-grants.ts';
+import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
+import { type ToldValues, toldValues } from '../../../domain/rules/entitlement-changes.ts';
+
+/** One `entitlement.changed`, as a receiver reads it. */
+export interface HeardChange {
+  customerId: string;
+  featureKey: string;
+  allowed: boolean;
+  effectiveValue: boolean | number | null;
+}
+
+/** What was told of one customer and what it holds, by the rules alone. */
+export function toldUnderTest(pool: Pool, environment: string) {
+  return {
+    /** Resolves when no change and no moment waits for the teller any more. */
+    quiet: (timeoutMs = 10_000) =>
+      vi.waitFor(async () => expect(await waiting(pool)).toBe(0), { timeout: timeoutMs, interval: 20 }),
+
+    /** Of all customers, those that were told something else than they hold now, with both. */
+    async untrue(nowMs = Date.now()): Promise<object[]> {
+      const told = await toldOf(pool, environment);
+      const question = { environment, atMs: nowMs, featureIds: 'all' as const, meterKeys: [] };
+      const holders = await findHolders(pool, { ...question, customerIds: [...told.keys()] });
+      return [...told].flatMap(([customerId, was]) => {
+        const holder = holders.get(customerId);
+        const is = holder ? toldValues(resolveEntitlements(heldNow(holder), nowMs)) : {};
+        return sorted(is) === sorted(was) ? [] : [{ customerId, told: was, holds: is }];
+      });
+    },
+
+    /** What was told of one customer since it was asked last, or ever; by feature. */
+    heard: hearing(pool),
+  };
+}
+
+async function waiting(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ waiting: number }>(
+    `SELECT (SELECT count(*) FROM fanout_jobs)
+          + (SELECT count(*) FROM entitlements_told WHERE next_turn <= now()) AS waiting`,
+  );
+  return rows[0]?.waiting ?? 0;
+}
+
+async function toldOf(pool: Pool, environment: string): Promise<Map<string, ToldValues>> {
+  const { rows } = await pool.query<{ id: string; told: ToldValues }>(
+    `SELECT c.id, coalesce(t.told, '{}') AS told
+       FROM customers c LEFT JOIN entitlements_told t ON t.customer_id = c.id
+      WHERE c.environment = $1`,
+    [environment],
+  );
+  return new Map(rows.map(({ id, told }) => [id, told]));
+}
+
+function hearing(pool: Pool) {
+  const heard = new Set<string>();
+  return async (customerId: string, which: 'new' | 'all' = 'new'): Promise<HeardChange[]> => {
+    const { rows } = await pool.query<{ id: string; body: string }>(
+      `SELECT id, body FROM webhook_events WHERE type = 'entitlement.changed' AND object_id = $1`,
+      [customerId],
+    );
+    const fresh = rows.filter(({ id }) => which === 'all' || !heard.has(id));
+    for (const { id } of fresh) heard.add(id);
+    const changes = fresh.map(({ body }) => JSON.parse(body).data as HeardChange);
+    return changes.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
+  };
+}
+
+function sorted(values: ToldValues): string {
+  return JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

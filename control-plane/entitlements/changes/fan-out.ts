@@ -1,0 +1,56 @@
+import type { Database } from '../../http/request-context.ts';
+import { addTold, lockTold, type ToldRow } from '../../store/notified-entitlements.ts';
+import { advanceFanout, beginRound, endFanout, type FanoutJob } from '../../store/fanout-jobs.ts';
+import { FANOUT_MEMBERS, type FanoutMember } from '../../store/fanout-members.ts';
+import { tellCustomers } from './notify-customers.ts';
+
+/** What one piece of work was. */
+export interface Told {
+  customers: number;
+  events: number;
+}
+
+/**
+ * Goes through the next customers of a change that touches many, and notes in the same transaction how far it
+ * is: killed at any point it has told them all or none.
+ */
+export async function fanOut(
+  db: Database,
+  job: FanoutJob,
+  { nowMs, chunk }: { nowMs: number; chunk: number },
+): Promise<Told> {
+  const { environment } = job;
+  const members = await FANOUT_MEMBERS[job.scope](db, job, chunk);
+  const customerIds = [...new Set(members.map(({ customerId }) => customerId))];
+  const rows = await lockAll(db, environment, { customerIds, at: new Date(nowMs) });
+  // A customer that was told since then was told of the change as well.
+  const sinceMs = ({ resolvedAt }: ToldRow) => Math.max(job.changedAt.getTime(), resolvedAt.getTime());
+  const events = await tellCustomers(db, { environment, nowMs, sinceMs }, rows);
+  await noteProgress(db, job, { last: members.length < chunk ? undefined : members.at(-1), nowMs });
+  return { customers: customerIds.length, events };
+}
+
+/** Those who were told nothing yet have no row. */
+async function lockAll(
+  db: Database,
+  environment: string,
+  { customerIds, at }: { customerIds: string[]; at: Date },
+): Promise<ToldRow[]> {
+  const rows = await lockTold(db, environment, customerIds);
+  if (rows.length === customerIds.length) return rows;
+  const locked = new Set(rows.map(({ customerId }) => customerId));
+  const others = customerIds.filter((id) => !locked.has(id));
+  await addTold(db, environment, { customerIds: others, at });
+  return [...rows, ...(await lockTold(db, environment, others))];
+}
+
+/** Without a last one the way has come to its end. */
+async function noteProgress(
+  db: Database,
+  job: FanoutJob,
+  { last, nowMs }: { last: FanoutMember | undefined; nowMs: number },
+): Promise<void> {
+  if (last) return advanceFanout(db, job, { position: last.place, at: new Date(nowMs) });
+  const isAtEnd = job.isRound || job.roundTo === '';
+  if (!isAtEnd || !(await endFanout(db, job))) await beginRound(db, job);
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import type { FanoutJob } from '../../store/fanout-jobs.ts';
+import { FANOUT_MEMBERS } from '../../store/fanout-members.ts';
+import { toldUnderTest } from './changes-under-test.ts';
+
+/*
+ * A change of a metered feature reaches the metered history of every customer that holds it, whatever the
+ * value is and whatever gives it, over HTTP and a real Postgres.
+ *
+ * Breaks that turn it red: touchEntitlements left out of a change of the meter; any one of the ways to hold a
+ * feature left out of store/fanout-members.ts; customers found by what they were told alone.
+ */
+const DAY_MS = 86_400_000;
+const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
+
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let told: ReturnType<typeof toldUnderTest>;
+let number = 0;
+let featureKey: string;
+let meters: [before: string, after: string];
+/** By what gives it the feature. */
+let holders: Record<string, string>;
+
+beforeAll(async () => {
+  api = await startApi(undefined, { clock });
+  made = holdersUnderTest(api);
+  told = toldUnderTest(api.pool, `${api.keys.workspaceId}:live`);
+});
+
+afterAll(() => api?.close());
+
+beforeEach(async () => {
+  number += 1;
+  featureKey = `feature-${number}`;
+  meters = [`before-${number}`, `after-${number}`];
+  for (const key of meters) await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
+  await made.feature(featureKey, 'metered', meters[0]);
+  holders = await holdersOf({ [featureKey]: 1_000 });
+  await told.quiet();
+});
+
+it('a feature that counts another meter limits that one from then on, and the former no longer', async () => {
+  const bystander = await made.customer();
+  await made.subscribe(bystander, {});
+  const before = await limitsOf(meters[0]);
+  const changedMs = pass(1_000);
+  const answer = await api.ask('features.update', { params: { featureKey }, body: { meterKey: meters[1] } });
+  expect(answer.status).toBe(200);
+  pass(1_000);
+  await told.quiet();
+  const { ahead, paused, ...giving } = before;
+  expect(ahead).toEqual([[expect.any(Number), ['1000']]]);
+  const ended = Object.entries(before).map(([how, terms]) => [how, [...terms, [changedMs, []]]]);
+  expect(await limitsOf(meters[0])).toEqual({ ...Object.fromEntries(ended), ahead: [] });
+  const moved = Object.entries(giving).map(([how, terms]) => [
+    how,
+    [[expect.any(Number), terms.at(-1)?.[1]]],
+  ]);
+  const limits = await limitsOf(meters[1]);
+  expect(limits).toEqual({ ...Object.fromEntries(moved), ahead, paused: [[changedMs, []]] });
+  expect(await termsOf(bystander, meters[1])).toEqual([]);
+  for (const [how, terms] of Object.entries(limits)) {
+    const [startsMs] = terms[0] ?? [];
+    if (how !== 'ahead') expect([how, startsMs]).toEqual([how, changedMs]);
+  }
+  // What was used of either is settled again.
+  const { rows } = await api.pool.query('SELECT DISTINCT meter_key AS key FROM settlement_marks');
+  expect(rows.map(({ key }) => key)).toEqual(expect.arrayContaining([...meters]));
+});
+
+it('a name alone changes no history', async () => {
+  const before = await limitsOf(meters[0]);
+  pass(1_000);
+  await api.ask('features.update', { params: { featureKey }, body: { name: 'Other', meterKey: meters[0] } });
+  const { rows } = await api.pool.query('SELECT count(*) AS jobs FROM fanout_jobs');
+  expect(rows).toEqual([{ jobs: 0 }]);
+  expect(await limitsOf(meters[0])).toEqual(before);
+});
+
+it('a feature that is deleted limits nobody any more, also those who held nothing of it', async () => {
+  const before = await limitsOf(meters[0]);
+  const deletedMs = pass(1_000);
+  await api.ask('features.delete', { params: { featureKey } });
+  pass(1_000);
+  await told.quiet();
+  const ended = Object.entries(before).map(([how, terms]) => [how, [...terms, [deletedMs, []]]]);
+  expect(await limitsOf(meters[0])).toEqual({ ...Object.fromEntries(ended), ahead: [] });
+});
+
+it('a feature that counts a third meter and is deleted leaves no limit on any of them', async () => {
+  const third = `third-${number}`;
+  await api.ask('meters.create', { body: { key: third, name: third, aggregation: 'sum' } });
+  for (const meterKey of [meters[1], third]) {
+    await api.ask('features.update', { params: { featureKey }, body: { meterKey } });
+  }
+  await api.ask('features.delete', { params: { featureKey } });
+  pass(1_000);
+  await told.quiet();
+  for (const meterKey of [...meters, third]) {
+    const last = Object.values(await limitsOf(meterKey)).map((terms) => terms.at(-1)?.[1] ?? []);
+    expect([meterKey, last]).toEqual([meterKey, last.map(() => [])]);
+  }
+});
+
+it('a walk finds every holder, whatever its chunk is, by what gives it or by its history', async () => {
+  const everybody = Object.values(holders).sort();
+  for (const limit of [1, 2, 5, 100]) {
+    const met = (await found({ target: featureKey }, limit)).sort();
+    expect(met).toEqual([...everybody, holders.addon].sort());
+    const rows = await FANOUT_MEMBERS.feature(api.pool, jobOf({ target: featureKey }), limit);
+    const upTo = { target: featureKey, isRound: true, roundTo: rows.at(-1)?.place ?? '' };
+    expect(await found(upTo, 3)).toEqual(rows.map(({ customerId }) => customerId));
+  }
+  expect(await found({ target: `gone ${meters[0]}` }, 3)).toEqual(everybody);
+  expect(await found({ target: `gone ${meters[1]}` }, 3)).toEqual([]);
+});
+
+/** All members of a job, so many at once. */
+async function found(job: Partial<FanoutJob>, limit: number): Promise<string[]> {
+  const all: string[] = [];
+  for (let position = ''; ; ) {
+    const rows = await FANOUT_MEMBERS.feature(api.pool, jobOf({ ...job, position }), limit);
+    all.push(...rows.map(({ customerId }) => customerId));
+    if (rows.length < limit) return all;
+    position = rows.at(-1)?.place ?? '';
+  }
+}
+
+function jobOf(job: Partial<FanoutJob>): FanoutJob {
+  const rest = { target: '', position: '', roundTo: '', isRound: false, revision: 1, changedAt: new Date() };
+  return { environment: `${api.keys.workspaceId}:live`, scope: 'feature', ...rest, ...job };
+}
+
+/** One for each way to hold the feature, among them those whose value is 0 or that hold nothing yet. */
+async function holdersOf(given: Record<string, number>): Promise<Record<string, string>> {
+  const planId = await made.plan(given);
+  await api.ask('plans.publish', { params: { planId } });
+  const pinnedTo = await made.plan(given);
+  await api.ask('plans.publish', { params: { planId: pinnedTo } });
+  await made.giveInstead(pinnedTo, {});
+  const addonId = await made.addon(`addon-${number}`, given);
+  const none = await made.plan({});
+  const ways: Record<string, (customerId: string) => Promise<unknown>> = {
+    plan: (id) => made.subscribe(id, {}, { planId }),
+    pinned: (id) => made.subscribe(id, {}, { planId: pinnedTo, planVersion: 1 }),
+    nothing: (id) => made.subscribe(id, { [featureKey]: 0 }),
+    paused: async (id) => made.change(await made.subscribe(id, {}, { planId }), { status: 'paused' }),
+    ahead: (id) =>
+      made.subscribe(id, {}, { planId, currentPeriodStart: new Date(clock.atMs + DAY_MS).toISOString() }),
+    addon: async (id) => {
+      const subscriptionId = await made.subscribe(id, {}, { planId: none });
+      await api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } });
+    },
+    override: (id) => override(id, 7),
+    zeroOverride: (id) => override(id, 0),
+  };
+  const byWay: Record<string, string> = {};
+  for (const [how, hold] of Object.entries(ways)) {
+    byWay[how] = await made.customer();
+    await hold(byWay[how]);
+  }
+  return byWay;
+}
+
+function override(customerId: string, value: number) {
+  return api.ask('overrides.put', { params: { customerId, featureKey }, body: { value } });
+}
+
+type Terms = Array<[startsMs: number, limits: string[]]>;
+
+async function limitsOf(meterKey: string): Promise<Record<string, Terms>> {
+  const all: Record<string, Terms> = {};
+  for (const [how, customerId] of Object.entries(holders)) all[how] = await termsOf(customerId, meterKey);
+  return all;
+}
+
+async function termsOf(customerId: string, meterKey: string): Promise<Terms> {
+  const { rows } = await api.pool.query(
+    `SELECT starts_at AS at, ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits
+       FROM metered_terms WHERE customer_id = $1 AND meter_key = $2 ORDER BY starts_at`,
+    [customerId, meterKey],
+  );
+  return rows.map(({ at, limits }) => [at.getTime(), limits]);
+}
+
+/** Gives the time that it is then. */
+function pass(ms: number): number {
+  clock.atMs += ms;
+  return clock.atMs;
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { type ProcessorUnderTest, startProcessor } from '../../processor/processor-under-test.ts';
+import type { ToldSubscription } from '../../processor/stripe-under-test.ts';
+import { PROCESSOR_GRACE_MS } from '../../clock/processor-grace.ts';
+import { ENTITLEMENT_TELLER } from './change-notifier.ts';
+
+/*
+ * A change that is told later than it took effect, by the processor or by a clock, over HTTP and a real
+ * Postgres: what was recorded of a meter since then stays as it was recorded.
+ *
+ * Breaks that turn it red: the time of the change taken as it is told (record-metered-terms.ts), what waits
+ * for the entitlement teller left out of that, or an event that waited taken as one that was applied when it
+ * came (apply-event.ts).
+ */
+const WAIT = { timeout: 30_000, interval: 20 };
+const HOUR_MS = 3_600_000;
+
+let made: ProcessorUnderTest;
+let held: ReturnType<typeof holdersUnderTest>;
+
+beforeAll(async () => {
+  made = await startProcessor();
+  held = holdersUnderTest(made.api);
+  await made.api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await held.feature('calls', 'metered', 'calls');
+});
+
+afterAll(() => made?.api.close());
+
+let named = 0;
+let theirs: string;
+let startMs: number;
+
+beforeEach(() => {
+  named += 1;
+  theirs = `sub_1Theirs${named}`;
+  startMs = pass(10_000);
+});
+
+describe('an event of the processor that comes late', () => {
+  it('leaves what an override covered while it was there', async () => {
+    const { customerId, atMs } = await holder();
+    await override(customerId, { value: 1_000 });
+    pass(10_000);
+    await made.api.ask('overrides.delete', { params: { customerId, featureKey: 'calls' } });
+    await overdueSince(atMs);
+    expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000', 25: '100' });
+  });
+
+  it('leaves what was beyond the limit before an override raised it', async () => {
+    const { customerId, atMs } = await holder();
+    await override(customerId, { value: 1_000 });
+    await overdueSince(atMs);
+    expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000' });
+  });
+
+  it('leaves what an override that has expired covered', async () => {
+    const { customerId, atMs } = await holder();
+    await override(customerId, { value: 1_000, expiresAt: new Date(startMs + 20_000).toISOString() });
+    pass(10_000);
+    await overdueSince(atMs);
+    expect(await limits(customerId)).toEqual({ 0: '100', 15: '1000', 20: '100' });
+  });
+
+  it('leaves what a plan covered before it gave less', async () => {
+    const { customerId, planId, atMs } = await holder();
+    await held.giveInstead(planId, { calls: 10 });
+    await expect.poll(fanouts, WAIT).toBe(0);
+    await overdueSince(atMs);
+    expect(await limits(customerId)).toEqual({ 0: '100', 15: '10' });
+  });
+
+  it('and before the teller has come to the customer, leaves it as well', async () => {
+    const { customerId, planId, atMs } = await holder();
+    await whileTellerWaits(async () => {
+      await held.giveInstead(planId, { calls: 10 });
+      pass(5_000);
+      await overdueSince(atMs);
+      expect(await fanouts()).toBe(1);
+    });
+    await expect.poll(fanouts, WAIT).toBe(0);
+    expect(await limits(customerId)).toEqual({ 0: '100', 15: '10' });
+  });
+
+  it('and of an add-on it leaves the same', async () => {
+    const addonId = await held.addon(`more-${named}`, { calls: 7 });
+    const addons = [{ addonId, quantity: 1 }];
+    const { customerId, atMs } = await holder({ processorSubscriptionId: theirs, addons });
+    await whileTellerWaits(async () => {
+      const body = { entitlements: [{ featureKey: 'calls', value: 1 }] };
+      await made.api.ask('addons.replaceEntitlements', { params: { addonId }, body });
+      await overdueSince(atMs);
+    });
+    await expect.poll(fanouts, WAIT).toBe(0);
+    expect(await limits(customerId)).toEqual({ 0: '107', 15: '101' });
+  });
+
+  it('leaves what another subscription covered until it was canceled', async () => {
+    const { customerId, atMs } = await holder();
+    const second = await held.subscribe(customerId, { calls: 1_000 });
+    pass(10_000);
+    await made.cancel(second);
+    await overdueSince(atMs);
+    expect(await limits(customerId)).toEqual({ 0: '100', 15: '1100', 25: '100' });
+  });
+
+  it('holds from its own time on where nothing was recorded since', async () => {
+    const { customerId, atMs } = await holder();
+    await told(atMs, { status: 'canceled', endedAt: atMs / 1000 });
+    expect(await limits(customerId)).toEqual({ 0: '100', 6: '' });
+  });
+});
+
+describe('a clock that comes late', () => {
+  it('cancels from the end of the subscription on, where nothing was recorded since', async () => {
+    const { customerId, endMs } = await ending();
+    pass(PROCESSOR_GRACE_MS);
+    await expect.poll(statusOf, WAIT).toBe('canceled');
+    expect(await limits(customerId)).toEqual({ 0: '100', [(endMs - startMs) / 1000]: '' });
+  });
+
+  it('cancels from the last change on, where one was recorded since', async () => {
+    const { customerId, endMs } = await ending();
+    const putMs = pass(HOUR_MS);
+    await override(customerId, { value: 1_000 });
+    const deletedMs = pass(HOUR_MS);
+    await made.api.ask('overrides.delete', { params: { customerId, featureKey: 'calls' } });
+    pass(PROCESSOR_GRACE_MS);
+    await expect.poll(statusOf, WAIT).toBe('canceled');
+    const [put, deleted] = [(putMs - startMs) / 1000, (deletedMs - startMs) / 1000];
+    expect(await limits(customerId)).toEqual({ 0: '100', [put]: '1000', [deleted]: '' });
+    expect((await made.linkedTo(theirs))[0]).toMatchObject({ canceledAt: new Date(endMs).toISOString() });
+  });
+
+  async function ending() {
+    const { customerId, atMs } = await holder();
+    const endMs = Math.ceil((atMs + 2 * HOUR_MS) / 1000) * 1000;
+    await told(atMs, { cancelAt: endMs / 1000 });
+    pass(endMs - made.clock.ms);
+    return { customerId, endMs };
+  }
+
+  const statusOf = async () => (await made.linkedTo(theirs))[0]?.status;
+});
+
+describe('an event of the processor that waited', () => {
+  it('for its price holds from when it is applied on', async () => {
+    const { customerId, atMs } = await holder();
+    const price = `price_1Late${named}`;
+    await told(atMs, { items: [{ price }] });
+    expect(await limits(customerId)).toEqual({ 0: '100' });
+    pass(60_000);
+    const other = await held.plan({ calls: 10 });
+    await made.api.ask('plans.update', { params: { planId: other }, body: { processorPriceIds: [price] } });
+    const planNow = async () => (await made.linkedTo(theirs))[0]?.planId;
+    await expect.poll(planNow, WAIT).toBe(other);
+    expect(await limits(customerId)).toEqual({ 0: '100', 75: '10' });
+  });
+
+  it('for its link holds from the link on, and is dated as before', async () => {
+    const { customerId, id, atMs } = await holder({});
+    await told(atMs, { status: 'canceled', endedAt: atMs / 1000 });
+    pass(60_000);
+    const linked = await made.patch(id, { processorSubscriptionId: theirs });
+    expect(linked).toMatchObject({ status: 'canceled', canceledAt: new Date(atMs).toISOString() });
+    expect(await limits(customerId)).toEqual({ 0: '100', 75: '' });
+  });
+});
+
+/** Gives the time that it is then. */
+function pass(ms: number): number {
+  made.clock.ms += ms;
+  return made.clock.ms;
+}
+
+/** Since `startMs`, where 5 s later the processor changes something, and 15 s later it is now. */
+async function holder(fields: object = { processorSubscriptionId: theirs }) {
+  const [customerId, planId] = [await held.customer(), await held.plan({ calls: 100 })];
+  const id = await held.subscribe(customerId, {}, { planId, ...fields });
+  pass(15_000);
+  return { customerId, planId, id, atMs: startMs + 5_000 };
+}
+
+function told(atMs: number, subscription: Omit<ToldSubscription, 'id'>) {
+  const period: [number, number] = [startMs / 1000, startMs / 1000 + 30 * 86_400];
+  return made.tell({
+    created: atMs / 1000,
+    subscription: { id: theirs, items: [], period, ...subscription },
+  });
+}
+
+async function overdueSince(atMs: number): Promise<void> {
+  pass(5_000);
+  await told(atMs, { status: 'past_due' });
+  expect((await made.linkedTo(theirs))[0]?.status).toBe('past_due');
+}
+
+function override(customerId: string, body: object) {
+  return made.api.ask('overrides.put', { params: { customerId, featureKey: 'calls' }, body });
+}
+
+async function fanouts(): Promise<number> {
+  return (await made.api.pool.query('SELECT count(*) FROM fanout_jobs')).rows[0].count;
+}
+
+/** In a transaction that keeps the entitlement teller from going on, in whatever process. */
+function whileTellerWaits(todo: () => Promise<void>): Promise<void> {
+  return inTransaction(made.api.pool, async (db) => {
+    await db.query('SELECT FROM job_leases WHERE job = $1 FOR UPDATE', [ENTITLEMENT_TELLER.job]);
+    await todo();
+  });
+}
+
+/** What was recorded until now: the limits, by the seconds since `startMs` from which on they hold. */
+async function limits(customerId: string): Promise<Record<number, string>> {
+  const { rows } = await made.api.pool.query<{ at: Date; limits: string[] }>(
+    `SELECT starts_at AS at, ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits
+       FROM metered_terms WHERE customer_id = $1 AND starts_at <= $2 ORDER BY starts_at`,
+    [customerId, new Date(made.clock.ms)],
+  );
+  return Object.fromEntries(rows.map((row) => [(row.at.getTime() - startMs) / 1000, row.limits.join()]));
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../../infra/ports/clock.ts';
+import { createPool } from '../../../infra/postgres/pool.ts';
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import { createTellerMetrics } from '../../metrics.ts';
+import { startEntitlementTeller } from './change-notifier.ts';
+
+const log = pino({ level: 'silent' });
+
+export interface TellerOptions {
+  leaseMs?: number;
+  chunkMax?: number;
+  statementTimeoutMs?: number;
+  clock?: Clock;
+}
+
+/** As in a process of its own, with connections of its own. */
+export function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200, ...more }: TellerOptions) {
+  const { clock = systemClock, ...timeouts } = more;
+  const name = randomUUID();
+  const pool = createPool({ url: String(URLS.get(main)), name, log, ...timeouts });
+  let failures = 0;
+  const metrics = createTellerMetrics(new Registry(), systemClock.nowMs);
+  metrics.failed = () => {
+    failures += 1;
+  };
+  const options = { owner: name, leaseMs, chunkMax, everyMs: 20 };
+  const teller = startEntitlementTeller({ pool, clock, log, metrics }, options);
+  let ended: Promise<unknown> | undefined;
+  function end(): Promise<unknown> {
+    ended ??= Promise.all([pool.end(), teller.close()]);
+    return ended;
+  }
+  onTestFinished(async () => void (await end()));
+  return {
+    /** Of chunks. */
+    failures: () => failures,
+    close: teller.close,
+    /** In the midst of what it does, and without a word: its lease runs out. */
+    async cutOff(): Promise<void> {
+      // It gets no other connections; how long it takes to see that is not waited for.
+      void end();
+      await main.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+        `metergate-${name}`,
+      ]);
+    },
+  };
+}
+
+const URLS = new WeakMap<Pool, string>();
+
+export async function freshPool(): Promise<Pool> {
+  const database = await createTestDatabase();
+  const pool = createPool({ url: database.url, name: 'test', log });
+  URLS.set(pool, database.url);
+  onTestFinished(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  return pool;
+}

@@ -1,0 +1,61 @@
+import { markFeatures } from '../../../domain/store/settlement-marks.ts';
+import { type ToldEvent, tellEvents } from '../../../domain/emit-events.ts';
+import { type ToldValues, toldChanges } from '../../../domain/rules/entitlement-changes.ts';
+import type { Database } from '../../http/request-context.ts';
+import { type ToldRow, writeTold } from '../../store/notified-entitlements.ts';
+import { readHeldValues } from '../../store/granted-values.ts';
+import { recordExpired } from './record-expired.ts';
+import { recordMeteredTerms } from './record-metered-terms.ts';
+
+/**
+ * Tells customers, whose rows are locked, of each feature whose value is another one than they were told, and
+ * remembers it in the same transaction, with what expired meanwhile. Gives how many events that were. What a
+ * change did is seen here once the lock is held: two changes at once are told one after the other, the last
+ * one of what both have left. What it means for metered usage is recorded from the time of the change on.
+ */
+export async function tellCustomers(
+  db: Database,
+  { environment, nowMs, sinceMs = () => nowMs }: TellContext,
+  rows: readonly ToldRow[],
+): Promise<number> {
+  if (rows.length === 0) return 0;
+  const since = rows.map((row) => ({ customerId: row.customerId, sinceMs: Math.min(nowMs, sinceMs(row)) }));
+  await recordMeteredTerms(db, { environment, nowMs }, since);
+  const asked = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
+  await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
+  const held = new Map((await readHeldValues(db, environment, asked)).map((one) => [one.customerId, one]));
+  const events: ToldEvent[] = [];
+  const changed: Array<{ customerId: string; featureKey: string }> = [];
+  const written: ToldRow[] = [];
+  for (const row of rows) {
+    const { customerId, told, resolvedAt } = row;
+    const { held: now = NOTHING, nextTurn = null } = held.get(customerId) ?? {};
+    const changes = toldChanges(told, now);
+    for (const change of changes) {
+      changed.push({ customerId, featureKey: change.featureKey });
+      events.push({ type: 'entitlement.changed', objectId: customerId, data: { customerId, ...change } });
+    }
+    if (changes.length === 0 && nextTurn?.getTime() === row.nextTurn?.getTime()) continue;
+    written.push({ customerId, told: now, resolvedAt: later(resolvedAt, nowMs), nextTurn });
+  }
+  await tellEvents(db, { environment, nowMs, events });
+  // A limit that is another one has another threshold, and leaves another part of usage to be paid.
+  if (changed.length > 0) await markFeatures(db, environment, { held: changed, from: new Date(nowMs) });
+  if (written.length > 0) await writeTold(db, environment, written);
+  return events.length;
+}
+
+export interface TellContext {
+  environment: string;
+  nowMs: number;
+  /** When what is told became so; left out: now. */
+  sinceMs?: (row: ToldRow) => number;
+}
+
+/** Of one that is archived. */
+const NOTHING: ToldValues = {};
+
+/** A clock that is behind that of another process takes nothing back. */
+function later(resolvedAt: Date, nowMs: number): Date {
+  return new Date(Math.max(resolvedAt.getTime(), nowMs));
+}

@@ -1,0 +1,143 @@
+import {
+  type MeterOfCustomer,
+  readTermsOfCustomers,
+  replaceMeteredTerms,
+  type TermOfCustomer,
+} from '../../../domain/store/metered-terms.ts';
+import { markMeters } from '../../../domain/store/settlement-marks.ts';
+import {
+  isSameTerm,
+  type MeteredTerm,
+  meteredPeriod,
+  termAfter,
+  UNMETERED,
+} from '../../../domain/rules/metered-terms.ts';
+import type { Database } from '../../http/request-context.ts';
+import { type FoundFacts, type MomentFacts, readMeteredFacts } from '../../store/metered-facts.ts';
+
+/** A customer that something has changed for, and from when on. */
+export interface ChangedCustomer {
+  customerId: string;
+  sinceMs: number;
+}
+
+/**
+ * Records what holds of the meters of customers from the time of a change on, with what time alone will
+ * change next, in the change's transaction; and marks what is to be settled again. Their rows in
+ * `entitlements_told` are locked: two changes of one customer are recorded one after the other.
+ *
+ * What was recorded stays: what the tables say is known to hold since the last change that was recorded, and
+ * not before it. A change that is told later than that one holds from that one on.
+ */
+export async function recordMeteredTerms(
+  db: Database,
+  { environment, nowMs }: { environment: string; nowMs: number },
+  customers: readonly ChangedCustomer[],
+): Promise<void> {
+  const from = customers.map(({ customerId, sinceMs }) => ({ customerId, from: new Date(sinceMs) }));
+  const recorded = await readTermsOfCustomers(db, environment, from);
+  const recordedOf = byCustomer(recorded);
+  const asked = customers.map(({ customerId, sinceMs }) => {
+    const lastMs = lastRecordedMs(recordedOf.get(customerId) ?? [], nowMs);
+    return { customerId, since: new Date(Math.max(sinceMs, lastMs ?? sinceMs)) };
+  });
+  const moments = await readMeteredFacts(db, environment, { asked, now: new Date(nowMs) });
+  if (recorded.length === 0 && moments.every(({ facts }) => facts.size === 0)) return;
+  const changes = [...byCustomer(moments)].flatMap(([customerId, ahead]) => {
+    const own = recordedOf.get(customerId) ?? [];
+    return metersOf(own, ahead).flatMap((meterKey) => {
+      const before = own.filter((term) => term.meterKey === meterKey);
+      return changeOf({ environment, customerId, meterKey }, { before, moments: ahead }) ?? [];
+    });
+  });
+  if (changes.length === 0) return;
+  // Most changes replace nothing: what was recorded holds from earlier times on.
+  const replacing = changes.filter(({ isReplacing }) => isReplacing);
+  const replaced = replacing.map(({ place, fromMs }) => ({ ...place, from: new Date(fromMs) }));
+  const terms = changes.flatMap(({ place, terms: own }) => own.map((term) => ({ ...term, ...place })));
+  await replaceMeteredTerms(db, replaced, terms);
+  const marks = changes.filter(({ settleFromMs }) => settleFromMs <= nowMs);
+  if (marks.length === 0) return;
+  await markMeters(
+    db,
+    marks.map(({ place, settleFromMs }) => ({ ...place, from: new Date(settleFromMs) })),
+  );
+}
+
+/** When the last term of any meter began that has begun by now. */
+function lastRecordedMs(terms: readonly TermOfCustomer[], nowMs: number): number | undefined {
+  return terms.reduce<number | undefined>(
+    (lastMs, { startsMs }) => (startsMs > nowMs ? lastMs : Math.max(lastMs ?? startsMs, startsMs)),
+    undefined,
+  );
+}
+
+function byCustomer<One extends { customerId: string }>(all: readonly One[]): Map<string, One[]> {
+  const lists = new Map<string, One[]>();
+  for (const one of all) {
+    const list = lists.get(one.customerId);
+    if (list) list.push(one);
+    else lists.set(one.customerId, [one]);
+  }
+  return lists;
+}
+
+/** Of one customer: those that it holds, and those that it held. */
+function metersOf(recorded: readonly TermOfCustomer[], moments: readonly MomentFacts[]): string[] {
+  const held = moments.flatMap(({ facts }) => [...facts.keys()]);
+  return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...held])];
+}
+
+interface Changing {
+  before: readonly TermOfCustomer[];
+  /** That of the change, and those that time brings after it. */
+  moments: readonly MomentFacts[];
+}
+
+interface TermsChange {
+  place: MeterOfCustomer;
+  /** What was recorded from then on is replaced, where there is any. */
+  fromMs: number;
+  isReplacing: boolean;
+  terms: MeteredTerm[];
+  /** Usage from then on may cost something else. */
+  settleFromMs: number;
+}
+
+/** Undefined where all stays as it was recorded. */
+function changeOf(place: MeterOfCustomer, { before, moments }: Changing): TermsChange | undefined {
+  const factsAt = ({ facts }: MomentFacts) => facts.get(place.meterKey) ?? UNMETERED;
+  const [first] = moments;
+  if (!first) return undefined;
+  const sinceMs = first.at.getTime();
+  const held = before.filter(({ startsMs }) => startsMs < sinceMs);
+  const fromMs = backdated(held.at(-1), first.facts.get(place.meterKey), sinceMs);
+  const kept: MeteredTerm[] = held.filter(({ startsMs }) => startsMs < fromMs);
+  const terms: MeteredTerm[] = [];
+  for (const moment of moments) {
+    const startsMs = moment === first ? fromMs : moment.at.getTime();
+    const term = termAfter([...kept, ...terms], factsAt(moment), startsMs);
+    if (term) terms.push(term);
+  }
+  const old = before.filter(({ startsMs }) => startsMs >= fromMs);
+  const at = terms.findIndex((term, place) => !old[place] || !isSameTerm(term, old[place]));
+  if (at < 0 && terms.length === old.length) return undefined;
+  const differs = [at < 0 ? undefined : terms[at], old[at < 0 ? terms.length : at]];
+  const changedMs = Math.min(...differs.flatMap((term) => (term ? [term.startsMs] : [])));
+  const periods = [before, [...kept, ...terms]].map((all) => meteredPeriod(all, changedMs).fromMs);
+  const isSamePeriod = periods[0] === periods[1];
+  const settleFromMs = isSamePeriod ? changedMs : Math.min(...periods);
+  return { place, fromMs, isReplacing: old.length > 0, terms, settleFromMs };
+}
+
+/**
+ * A subscription that is made with a period that has begun already, as one that is imported, holds from that
+ * period's start on, where nothing else held until now.
+ */
+function backdated(last: MeteredTerm | undefined, first: FoundFacts | undefined, sinceMs: number): number {
+  const { source } = first ?? {};
+  const isNew = source !== undefined && source.createdAtMs >= sinceMs;
+  const isFree = !last || (!last.source && last.limits.length === 0 && !last.isUnlimited);
+  if (!isNew || !isFree) return sinceMs;
+  return Math.min(sinceMs, Math.max(source.period.fromMs, last?.startsMs ?? source.period.fromMs));
+}

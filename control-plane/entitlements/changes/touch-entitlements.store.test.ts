@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { takeEvent } from '../../processor/take-event.ts';
+import { auditEntries } from '../../subscriptions/subscriptions-under-test.ts';
+import { toldUnderTest } from './changes-under-test.ts';
+
+/*
+ * `entitlement.changed` (contract, §8) over HTTP and a real Postgres: one for each feature whose value is
+ * another one, none where it stays, whatever it was that changed it.
+ *
+ * Breaks that turn it red: any one call of touchEntitlements left out; an event for each feature that is held
+ * in place of each that has changed; what was told not written; `next_turn` not kept, or not looked at;
+ * an override that expired recorded by the teller alone, or each time.
+ */
+const DAY_MS = 86_400_000;
+const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
+
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let told: ReturnType<typeof toldUnderTest>;
+let environment: string;
+let pro: string;
+let team: string;
+let seatsMore: string;
+let customerId: string;
+let subscriptionId: string;
+
+beforeAll(async () => {
+  api = await startApi(undefined, { clock });
+  environment = `${api.keys.workspaceId}:live`;
+  made = holdersUnderTest(api);
+  told = toldUnderTest(api.pool, environment);
+  for (const [key, type] of Object.entries({ sso: 'boolean', seats: 'limit', storage: 'limit' })) {
+    await made.feature(key, type);
+  }
+  pro = await made.plan({ sso: true, seats: 5 });
+  team = await made.plan({ sso: false, seats: 10, storage: null });
+  seatsMore = await made.addon('seats-more', { seats: 0.5 });
+});
+
+afterAll(() => api?.close());
+
+/** Of a customer of the plan `pro` that was told so. */
+beforeEach(async () => {
+  customerId = await made.customer();
+  subscriptionId = await made.subscribe(customerId, {}, { planId: pro });
+  expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
+});
+
+describe('a change of a subscription is told', () => {
+  it('of its plan, where values are others', async () => {
+    await made.change(subscriptionId, { planId: team });
+    expect(await heard()).toEqual([changed('seats', 10), gone('sso', false), changed('storage', null)]);
+    await made.change(subscriptionId, { planId: pro });
+    expect(await heard()).toEqual([changed('seats', 5), changed('sso', true), gone('storage')]);
+  });
+
+  it('of its add-ons and how many they are', async () => {
+    const params = { subscriptionId, addonId: seatsMore };
+    await api.ask('subscriptions.setAddon', { params, body: { quantity: 3 } });
+    expect(await heard()).toEqual([changed('seats', 6.5)]);
+    await api.ask('subscriptions.setAddon', { params, body: { quantity: 4 } });
+    expect(await heard()).toEqual([changed('seats', 7)]);
+    await api.ask('subscriptions.removeAddon', { params });
+    expect(await heard()).toEqual([changed('seats', 5)]);
+  });
+
+  it('of the version that it is pinned to, whose plan then changes without it', async () => {
+    const planId = await made.plan({ seats: 1 });
+    await api.ask('plans.publish', { params: { planId } });
+    await made.giveInstead(planId, { seats: 2 });
+    await made.change(subscriptionId, { planId });
+    expect(await heard()).toEqual([changed('seats', 2), gone('sso', false)]);
+    await made.change(subscriptionId, { planVersion: 1 });
+    expect(await heard()).toEqual([changed('seats', 1)]);
+    await made.giveInstead(planId, { seats: 3 });
+    expect(await heard()).toEqual([]);
+    await made.change(subscriptionId, { planVersion: null });
+    expect(await heard()).toEqual([changed('seats', 3)]);
+  });
+
+  it('of its status: what is paused, unpaid or canceled gives nothing', async () => {
+    await made.change(subscriptionId, { status: 'paused' });
+    expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
+    await made.change(subscriptionId, { status: 'active' });
+    expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
+    await made.change(subscriptionId, { status: 'past_due' });
+    expect(await heard()).toEqual([]);
+    await api.ask('subscriptions.cancel', { params: { subscriptionId }, body: { at: 'now' } });
+    expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
+  });
+
+  it('by the processor, too', async () => {
+    await made.change(subscriptionId, { processorSubscriptionId: `si_${customerId}` });
+    const nowMs = clock.nowMs();
+    const event = {
+      id: `evt_${customerId}`,
+      processorSubscriptionId: `si_${customerId}`,
+      type: 'customer.subscription.updated',
+      isSimulated: false,
+      changedAtMs: nowMs,
+    };
+    await inTransaction(api.pool, (db) =>
+      takeEvent(
+        { db, environment, actor: 'processor', operationId: 'processor.receiveEvent', nowMs },
+        { ...event, status: 'unpaid', statusSinceMs: nowMs },
+      ),
+    );
+    expect(await heard()).toEqual([gone('seats'), gone('sso', false)]);
+  });
+
+  it('of another one beside it, by what both give together', async () => {
+    await made.subscribe(customerId, {}, { planId: team });
+    expect(await heard()).toEqual([changed('seats', 15), changed('storage', null)]);
+  });
+
+  it('to nobody where no value is another', async () => {
+    await made.change(subscriptionId, { metadata: { a: 'b' }, cancelAt: at(20 * DAY_MS) });
+    await made.change(subscriptionId, { status: 'past_due' });
+    await api.ask('plans.update', { params: { planId: pro }, body: { name: 'Other' } });
+    await api.ask('plans.publish', { params: { planId: pro } });
+    await api.ask('features.update', { params: { featureKey: 'seats' }, body: { name: 'Other' } });
+    await made.feature(`unused-${customerId}`, 'boolean');
+    await made.giveInstead(pro, { sso: true, seats: { value: 5, soft: true } });
+    await made.giveInstead(pro, { sso: true, seats: 5 });
+    expect(await heard()).toEqual([]);
+  });
+});
+
+describe('a change of the catalogue is told', () => {
+  it('of a plan, to its subscribers alone', async () => {
+    const [planId, other] = [await made.plan({ seats: 1 }), await made.customer()];
+    await made.subscribe(other, {}, { planId });
+    expect(await heard(other)).toEqual([changed('seats', 1, other)]);
+    await made.giveInstead(planId, { seats: 2, sso: true });
+    expect(await heard(other)).toEqual([changed('seats', 2, other), changed('sso', true, other)]);
+    expect(await heard()).toEqual([]);
+  });
+
+  it('of an add-on, times its quantity', async () => {
+    const addonId = await made.addon(`more-${customerId}`, { seats: 1 });
+    await api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 3 } });
+    expect(await heard()).toEqual([changed('seats', 8)]);
+    const entitlements = [{ featureKey: 'seats', value: 123456789.5 }];
+    await api.ask('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } });
+    expect(await heard()).toEqual([changed('seats', 370370373.5)]);
+  });
+
+  it('of a feature that is deleted, from pinned versions and overrides as well', async () => {
+    const featureKey = `gone-${customerId}`;
+    await made.feature(featureKey, 'boolean');
+    const planId = await made.plan({ [featureKey]: true });
+    const [pinned, overridden] = [await made.customer(), await made.customer()];
+    await made.subscribe(pinned, {}, { planId, planVersion: 1 });
+    await override(overridden, featureKey, { value: true });
+    for (const id of [pinned, overridden]) expect(await heard(id)).toEqual([changed(featureKey, true, id)]);
+    await api.ask('features.delete', { params: { featureKey } });
+    for (const id of [pinned, overridden]) {
+      expect(await heard(id)).toEqual([gone(featureKey, false, id)]);
+    }
+  });
+});
+
+describe('a change of the customer is told', () => {
+  it('of its overrides, that stand in place of what its subscriptions give', async () => {
+    await override(customerId, 'seats', { value: 50 });
+    await override(customerId, 'storage', { value: null });
+    expect(await heard()).toEqual([changed('seats', 50), changed('storage', null)]);
+    await override(customerId, 'seats', { value: 0 });
+    expect(await heard()).toEqual([gone('seats')]);
+    await api.ask('overrides.delete', { params: { customerId, featureKey: 'seats' } });
+    await api.ask('overrides.delete', { params: { customerId, featureKey: 'storage' } });
+    expect(await heard()).toEqual([changed('seats', 5), gone('storage')]);
+    await override(customerId, 'seats', { value: 5 });
+    expect(await heard()).toEqual([]);
+  });
+
+  it('that it is archived, and nothing of its subscriptions after that', async () => {
+    await override(customerId, 'storage', { value: 7 });
+    expect(await heard()).toEqual([changed('storage', 7)]);
+    await api.ask('customers.archive', { params: { customerId } });
+    expect(await heard()).toEqual([gone('seats'), gone('sso', false), gone('storage')]);
+    await made.change(subscriptionId, { planId: team });
+    expect(await heard()).toEqual([]);
+  });
+});
+
+describe('time is told', () => {
+  it('of an override that expires, which is recorded', async () => {
+    const { body: before } = await override(customerId, 'seats', { value: 50, expiresAt: at(DAY_MS) });
+    expect(await heard()).toEqual([changed('seats', 50)]);
+    clock.aheadMs += DAY_MS + 1_000;
+    expect(await heardLater()).toEqual([changed('seats', 5)]);
+    const recorded = await auditEntries(api.pool, before.id);
+    expect(recorded).toMatchObject([
+      { action: 'overrides.put' },
+      { actor: 'clock', action: 'overrides.expire', before, after: null },
+    ]);
+    await override(customerId, 'storage', { value: 1 });
+    expect(await auditEntries(api.pool, before.id)).toEqual(recorded);
+  });
+
+  it('once of overrides that expire while something else changes, whatever their values', async () => {
+    const { body: same } = await override(customerId, 'seats', { value: 5, expiresAt: at(DAY_MS) });
+    const { body: other } = await override(customerId, 'sso', { value: false, expiresAt: at(DAY_MS + 1) });
+    await heard();
+    clock.aheadMs += DAY_MS + 1_000;
+    for (let quantity = 1; quantity <= 3; quantity += 1) {
+      const params = { subscriptionId, addonId: seatsMore };
+      await api.ask('subscriptions.setAddon', { params, body: { quantity } });
+    }
+    await told.quiet();
+    for (const { id } of [same, other]) {
+      const actions = (await auditEntries(api.pool, id)).map(({ action }) => action);
+      expect(actions).toEqual(['overrides.put', 'overrides.expire']);
+    }
+  });
+
+  it('of a grace that ends, by the days that the workspace gives it now', async () => {
+    await made.change(subscriptionId, { status: 'past_due' });
+    clock.aheadMs += 14 * DAY_MS + 1_000;
+    expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 16 } });
+    expect(await heard()).toEqual([changed('seats', 5), changed('sso', true)]);
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 15 } });
+    expect(await heard()).toEqual([]);
+    clock.aheadMs += DAY_MS;
+    expect(await heardLater()).toEqual([gone('seats'), gone('sso', false)]);
+    await api.ask('workspace.update', { body: { pastDueGraceDays: 14 } });
+  });
+
+  it('of a subscription that the clock cancels, and not of a trial that becomes active', async () => {
+    const trial = await made.customer();
+    const planId = await made.plan({ sso: true });
+    await made.subscribe(trial, {}, { planId, trialEnd: at(DAY_MS), cancelAt: at(2 * DAY_MS) });
+    expect(await heard(trial)).toEqual([changed('sso', true, trial)]);
+    clock.aheadMs += DAY_MS + 1_000;
+    await told.quiet();
+    expect(await heard(trial)).toEqual([]);
+    clock.aheadMs += DAY_MS;
+    expect(await heardLater(trial)).toEqual([gone('sso', false, trial)]);
+  });
+});
+
+it('whatever was told is what is held, of everybody', async () => {
+  await told.quiet();
+  expect(await told.untrue(clock.nowMs())).toEqual([]);
+});
+
+async function heard(of = customerId) {
+  await told.quiet();
+  return told.heard(of);
+}
+
+/** What a job notices by itself: it looks every second or two. */
+async function heardLater(of = customerId) {
+  const all: Awaited<ReturnType<typeof told.heard>> = [];
+  await expect
+    .poll(async () => all.push(...(await told.heard(of))), { timeout: 10_000, interval: 50 })
+    .toBeGreaterThan(0);
+  return all;
+}
+
+function override(customer: string, featureKey: string, body: object) {
+  return api.ask('overrides.put', { params: { customerId: customer, featureKey }, body });
+}
+
+function changed(featureKey: string, effectiveValue: boolean | number | null, of = customerId) {
+  return { customerId: of, featureKey, allowed: true, effectiveValue };
+}
+
+function gone(featureKey: string, effectiveValue: false | 0 = 0, of = customerId) {
+  return { customerId: of, featureKey, allowed: false, effectiveValue };
+}
+
+function at(aheadMs: number): string {
+  return new Date(clock.nowMs() + aheadMs).toISOString();
+}

@@ -1,0 +1,57 @@
+import { notifyChange } from '../../../domain/store/notify-change.ts';
+import type { ChangeContext } from '../../changes/record-change.ts';
+import { touchTold } from '../../store/notified-entitlements.ts';
+import { askForFanout, type FanoutScope } from '../../store/fanout-jobs.ts';
+import { type ChangedFeature, featureTarget } from '../../store/fanout-members.ts';
+import { lockEntitlements, shareEntitlements } from '../../store/lock-entitlements.ts';
+import { notifyFanout } from '../../store/notify-fanout.ts';
+import { tellCustomers } from './notify-customers.ts';
+
+/** Whose entitlements a change may have changed: few customers by name, many by what they have in common. */
+export type TouchedScope =
+  | { customerIds: string[] }
+  /** On its newest version. */
+  | { planId: string }
+  | { addonId: string }
+  /** One that is deleted, or counts another meter: with the one that it counted before. */
+  | ChangedFeature
+  /** Whose payment is overdue. */
+  | 'past_due';
+
+/**
+ * The last thing that a change of what customers hold does, in its own transaction. Of few customers it tells
+ * what has become another value at once (`entitlement.changed`); for many it leaves a job to the entitlement
+ * teller. Every memory of what these customers hold is told to forget it; of a catalogue's change that is the
+ * caller's to do. The change holds from `since` on: a clock notices late what time does.
+ *
+ * The locks are taken in one order: that of the environment, then the customers' own. Whoever told something
+ * of the state before a change of many has committed before it does, so that the job finds it.
+ */
+export async function touchEntitlements(
+  context: ChangeContext,
+  touched: TouchedScope,
+  since = new Date(context.nowMs),
+): Promise<void> {
+  const { db, environment, nowMs } = context;
+  const at = new Date(nowMs);
+  if (typeof touched === 'object' && 'customerIds' in touched) {
+    await shareEntitlements(db, environment);
+    const rows = await touchTold(db, environment, { customerIds: touched.customerIds, at });
+    await tellCustomers(db, { environment, nowMs, sinceMs: () => since.getTime() }, rows);
+    for (const id of touched.customerIds) await notifyChange(db, { kind: 'holdings', environment, id });
+    return;
+  }
+  await lockEntitlements(db, environment);
+  await askForFanout(db, environment, { ...jobOf(touched), at });
+  await notifyFanout(db);
+}
+
+function jobOf(touched: Exclude<TouchedScope, { customerIds: string[] }>): {
+  scope: FanoutScope;
+  target: string;
+} {
+  if (touched === 'past_due') return { scope: 'past_due', target: '' };
+  if ('planId' in touched) return { scope: 'plan', target: touched.planId };
+  if ('addonId' in touched) return { scope: 'addon', target: touched.addonId };
+  return { scope: 'feature', target: featureTarget(touched) };
+}

@@ -1,0 +1,170 @@
+import { Pool } from 'pg';
+import { exactJson } from '../../../schemas/primitives/exact-json.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
+import type { AskedFeature, CheckEntitlements, EntitlementChecks } from './check-entitlements.ts';
+import type { CounterMemory } from '../cache/counter-cache.ts';
+import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
+import type { CustomerMemory } from '../cache/customer-cache.ts';
+import type { FeatureMemory } from '../cache/feature-cache.ts';
+import type { HoldingReads } from '../cache/customer-grants-reads.ts';
+import { preparedOf, printDecision, printUnknown } from './prepare-decision.ts';
+import { readCustomer } from '../cache/read-customer.ts';
+import type { Prepared, RememberedCustomer } from '../cache/cached-customer.ts';
+
+export interface RememberedChecksDeps {
+  customers: CustomerMemory;
+  features: FeatureMemory;
+  counters: CounterMemory;
+  holdingReads: HoldingReads;
+  /** From the stores. */
+  checkEntitlements: CheckEntitlements;
+}
+
+/** The decisions of check-entitlements.ts as JSON. */
+export interface RememberedChecks {
+  /** One decision, where memory holds all that it takes. */
+  now(asked: Asked, question: AskedFeature & { customer: string }): string | undefined;
+  /** One per question, in their order, where memory holds all that they take. */
+  allNow(asked: Asked, checks: Omit<EntitlementChecks, 'consistency'>): string[] | undefined;
+  /**
+   * The same: what memory lacks is read and remembered. Of a customer that holds too much, with `strong`
+   * consistency, and in a transaction they come from the stores.
+   */
+  decide(context: RequestContext, checks: EntitlementChecks): string[] | Promise<string[]>;
+}
+
+type Asked = Pick<RequestContext, 'environment' | 'nowMs'>;
+
+export function createRememberedChecks(deps: RememberedChecksDeps): RememberedChecks {
+  const { customers, features, counters } = deps;
+
+  function now(
+    { environment, nowMs }: Asked,
+    { customer: name, featureKey, requested }: AskedFeature & { customer: string },
+  ): string | undefined {
+    const customer = customers.find(environment, name, nowMs);
+    const feature = features.find(environment, featureKey);
+    if (!customer || 'isLarge' in customer || !feature) return undefined;
+    const prepared = preparedOf(customer, feature, nowMs);
+    const reading = readingNow(counters, prepared);
+    if (prepared.place && !reading) return undefined;
+    return printDecision(customer, feature, { prepared, requested, reading });
+  }
+
+  const allNow: RememberedChecks['allNow'] = (asked, { customer, features: questions }) => {
+    const texts: string[] = [];
+    for (const { featureKey, requested } of questions) {
+      const text = now(asked, { customer, featureKey, requested });
+      if (text === undefined) return undefined;
+      texts.push(text);
+    }
+    return texts;
+  };
+
+  return {
+    now,
+    allNow,
+    decide(context, checks) {
+      const isForMemory = checks.consistency === 'eventual' && context.db instanceof Pool;
+      if (!isForMemory) return fromStores(deps, context, checks);
+      return allNow(context, checks) ?? readFirst(deps, context, checks);
+    },
+  };
+}
+
+function readingNow(counters: CounterMemory, prepared: Prepared): CounterReading | undefined {
+  const { place } = prepared;
+  if (!place) return undefined;
+  const reading = prepared.counter?.now();
+  if (reading) return reading;
+  prepared.counter = counters.find(place);
+  return prepared.counter.now();
+}
+
+async function fromStores(
+  { checkEntitlements }: RememberedChecksDeps,
+  context: RequestContext,
+  checks: EntitlementChecks,
+): Promise<string[]> {
+  return (await checkEntitlements(context, checks)).map((decision) => exactJson(decision));
+}
+
+async function readFirst(
+  deps: RememberedChecksDeps,
+  context: RequestContext,
+  checks: EntitlementChecks,
+): Promise<string[]> {
+  const { customers, holdingReads } = deps;
+  const { environment, nowMs } = context;
+  const found =
+    customers.find(environment, checks.customer, nowMs) ??
+    (await customers.fill(environment, checks.customer, () =>
+      readCustomer({ context, holdingReads }, checks.customer),
+    ));
+  if (found && 'isLarge' in found) return fromStores(deps, context, checks);
+  const features = await knownFeatures(deps, context, checks.features);
+  return found
+    ? decideAll(deps, { customer: found, features, checks, nowMs })
+    : checks.features.map(({ featureKey }) =>
+        printUnknown({ customer: checks.customer, featureKey }, undefined, features.get(featureKey)),
+      );
+}
+
+/** By the names that were asked for. */
+async function knownFeatures(
+  { features }: RememberedChecksDeps,
+  { db, environment }: RequestContext,
+  asked: AskedFeature[],
+): Promise<Map<string, AskedFeatureRow>> {
+  const known = new Map<string, AskedFeatureRow>();
+  const unknown: string[] = [];
+  for (const { featureKey } of asked) {
+    const feature = features.find(environment, featureKey);
+    if (feature) known.set(featureKey, feature);
+    else unknown.push(featureKey);
+  }
+  if (unknown.length === 0) return known;
+  const read = await features.fill(environment, unknown, (names) =>
+    findAskedFeatures(db, environment, names),
+  );
+  return new Map([...read, ...known]);
+}
+
+interface Decisions {
+  customer: RememberedCustomer;
+  features: Map<string, AskedFeatureRow>;
+  checks: EntitlementChecks;
+  nowMs: number;
+}
+
+async function decideAll(
+  { counters }: RememberedChecksDeps,
+  { customer, features, checks, nowMs }: Decisions,
+): Promise<string[]> {
+  const questions = checks.features.map(({ featureKey, requested }) => {
+    const feature = features.get(featureKey);
+    return { featureKey, requested, feature, prepared: feature && preparedOf(customer, feature, nowMs) };
+  });
+  const places = new Map(
+    questions.flatMap(({ prepared }) =>
+      prepared?.place && !readingNow(counters, prepared) ? [[prepared.place.meterKey, prepared.place]] : [],
+    ),
+  );
+  const read = await readPlaces(counters, [...places.values()]);
+  return questions.map(({ featureKey, requested, feature, prepared }) => {
+    if (!feature || !prepared) return printUnknown({ ...checks, featureKey }, customer, feature);
+    const reading = read.get(prepared.place?.meterKey ?? '') ?? readingNow(counters, prepared);
+    return printDecision(customer, feature, { prepared, requested, reading });
+  });
+}
+
+/** By meter. */
+async function readPlaces(
+  counters: CounterMemory,
+  places: CounterPlace[],
+): Promise<Map<string, CounterReading>> {
+  if (places.length === 0) return new Map();
+  const readings = await counters.read(places);
+  return new Map(places.map(({ meterKey }, at) => [meterKey, readings[at] as CounterReading]));
+}

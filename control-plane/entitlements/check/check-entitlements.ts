@@ -1,0 +1,161 @@
+import { type AskedGrants, findHolder, heldNow } from '../../../domain/find-customer-grants.ts';
+import type { Warehouse } from '../../../infra/ports/warehouse.ts';
+import { findWallets } from '../../../domain/store/credit-wallets.ts';
+import { readMeteredTerms, termsByMeter } from '../../../domain/store/metered-terms.ts';
+import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
+import { type CreditReading, rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
+import { decideEntitlement, type MeterReading } from '../../../domain/rules/decide-entitlement.ts';
+import { type MeteredTerm, meteredPeriod } from '../../../domain/rules/metered-terms.ts';
+import {
+  type EntitlementView,
+  type Holdings,
+  resolveEntitlements,
+} from '../../../domain/rules/resolve-entitlements.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
+import { type CounterQuestion, readCounters } from '../../store/read-counter.ts';
+import { readConsistently } from '../../usage/consistency.ts';
+import type { Freshness } from '../../usage/freshness.ts';
+import { beginReadTime } from '../../usage/read-time.ts';
+import type { HoldingReads } from '../cache/customer-grants-reads.ts';
+
+export interface EntitlementDeps {
+  warehouse: Warehouse;
+  freshness: Freshness;
+  holdingReads: HoldingReads;
+}
+
+/** What is asked about one customer. */
+export interface EntitlementChecks {
+  /** Its id or external id. */
+  customer: string;
+  features: AskedFeature[];
+  consistency: 'eventual' | 'strong';
+}
+
+export interface AskedFeature {
+  /** Its key or id. */
+  featureKey: string;
+  /** Canonical decimal text. */
+  requested: string | undefined;
+}
+
+/**
+ * One decision per question, in their order. Throws Transient while counters that it needs cannot be read.
+ */
+export type CheckEntitlements = (
+  context: RequestContext,
+  checks: EntitlementChecks,
+) => Promise<EntitlementDecision[]>;
+
+export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlements {
+  return async (context, { customer, features, consistency }) => {
+    const { environment, nowMs } = context;
+    const names = [...new Set(features.map(({ featureKey }) => featureKey))];
+    const rows = await findAskedFeatures(context.db, environment, names);
+    const question = { environment, customer, atMs: nowMs, ...grantsOf(rows) };
+    const { holder, terms } = await deps.holdingReads(context, async (db) => {
+      const found = await findHolder(db, question);
+      const asked = found ? termsAsked(found.customerId, question) : [];
+      return { holder: found, terms: termsByMeter(await readMeteredTerms(db, asked)) };
+    });
+    const holdings = holder ? heldNow(holder) : NOTHING;
+    const view = resolveEntitlements(holdings, nowMs);
+    const questions = questionsOf(rows, { terms, view, nowMs });
+    const owner = { environment, customerId: holder?.customerId ?? '' };
+    const readings = await readMeters(deps, { owner, questions, consistency });
+    const credits = await readCredits(
+      context,
+      owner.customerId,
+      rows.filter(({ key }) => view.features.has(key)),
+    );
+    const byName = new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
+    return features.map(({ featureKey, requested }) => {
+      const feature = byName.get(featureKey);
+      return decideEntitlement(
+        { customerId: holder?.customerId ?? customer, featureKey: feature?.key ?? featureKey, requested },
+        {
+          customer: holder ? (holder.isArchived ? 'archived' : 'active') : 'unknown',
+          featureType: feature?.type,
+          view,
+          counter: readings.get(feature?.meterKey ?? ''),
+          credit: credits.get(feature?.key ?? ''),
+        },
+      );
+    });
+  };
+}
+
+/** With those of other features on their meters. */
+function grantsOf(rows: AskedFeatureRow[]): AskedGrants {
+  const meterKeys = new Set(rows.flatMap(({ meterKey }) => (meterKey === null ? [] : [meterKey])));
+  return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
+}
+
+function termsAsked(
+  customerId: string,
+  { environment, atMs, meterKeys }: { environment: string; atMs: number; meterKeys: string[] },
+) {
+  const from = new Date(atMs);
+  return meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
+}
+
+const NOTHING: Holdings = { graceMs: 0, subscriptions: [], overrides: [] };
+
+/** The counters that decide: each meter once, where the customer holds a feature on it. */
+function questionsOf(
+  rows: AskedFeatureRow[],
+  { terms, view, nowMs }: { terms: Map<string, MeteredTerm[]>; view: EntitlementView; nowMs: number },
+): CounterQuestion[] {
+  const byMeter = new Map<string, CounterQuestion>();
+  for (const { key, meterKey, aggregation } of rows) {
+    if (meterKey === null || aggregation === null || !view.features.has(key)) continue;
+    const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
+    byMeter.set(meterKey, { meterKey, aggregation, span });
+  }
+  return [...byMeter.values()];
+}
+
+interface MetersQuestion {
+  owner: { environment: string; customerId: string };
+  questions: CounterQuestion[];
+  consistency: EntitlementChecks['consistency'];
+}
+
+/** By meter key. Without questions nothing is asked of the warehouse. */
+async function readMeters(
+  { warehouse, freshness }: EntitlementDeps,
+  { owner, questions, consistency }: MetersQuestion,
+): Promise<Map<string, MeterReading>> {
+  if (questions.length === 0) return new Map();
+  const time = beginReadTime(consistency);
+  return readConsistently(
+    freshness,
+    { consistency, time, environment: owner.environment },
+    async (asOfMs) => {
+      const counters = await readCounters(warehouse, owner, questions, time.leftMs());
+      return new Map(
+        questions.map(({ meterKey, span }) => {
+          const current = counters.get(meterKey) ?? '0';
+          return [meterKey, { current, resetsAtMs: span.toMs, asOfMs }] as const;
+        }),
+      );
+    },
+  );
+}
+
+/** By key: of those whose meter has a rate, what the customer's credits can pay. */
+async function readCredits(
+  { db, environment, nowMs }: RequestContext,
+  customerId: string,
+  held: AskedFeatureRow[],
+): Promise<Map<string, CreditReading>> {
+  const rated = held.flatMap((row) => {
+    const rate = rateOfOneMore(row);
+    return rate === undefined ? [] : [[row.key, rate] as const];
+  });
+  if (rated.length === 0) return new Map();
+  const [wallet] = await findWallets(db, [{ environment, customerId }], new Date(nowMs));
+  const { balance, unpaid } = wallet ?? { balance: '0', unpaid: '0' };
+  return new Map(rated.map(([key, rate]) => [key, { balance, unpaid, rate }]));
+}

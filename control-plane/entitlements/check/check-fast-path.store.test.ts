@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
+import { ANSWER_GUARDS } from '../../../schemas/http/response-guards.ts';
+import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { type PlaneBeside, startPlaneBeside } from '../second-control-plane.ts';
+
+/*
+ * The warm door against the app behind it, over HTTP and a real Postgres.
+ *
+ * Breaks that turn it red: the door without the key's scope, kind, state or environment; a header that it
+ * leaves out; a query, a body or a preference that it passes over; no rate limit.
+ */
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let hearing: PlaneBeside;
+
+const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
+
+beforeAll(async () => {
+  api = await startApi(stores);
+  made = holdersUnderTest(api);
+  hearing = await startPlaneBeside(api, stores);
+  await made.feature('sso', 'boolean');
+  await made.feature('audit', 'boolean');
+  await made.feature('seats', 'limit');
+});
+
+afterAll(async () => {
+  await hearing?.close();
+  await api?.close();
+});
+
+describe('the warm door', () => {
+  /** The public port puts them on every answer that lacks them: http-front-headers.ts. */
+  const guards = Object.keys(ANSWER_GUARDS).map((name) => name.toLowerCase());
+
+  /** By the query the same request goes through the other door. */
+  const both = async (options: Parameters<PlaneBeside['ask']>[1], path: string) => {
+    const warm = await hearing.ask(path, options);
+    const other = await hearing.ask(`${path}?consistency=eventual`, options);
+    return [warm, other].map(({ status, headers, text }) => {
+      const { date, 'x-request-id': requestId, ...more } = headers;
+      const rest = Object.fromEntries(Object.entries(more).filter(([name]) => !guards.includes(name)));
+      const isOurs = /^req_[a-z2-7]{26}$/.test(String(requestId));
+      return {
+        status,
+        headers: rest,
+        text: text.replace(String(requestId), ''),
+        requestId: isOurs,
+        date: !!date,
+      };
+    });
+  };
+
+  it('answers as the app does, and leaves every refusal to it', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { sso: true, seats: 5 });
+    const limited = await api.addKey({ scopes: ['usage:read'] });
+    const ended = await api.addKey({ revokedAt: new Date() });
+    const requests: Array<Parameters<PlaneBeside['ask']>[1]> = [
+      {},
+      { method: 'HEAD' },
+      { headers: bearer(api.keys.test.secret) },
+      { headers: bearer(limited) },
+      { headers: bearer(ended) },
+      { headers: bearer(api.keys.live.publishable) },
+      { headers: { authorization: 'Basic eDp5' } },
+      { headers: { authorization: '' } },
+      { headers: { 'x-api-key': 'sk_live_other' } },
+      { headers: { 'x-api-key': api.keys.live.secret } },
+      { headers: { authorization: `bearer   ${api.keys.live.secret}` } },
+      { headers: { prefer: 'numbers=text' } },
+    ];
+    for (const feature of ['sso', 'seats', 'audit', 'nothing']) {
+      for (const options of requests) {
+        const path = `/entitlements/${customerId}/${feature}`;
+        await both(options, path);
+        const [warm, other] = await both(options, path);
+        expect(warm).toEqual(other);
+      }
+    }
+  });
+
+  it('answers a body as the app does, and leaves every other one to it', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { sso: true, seats: 5 });
+    const type = { 'content-type': 'application/json' };
+    const features = [{ featureKey: 'sso' }, { featureKey: 'seats', requested: 5.5 }];
+    const bodies: unknown[] = [
+      { customerId, features },
+      { customerId, features: [...features, { featureKey: 'nothing' }] },
+      { customerId: 'nobody', features },
+      { customerId, features: [{ featureKey: 'seats', requested: -1 }] },
+      { customerId, features: [{ featureKey: 'seats', requested: 0.0000000000001 }] },
+      { customerId, features: [] },
+      { customerId, features, more: 1 },
+      { customerId, features: [{ featureKey: 'a\u0000' }] },
+      'text',
+      { customerId, features: Array.from({ length: 100 }, () => ({ featureKey: 'sso'.padEnd(128, 'x') })) },
+      { customerId, features: Array.from({ length: 101 }, () => ({ featureKey: 'sso' })) },
+    ];
+    const headers: Array<Record<string, string>> = [
+      type,
+      { 'content-type': 'application/json; charset=utf-8' },
+      { 'content-type': 'text/plain' },
+      { ...type, prefer: 'handling=strict' },
+      { ...type, prefer: 'numbers=text' },
+      { ...type, 'content-encoding': 'gzip' },
+      { ...type, ...bearer(api.keys.live.publishable) },
+    ];
+    await hearing.ask('/entitlements/check', { method: 'POST', headers: type, body: bodies[0] });
+    for (const body of bodies) {
+      for (const head of headers) {
+        const [warm, other] = await both({ method: 'POST', headers: head, body }, '/entitlements/check');
+        expect(warm).toEqual(other);
+      }
+    }
+  });
+
+  it('answers requests that come in one piece in their order, and goes when it is told', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { sso: true, seats: 5 });
+    const names = ['sso', 'seats', 'audit', 'sso'];
+    const texts: string[] = [];
+    for (const name of names) texts.push((await hearing.check(customerId, name)).text);
+    const key = `Authorization: Bearer ${api.keys.live.secret}`;
+    const heads = names.map((name, at) => {
+      const headers = at === names.length - 1 ? [key, 'Connection: close'] : [key];
+      return requestHead(`GET /api/v1/entitlements/${customerId}/${name} HTTP/1.1`, headers);
+    });
+    const client = await openConnection(hearing.port);
+    client.send(heads.join(''));
+    for (const text of texts) expect(await client.answer()).toMatchObject({ status: 200, body: text });
+    await client.closed(20_000);
+  });
+
+  it("takes over the caller's request id", async () => {
+    const path = `/entitlements/${await made.customer()}/sso`;
+    await hearing.ask(path);
+    const headers = { 'x-request-id': 'mine-1' };
+    expect((await hearing.ask(path, { headers })).headers['x-request-id']).toBe('mine-1');
+  });
+
+  it('counts what it answers against the limit of the key', async () => {
+    const plane = await startPlaneBeside(api, stores, {
+      rateLimits: { secret: { perSecond: 0.01, burst: 3 } },
+    });
+    try {
+      const path = `/entitlements/${await made.customer()}/sso`;
+      const statuses = [];
+      for (let request = 0; request < 5; request += 1) statuses.push((await plane.ask(path)).status);
+      expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    } finally {
+      await plane.close();
+    }
+  });
+});
+
+function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}

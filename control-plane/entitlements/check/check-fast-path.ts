@@ -1,0 +1,177 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { FirstCallStamp } from '../../../domain/first-call-stamp.ts';
+import type { KeyCache, StoredKey } from '../../../domain/api-key-cache.ts';
+import type { LastUsedStamp } from '../../../domain/last-used-stamp.ts';
+import type { Clock } from '../../../infra/ports/clock.ts';
+import { createRequestIds } from '../../../infra/platform/request-ids.ts';
+import { API_VERSION, type Route } from '../../../schemas/route.ts';
+import { type OperationId, ROUTES } from '../../../schemas/routes.ts';
+import { EVERY_SCOPE } from '../../../schemas/scopes.ts';
+import type { HttpMetrics } from '../../metrics.ts';
+import type { TakeRequest } from '../../http/rate-limit.ts';
+import { keepBody } from '../../http/read-body.ts';
+
+/** The answer of an operation as JSON, where memory holds all that it takes; else undefined. */
+export type WarmAnswer = (
+  asked: { environment: string; nowMs: number },
+  input: WarmInput,
+) => string | undefined;
+
+/** Nothing of it was checked. */
+export interface WarmInput {
+  params: Record<string, string>;
+  /** '' of a GET. */
+  bodyText: string;
+}
+
+export type WarmAnswers = Partial<Record<OperationId, WarmAnswer>>;
+
+export interface WarmDoorDeps {
+  answers: WarmAnswers;
+  keys: KeyCache;
+  takeRequest: TakeRequest;
+  firstCalls: FirstCallStamp;
+  lastUsed: LastUsedStamp;
+  clock: Clock;
+  metrics: HttpMetrics;
+}
+
+/**
+ * Before the app: answers what can be answered at once and in one way only. A plain request without a query,
+ * its body whole in the first piece, with a key that was looked up in the last seconds and may ask, of what
+ * memory holds. Everything else goes to `next` as it came, and nothing was counted of it: refusals of any
+ * kind are made there alone. Both doors give the same answer; this one takes half as long.
+ */
+export function createWarmDoor(deps: WarmDoorDeps, next: RequestListener): RequestListener {
+  const { metrics } = deps;
+  const answerOf = createAnswerOf(deps);
+  const requestIds = createRequestIds();
+  const operations = operationsOf(deps.answers);
+
+  function answer(request: IncomingMessage, response: ServerResponse, warm: FoundWarm): void {
+    const startedMs = performance.now();
+    const body = request.complete ? (request.read() as Buffer | null) : null;
+    const text = answerOf(request, warm, body);
+    if (text === undefined) {
+      if (body) keepBody(request, body);
+      next(request, response);
+      return;
+    }
+    send(response, requestIds(request.headers['x-request-id'] as string | undefined), text);
+    metrics.answered(warm.value.operationId, OK, performance.now() - startedMs);
+  }
+
+  return (request, response) => {
+    const warm = findWarm(operations, request);
+    if (!warm) return next(request, response);
+    // Numbers in another form, or whatever else is preferred, are made there.
+    if (request.headers.prefer !== undefined) return next(request, response);
+    if (request.method === 'GET') return answer(request, response, warm);
+    if (!hasPlainBody(request)) return next(request, response);
+    // By then a body that came in one piece with its head is there.
+    setImmediate(answer, request, response, warm);
+  };
+}
+
+const OK = 200;
+
+interface WarmOperation {
+  operationId: string;
+  route: Route;
+  /** Of a path with nothing encoded in it, and without a query. */
+  path: RegExp;
+  names: string[];
+  answer: WarmAnswer;
+}
+
+interface FoundWarm {
+  value: WarmOperation;
+  params: Record<string, string>;
+}
+
+function operationsOf(answers: WarmAnswers): WarmOperation[] {
+  return Object.entries(answers).map(([operationId, answer]) => {
+    const route: Route = ROUTES[operationId as OperationId];
+    const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    const path = new RegExp(`^${route.path.replace(/\{\w+\}/g, '([^/?#%]+)')}$`);
+    return { operationId, route, path, names, answer };
+  });
+}
+
+/** Two or three operations: one pattern after the other is quicker than by segments. */
+function findWarm(operations: WarmOperation[], { method, url = '' }: IncomingMessage): FoundWarm | undefined {
+  for (const value of operations) {
+    const match = value.route.method === method ? value.path.exec(url) : null;
+    if (!match) continue;
+    const params: Record<string, string> = {};
+    for (let at = 0; at < value.names.length; at += 1) params[value.names[at] ?? ''] = match[at + 1] ?? '';
+    return { value, params };
+  }
+  return undefined;
+}
+
+function createAnswerOf({ keys, takeRequest, firstCalls, lastUsed, clock }: WarmDoorDeps) {
+  return (
+    request: IncomingMessage,
+    { value, params }: FoundWarm,
+    body: Buffer | null,
+  ): string | undefined => {
+    const key = keyOf(request, keys);
+    if (!key || !mayAsk(key, value.route)) return undefined;
+    if (value.route.method !== 'GET' && !(body && isUtf8(body))) return undefined;
+    const nowMs = clock.nowMs();
+    const text = value.answer(
+      { environment: key.environment, nowMs },
+      { params, bodyText: body?.toString() ?? '' },
+    );
+    if (text === undefined || takeRequest({ kind: key.kind, actor: key.id }) > 0) return undefined;
+    firstCalls.saw(key.environment);
+    lastUsed.saw(key.id, nowMs);
+    return text;
+  };
+}
+
+const BEARER = 'Bearer ';
+
+/** In the usual header, and looked up so lately that nothing is to be asked or refused. */
+function keyOf({ headers }: IncomingMessage, keys: KeyCache): StoredKey | undefined {
+  const { authorization } = headers;
+  if (!authorization?.startsWith(BEARER) || headers['x-api-key'] !== undefined) return undefined;
+  return keys.known(authorization.slice(BEARER.length));
+}
+
+function mayAsk({ kind, scopes }: StoredKey, { access }: Route): boolean {
+  return kind === 'secret' && (scopes.includes(access) || scopes.includes(EVERY_SCOPE));
+}
+
+const BODY_BYTES_MAX = 16_384;
+
+/** JSON and no more: not to be repeated under a key, inflated or judged strictly. */
+function hasPlainBody({ headers }: IncomingMessage): boolean {
+  const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': transfer } = headers;
+  const { 'idempotency-key': key, 'content-encoding': encoding } = headers;
+  if (type !== 'application/json' || transfer !== undefined || Number(length) > BODY_BYTES_MAX) return false;
+  return key === undefined && encoding === undefined;
+}
+
+/** Without the guards (schemas/http/response-guards.ts), which the public port adds to what carries none. */
+function send(response: ServerResponse, requestId: string, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  response.writeHead(OK, [
+    'X-Request-Id',
+    requestId,
+    'X-API-Version',
+    API_VERSION,
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(bytes),
+  ]);
+  // As many bytes as characters: ASCII, which nobody has to encode.
+  response.write(text, bytes === text.length ? 'latin1' : 'utf8');
+  // `end` with the text would send an empty piece behind it, and two pieces take a dearer call than one: a
+  // fourteenth of all that a check costs.
+  response.socket?.uncork();
+  response.end();
+}

@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStopwatch } from '../../../tests/support/stopwatch.ts';
+import { findHolder, heldNow } from '../../../domain/find-customer-grants.ts';
+import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
+import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
+import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../../api-under-test.ts';
+import type { Database } from '../../http/request-context.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { createHoldingReads } from '../cache/customer-grants-reads.ts';
+
+/*
+ * The list is added up by the server; here it is held against the rules that checks go by. And what slow
+ * reads of holdings leave to everybody else.
+ *
+ * Breaks that turn it red: in store/held-features.ts the quantity or the number of subscriptions left out, a
+ * sum where one is unlimited, sources by name, all sources of a boolean, the newest version for a pinned one;
+ * all subscriptions in place of those that count; an override that has expired, or is added to the rest;
+ * contributions without how often, or of what an unlimited value does not come from. In holding-reads.ts each
+ * statement of its own moment, no gate, no limit of a statement, or a turn that is waited for in a
+ * transaction.
+ */
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let plans: string[];
+let addons: string[];
+
+const FEATURES = { sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'limit', calls: 'metered' };
+
+beforeAll(async () => {
+  api = await startApi();
+  made = holdersUnderTest(api);
+  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  for (const [key, type] of Object.entries(FEATURES)) {
+    await made.feature(key, type, type === 'metered' ? 'calls' : undefined);
+  }
+  plans = [
+    await made.plan({ seats: 1, sso: false }),
+    await made.plan({ seats: 0.1, storage: null, sso: true }),
+  ];
+  for (const planId of plans) await api.ask('plans.publish', { params: { planId } });
+  await made.giveInstead(plans[0] as string, { seats: 10, calls: 5, audit: true });
+  addons = [
+    await made.addon('z-first', { seats: 2.5, sso: false, audit: false, calls: 0.000000000001 }),
+    await made.addon('more', { storage: 7, calls: null }),
+    await made.addon('flags', { sso: true, seats: 999_999_999_999 }),
+  ];
+});
+
+afterAll(() => api?.close());
+
+const subscription = fc.record({
+  plan: fc.nat(1),
+  planVersion: fc.constantFrom(undefined, 1),
+  status: fc.constantFrom(
+    'active',
+    'active',
+    'trialing',
+    'past_due',
+    'unpaid',
+    'paused',
+    'canceled',
+    'overdue',
+  ),
+  addons: fc.uniqueArray(fc.record({ addon: fc.nat(2), quantity: fc.integer({ min: 1, max: 1_000_000 }) }), {
+    selector: ({ addon }) => addon,
+  }),
+});
+
+type Subscribed = typeof subscription extends fc.Arbitrary<infer One> ? One : never;
+
+const overridden = fc.record({
+  feature: fc.constantFrom(...Object.keys(FEATURES)),
+  amount: fc.constantFrom(null, 0, 0.5, 12),
+  enabled: fc.boolean(),
+  isExpired: fc.boolean(),
+});
+
+type Overridden = typeof overridden extends fc.Arbitrary<infer One> ? One : never;
+
+async function override(customerId: string, { feature, amount, enabled }: Overridden): Promise<void> {
+  const value = FEATURES[feature as keyof typeof FEATURES] === 'boolean' ? enabled : amount;
+  const params = { customerId, featureKey: feature };
+  const body = { value, expiresAt: '2099-01-01T00:00:00Z' };
+  expect((await api.ask('overrides.put', { params, body })).status).toBe(200);
+}
+
+async function holderOf(subscriptions: Subscribed[], overrides: Overridden[]): Promise<string> {
+  const customerId = await made.customer();
+  for (const one of overrides) await override(customerId, one);
+  const expired = overrides.filter(({ isExpired }) => isExpired).map(({ feature }) => feature);
+  await api.pool.query(
+    `UPDATE overrides SET expires_at = now() - interval '1 second'
+      WHERE customer_id = $1 AND feature_id IN (SELECT id FROM features WHERE key = ANY ($2))`,
+    [customerId, expired],
+  );
+  for (const { plan, planVersion, status, addons: attached } of subscriptions) {
+    const id = await made.subscribe(
+      customerId,
+      {},
+      {
+        planId: plans[plan],
+        ...(planVersion === undefined ? {} : { planVersion }),
+        addons: attached.map(({ addon, quantity }) => ({ addonId: addons[addon], quantity })),
+      },
+    );
+    const since = status === 'overdue' ? "now() - interval '30 days'" : 'now()';
+    await api.pool.query(
+      `UPDATE subscriptions SET status = $2, status_since = ${since},
+              canceled_at = CASE WHEN $2 = 'canceled' THEN now() - interval '1 second' END
+        WHERE id = $1`,
+      [id, status === 'overdue' ? 'past_due' : status],
+    );
+  }
+  return customerId;
+}
+
+const held = fc.uniqueArray(overridden, { selector: ({ feature }) => feature, maxLength: 3 });
+
+describe('the list of what a customer holds', () => {
+  it('says of every feature what the rules say that checks go by', { timeout: 240_000 }, async () => {
+    const { rows } = await api.pool.query<{ id: string }>('SELECT id FROM features');
+    const featureIds = rows.map(({ id }) => id);
+    const environment = `${api.keys.workspaceId}:live`;
+    await fc.assert(
+      fc.asyncProperty(fc.array(subscription, { maxLength: 6 }), held, async (subscriptions, overrides) => {
+        const customer = await holderOf(subscriptions, overrides);
+        const atMs = Date.now();
+        const question = { environment, customer, atMs, featureIds, meterKeys: [] };
+        const holder = await findHolder(api.pool, question);
+        if (!holder) throw new Error('the customer is gone');
+        const { features } = resolveEntitlements(heldNow(holder), atMs);
+        const expected = [...features].map(([featureKey, { type, value, sources, contributions }]) => {
+          const effectiveValue = shownEffectiveValue(value);
+          return { featureKey, type, effectiveValue, sources, contributions: marked(contributions) };
+        });
+        const { text } = await api.ask('entitlements.list', { params: { customerId: customer } });
+        const byKey = expected.sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
+        expect(parseExact(text)).toEqual(byKey);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+/** Every number of it as the marked text that it is read as. */
+function marked(contributions: unknown): unknown {
+  return parseExact(exactJson(contributions));
+}
+
+it('reads all of one moment, whatever is committed meanwhile', async () => {
+  const environment = `${api.keys.workspaceId}:live`;
+  const counts = await createHoldingReads()({ db: api.pool, environment }, async (db) => {
+    const before = await customers(db);
+    await made.customer();
+    return [before, await customers(db)];
+  });
+  expect(counts[1]).toBe(counts[0]);
+  expect(await customers(api.pool)).toBe((counts[0] ?? 0) + 1);
+});
+
+async function customers(db: Database): Promise<number> {
+  const { rows } = await db.query<{ made: number }>('SELECT count(*) AS made FROM customers');
+  return rows[0]?.made ?? 0;
+}
+
+describe('slow reads of holdings', () => {
+  it('are given up after their limit, and leave the pool to everybody else', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { sso: true });
+    await expect.poll(changesToTell, { timeout: 20_000 }).toBe(0);
+    const release = await lockOut();
+    try {
+      const startedMs = performance.now();
+      const lists = Array.from({ length: 40 }, () =>
+        api.ask('entitlements.list', { params: { customerId } }),
+      );
+      const answers = Promise.all(lists);
+      await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
+      const passedMs = startStopwatch();
+      expect((await api.ask('workspace.retrieve')).status).toBe(200);
+      const features = [{ featureKey: 'sso' }];
+      const headers = { 'idempotency-key': 'held-up' };
+      const kept = await api.ask('entitlements.checkMany', { body: { customerId, features }, headers });
+      expectRefusal(kept, 'overloaded');
+      expect(passedMs()).toBeLessThan(1_900);
+      const codes = (await answers).map(({ body }) => (body as unknown as Refused).error.code);
+      expect(performance.now() - startedMs).toBeLessThan(6_000);
+      expect(codes.filter((code) => code === 'unavailable')).toHaveLength(4);
+      expect(codes.filter((code) => code === 'overloaded')).toHaveLength(36);
+    } finally {
+      await release();
+    }
+    expect(await made.list(customerId)).toHaveLength(1);
+  });
+});
+
+/** Every read of what plans give waits until it is released. */
+async function lockOut(): Promise<() => Promise<void>> {
+  const rival = await api.pool.connect();
+  await rival.query('BEGIN');
+  await rival.query('LOCK TABLE plan_entitlements IN ACCESS EXCLUSIVE MODE');
+  return async () => {
+    await rival.query('ROLLBACK');
+    rival.release();
+  };
+}
+
+/** Whoever tells of one reads what plans give, too. */
+async function changesToTell(): Promise<number> {
+  const { rows } = await api.pool.query<{ jobs: number }>('SELECT count(*) AS jobs FROM fanout_jobs');
+  return rows[0]?.jobs ?? 0;
+}
+
+interface Refused {
+  error: { code: string };
+}
+
+async function waitingForLock(): Promise<number> {
+  const { rows } = await api.pool.query<{ waiting: number }>(
+    `SELECT count(*) AS waiting FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.waiting ?? 0;
+}

@@ -1,0 +1,64 @@
+import { findHolder, NO_GRANTS } from '../../../domain/find-customer-grants.ts';
+import { contributionsTo, type SourceGrant } from '../../../domain/rules/contributions.ts';
+import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
+import {
+  counts,
+  type EffectiveEntitlement,
+  type HeldOverride,
+  resolveEntitlements,
+} from '../../../domain/rules/resolve-entitlements.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { type HeldFeatureRow, readHeldFeatures } from '../../store/granted-features.ts';
+import { readHeldOverrides } from '../../store/overrides.ts';
+import type { HoldingReads } from '../cache/customer-grants-reads.ts';
+
+/** One feature that a customer holds. */
+export interface ListedEntitlement
+  extends Pick<EffectiveEntitlement, 'type' | 'value' | 'sources' | 'contributions'> {
+  featureKey: string;
+}
+
+/** By key; undefined when there is no such customer. */
+export function listEntitlements(
+  context: RequestContext,
+  holdingReads: HoldingReads,
+  customer: string,
+): Promise<ListedEntitlement[] | undefined> {
+  const { environment, nowMs } = context;
+  return holdingReads(context, async (db) => {
+    const holder = await findHolder(db, { environment, customer, atMs: nowMs, ...NO_GRANTS });
+    if (!holder) return undefined;
+    if (holder.isArchived) return [];
+    const { graceMs, subscriptions } = holder.holdings;
+    const counting = subscriptions.filter((one) => counts(one, graceMs, nowMs));
+    const ids = counting.map(({ id }) => id);
+    const held = new Map<string, ListedEntitlement>();
+    for (const row of await readHeldFeatures(db, environment, ids)) held.set(row.featureKey, listed(row));
+    const overrides = await readHeldOverrides(db, environment, holder.customerId);
+    for (const one of inPlace(overrides, nowMs)) held.set(one.featureKey, one);
+    return [...held.values()].sort((a, b) => (a.featureKey < b.featureKey ? -1 : 1));
+  });
+}
+
+function listed({ featureKey, type, enabled, amount, ...given }: HeldFeatureRow): ListedEntitlement {
+  const isFlag = type === 'boolean';
+  const value = isFlag ? enabled === true : amount && unitsText(decimalUnits(amount));
+  const contributions = contributionsTo(value, grantsOf(isFlag, given));
+  const giving = isFlag ? given.sources.filter((_, at) => given.values[at] === String(value)) : given.sources;
+  return { featureKey, type, value, sources: [...new Set(giving)], contributions };
+}
+
+function grantsOf(
+  isFlag: boolean,
+  { sources, values, quantities }: Pick<HeldFeatureRow, 'sources' | 'values' | 'quantities'>,
+): SourceGrant[] {
+  return sources.map((source, at) => {
+    const [value = null, quantity = 1] = [values[at], quantities[at]];
+    return { source, quantity, enabled: isFlag ? value === 'true' : null, amount: isFlag ? null : value };
+  });
+}
+
+function inPlace(overrides: HeldOverride[], nowMs: number): ListedEntitlement[] {
+  const { features } = resolveEntitlements({ graceMs: 0, subscriptions: [], overrides }, nowMs);
+  return [...features].map(([featureKey, one]) => ({ featureKey, ...one }));
+}

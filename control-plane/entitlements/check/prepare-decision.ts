@@ -1,0 +1,115 @@
+import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
+import { rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
+import { decideEntitlement, type EntitlementFacts } from '../../../domain/rules/decide-entitlement.ts';
+import { exactJson } from '../../../schemas/primitives/exact-json.ts';
+import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
+import type { EntitlementView } from '../../../domain/rules/resolve-entitlements.ts';
+import { timestampText } from '../../../schemas/primitives/timestamp.ts';
+import type { AskedFeatureRow } from '../../store/requested-features.ts';
+import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
+import type { Prepared, PrintedDecision, RememberedCustomer } from '../cache/cached-customer.ts';
+
+/** Of one customer's features; beyond it all are worked out anew. */
+const PREPARED_MAX = 256;
+
+/** As it is at this moment. */
+export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRow, nowMs: number): Prepared {
+  const view = customer.viewAt(nowMs);
+  const known = customer.prepared.get(feature);
+  if (known?.view === view && nowMs < known.untilMs) return known;
+  const place = placeOf(customer, feature, { view, nowMs });
+  const untilMs = place?.span.toMs ?? Number.POSITIVE_INFINITY;
+  const prepared = { view, place, untilMs, counter: undefined, contributions: undefined, last: undefined };
+  if (customer.prepared.size >= PREPARED_MAX) customer.prepared.clear();
+  customer.prepared.set(feature, prepared);
+  return prepared;
+}
+
+function placeOf(
+  { environment, holder, terms }: RememberedCustomer,
+  { key, meterKey, aggregation }: AskedFeatureRow,
+  { view, nowMs }: { view: EntitlementView; nowMs: number },
+): CounterPlace | undefined {
+  if (meterKey === null || aggregation === null || !view.features.has(key)) return undefined;
+  const span = meteredPeriod(terms.get(meterKey) ?? [], nowMs);
+  return { environment, customerId: holder.customerId, meterKey, aggregation, span };
+}
+
+/** The decision as JSON; printed anew where something else is asked or counted than the last time. */
+export function printDecision(
+  customer: RememberedCustomer,
+  feature: AskedFeatureRow,
+  { prepared, requested, reading }: PrintQuestion,
+): string {
+  const { last } = prepared;
+  const current = reading?.current;
+  const isSame = last !== undefined && last.requested === requested && last.current === current;
+  const printed = isSame ? last : remember(customer, feature, { prepared, requested, reading });
+  if (reading && printed.asOfMs !== reading.asOfMs) {
+    printed.asOfMs = reading.asOfMs;
+    printed.whole = `${printed.text}"${timestampText(reading.asOfMs)}"}`;
+  }
+  return printed.whole;
+}
+
+export interface PrintQuestion {
+  prepared: Prepared;
+  requested: string | undefined;
+  /** Of the place that was prepared. */
+  reading: CounterReading | undefined;
+}
+
+function remember(
+  customer: RememberedCustomer,
+  feature: AskedFeatureRow,
+  { prepared, requested, reading }: PrintQuestion,
+): PrintedDecision {
+  const question = { customerId: customer.holder.customerId, featureKey: feature.key, requested };
+  const { asOf, contributions, ...decision } = decideEntitlement(
+    question,
+    factsOf(customer, feature, { prepared, reading }),
+  );
+  // There may be a hundred of them, and they are those of the view.
+  prepared.contributions ??= contributions ? `,"contributions":${exactJson(contributions)}` : '';
+  const json = `${exactJson(decision).slice(0, -1)}${prepared.contributions}`;
+  const text = asOf === undefined ? `${json}}` : `${json},"asOf":`;
+  prepared.last = { requested, current: reading?.current, text, whole: text, asOfMs: undefined };
+  return prepared.last;
+}
+
+function factsOf(
+  { holder, credits }: RememberedCustomer,
+  feature: AskedFeatureRow,
+  { prepared: { view, place }, reading }: Omit<PrintQuestion, 'requested'>,
+): EntitlementFacts {
+  const rate = view.features.has(feature.key) ? rateOfOneMore(feature) : undefined;
+  return {
+    customer: holder.isArchived ? 'archived' : 'active',
+    featureType: feature.type,
+    view,
+    counter: place && reading && { ...reading, resetsAtMs: place.span.toMs },
+    credit: rate === undefined ? undefined : { balance: credits.balance, unpaid: credits.unpaid, rate },
+  };
+}
+
+/** Nothing is known of the customer, or of the feature. */
+export function printUnknown(
+  question: { customer: string; featureKey: string },
+  customer: RememberedCustomer | undefined,
+  feature: AskedFeatureRow | undefined,
+): string {
+  const decision: EntitlementDecision = decideEntitlement(
+    {
+      customerId: customer?.holder.customerId ?? question.customer,
+      featureKey: feature?.key ?? question.featureKey,
+    },
+    {
+      customer: customer ? (customer.holder.isArchived ? 'archived' : 'active') : 'unknown',
+      featureType: feature?.type,
+      view: NOTHING,
+    },
+  );
+  return exactJson(decision);
+}
+
+const NOTHING: EntitlementView = { features: new Map(), withheld: new Map(), standing: 'none' };

@@ -1,0 +1,45 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { EMPTY_LOG, startApi } from '../api-under-test.ts';
+
+it('readyz names partition alarms, lines set aside, what an audit found and a standing outbox', async () => {
+  const api = await startApi();
+  onTestFinished(() => api.close());
+  // Of the other log nobody here loads anything. Red when readyz knows no log.
+  await api.pool.query(
+    `INSERT INTO partition_alarms
+     VALUES ('ab', 1, 'frame_damaged', 'old'), ($1, 0, 'frame_damaged', 'position 7')`,
+    [Buffer.from(EMPTY_LOG.logId).toString('hex')],
+  );
+  await api.pool.query(`INSERT INTO quarantine VALUES ('ab', 0, 0, 3, '\\x00', 'no number')`);
+  await api.pool.query(
+    `INSERT INTO audit_runs (id, repair, state, differences, finished_at)
+     VALUES ('1', false, 'done', '[1, 2]', now())`,
+  );
+  await api.call('POST', '/api/v1/customers', { body: { name: 'a', email: 'a@b.cd', externalId: 'a' } });
+  await api.pool.query("UPDATE webhook_events SET created_at = now() - interval '2 minutes'");
+  const { body } = await api.call('GET', '/readyz', { key: undefined });
+  expect(body.checks.outbox.detail).toMatch(/^webhook events wait since 20/);
+  expect(body.checks.partitions).toEqual({ ok: false, detail: 'partition 0: frame_damaged: position 7' });
+  expect(body.checks.quarantine.detail).toContain('1 lines');
+  expect(body.checks.audit.detail).toContain('2 differences');
+});
+
+// Red when it is forgotten with the audit after it, which found its work half done.
+it('readyz says that strong reads are refused since a repair failed', async () => {
+  const api = await startApi();
+  onTestFinished(() => api.close());
+  await api.pool.query(
+    `INSERT INTO audit_runs (id, repair, state, differences, finished_at)
+     VALUES ('1', true, 'failed', NULL, now()), ('2', false, 'done', '[1]', now() + interval '1 second')`,
+  );
+  const { status, body } = await api.call('GET', '/readyz', { key: undefined });
+  expect(status).toBe(503);
+  expect(body.checks.audit.detail).toMatch(/^a repair has failed, and strong reads are refused/);
+  await api.pool.query(
+    `INSERT INTO audit_runs (id, repair, state, finished_at)
+     VALUES ('3', true, 'done', now() + interval '2 seconds')`,
+  );
+  // What was found is kept for a second.
+  const isWell = async () => (await api.call('GET', '/readyz', { key: undefined })).body.checks.audit.ok;
+  await expect.poll(isWell, { timeout: 30_000, interval: 100 }).toBe(true);
+});

@@ -1,0 +1,99 @@
+import type { Pool } from 'pg';
+import type { JobWatch } from '../../domain/job-watch.ts';
+import { type Check, judgeChecks } from '../../infra/platform/health-checks.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { shareOutcome } from '../../infra/shared-outcome.ts';
+import type { Readiness } from '../../schemas/resources/service.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import {
+  countQuarantined,
+  listPartitionAlarms,
+  ping,
+  readLastAudit,
+  readUntoldSince,
+} from '../store/readiness.ts';
+import { readRepairs } from '../store/repairs.ts';
+import type { Freshness } from '../usage/freshness.ts';
+
+export interface ReadinessDeps {
+  pool: Pool;
+  warehouse: Warehouse;
+  freshness: Freshness;
+  /** Hex. Alarms of another are none of ours. */
+  logId: string;
+  jobWatch: JobWatch;
+  limits?: LagLimits;
+}
+
+/** Beyond either the counters are called late. */
+export interface LagLimits {
+  bytesMax: number;
+  secondsMax: number;
+}
+
+/** 4 GiB are some 18 million events, minutes of loading at full speed. */
+const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
+const WAREHOUSE_TIMEOUT_MS = 2_000;
+const ALARMS_SHOWN = 20;
+/** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
+const UNTOLD_MS_MAX = 60_000;
+
+/** Asks everything that this needs to work: once for all who ask meanwhile (infra/shared-outcome.ts). */
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
+  const checks: Record<string, Check> = {
+    postgres: async () => void (await ping(pool)),
+    warehouse: async () => {
+      await warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: WAREHOUSE_TIMEOUT_MS });
+      return undefined;
+    },
+    lag: async () => {
+      await freshness.arrive();
+      return tooLate(freshness, limits);
+    },
+    partitions: async () => {
+      const alarms = await listPartitionAlarms(pool, logId, ALARMS_SHOWN);
+      const named = alarms.map(
+        ({ partition, code, message }) => `partition ${partition}: ${code}: ${message}`,
+      );
+      return named.join('; ') || undefined;
+    },
+    quarantine: async () => {
+      const lines = await countQuarantined(pool);
+      return lines === 0 ? undefined : `${lines} lines were set aside and are not counted`;
+    },
+    audit: async () => (await failedRepair(pool)) ?? knownDifferences(pool),
+    outbox: () => untoldEvents(pool),
+    jobs: async () => jobWatch.stalled(),
+  };
+
+  return shareOutcome(() => judgeChecks(checks));
+}
+
+function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): string | undefined {
+  const { bytes, records, seconds } = freshness.lag();
+  if (bytes <= bytesMax && seconds <= secondsMax) return undefined;
+  const left = records === undefined ? `${bytes} bytes` : `${records} records`;
+  return `${left} of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
+}
+
+/** Nobody repeats one that a person asked for. */
+async function failedRepair(pool: Pool): Promise<string | undefined> {
+  const { hasFailed } = await readRepairs(pool);
+  return hasFailed
+    ? 'a repair has failed, and strong reads are refused until one comes through: npm run audit -- --repair'
+    : undefined;
+}
+
+async function knownDifferences(pool: Pool): Promise<string | undefined> {
+  const audit = await readLastAudit(pool);
+  if (!audit || audit.differences === 0) return undefined;
+  const when = timestampText(audit.finishedAt.getTime());
+  return `the audit of ${when} left ${audit.differences} differences: npm run audit -- --repair`;
+}
+
+async function untoldEvents(pool: Pool): Promise<string | undefined> {
+  const since = await readUntoldSince(pool);
+  if (!since || Date.now() - since.getTime() < UNTOLD_MS_MAX) return undefined;
+  return `webhook events wait since ${timestampText(since.getTime())} for their deliveries to be made`;
+}

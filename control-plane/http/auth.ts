@@ -1,0 +1,77 @@
+import type { Context } from 'koa';
+import type { FirstCallStamp } from '../../domain/first-call-stamp.ts';
+import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
+import type { LastUsedStamp } from '../../domain/last-used-stamp.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { Route } from '../../schemas/route.ts';
+import { presentedKey } from '../../schemas/http/presented-key.ts';
+import { EVERY_SCOPE } from '../../schemas/scopes.ts';
+import type { Caller } from './request-context.ts';
+
+export interface AuthDeps {
+  keys: KeyCache;
+  nowMs: () => number;
+  firstCalls: FirstCallStamp;
+  lastUsed: LastUsedStamp;
+}
+
+/**
+ * Throws Rejected: first who it is (401), then what it may do (403). `params` are those of the path. At once
+ * for a key that was used lately; throws Transient while another cannot be looked up.
+ */
+export type Authorise = (
+  ctx: Context,
+  access: Route['access'],
+  params: Record<string, string>,
+) => Caller | Promise<Caller>;
+
+export function createAuthorise({ keys, nowMs, firstCalls, lastUsed }: AuthDeps): Authorise {
+  function authorised(found: StoredKey | Refusal, access: Route['access']): Caller {
+    if ('code' in found) throw new Rejected(found.code, found.message);
+    firstCalls.saw(found.environment);
+    lastUsed.saw(found.id, nowMs());
+    checkAccess(found, access);
+    return { environment: found.environment, actor: found.id, scopes: found.scopes, kind: found.kind };
+  }
+
+  return (ctx, access, params) => {
+    if (access === 'signature') return signedCaller(params);
+    const found = keys.authenticate(keyTextOf(ctx, access));
+    return found instanceof Promise
+      ? found.then((key) => authorised(key, access))
+      : authorised(found, access);
+  };
+}
+
+function keyTextOf(ctx: Context, access: Route['access']): string {
+  const { authorization, 'x-api-key': header } = ctx.headers;
+  const inQuery = access === 'publishable' ? keyInQuery(ctx) : undefined;
+  const text = presentedKey(authorization || undefined, header ? String(header) : inQuery || undefined);
+  if (typeof text !== 'string') throw new Rejected(text.code, text.message);
+  if (inQuery && inQuery !== text) {
+    throw new Rejected('unauthenticated', 'The address and a header carry different keys; send one.');
+  }
+  return text;
+}
+
+/** Of an environment that may not exist: nothing is known before the operation has verified the signature. */
+function signedCaller({ workspaceId = '', mode = '' }: Record<string, string>): Caller {
+  return { environment: `${workspaceId}:${mode}`, actor: 'processor', scopes: [] };
+}
+
+/** Of a beacon, which cannot set headers. Throws Rejected for a secret key: addresses end in logs. */
+function keyInQuery(ctx: Context): string | undefined {
+  const text = new URLSearchParams(ctx.querystring).get('key');
+  if (text === null || !text.startsWith('sk_')) return text ?? undefined;
+  throw new Rejected('unauthenticated', 'A secret key never belongs into an address: make a new one.');
+}
+
+function checkAccess({ kind, scopes }: StoredKey, access: Route['access']): void {
+  if (access === 'publishable') return;
+  if (kind === 'publishable') {
+    throw new Rejected('publishable_key_not_allowed', 'A publishable key may only post funnel events.');
+  }
+  if (access === 'any_key' || scopes.includes(access) || scopes.includes(EVERY_SCOPE)) return;
+  throw new Rejected('insufficient_scope', `This operation needs the scope ${access}.`);
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Route, readsBody } from '../../schemas/route.ts';
+import { ROUTES } from '../../schemas/routes.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+
+/** What clients in the field send and ask for, over HTTP and a real Postgres (contract, §1). */
+const CUSTOMERS = '/api/v1/customers';
+const METERS = '/api/v1/meters';
+const SUBSCRIPTIONS = '/api/v1/subscriptions';
+const IN_TEXT = { prefer: 'numbers=text' };
+
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+describe('a query parameter that is not known', () => {
+  const exempt = (route: Route) => route.fromBrowser || route.deprecated || route.path.startsWith('/docs');
+
+  /** Red when an operation reads its query in a way of its own, or not at all. */
+  it.each(
+    Object.entries<Route>(ROUTES).filter(
+      ([, route]) => route.plane === 'control' && route.access !== 'signature',
+    ),
+  )('is refused by %s, which lists those that it knows', async (_, route) => {
+    const path = route.path.replace(/\{\w+\}/g, 'nothing');
+    const sent = readsBody(route) ? { body: route.example ?? {} } : {};
+    const answer = await api.call(route.method, `${path}?utm_source=x&frm=2026-11-01`, sent);
+    if (exempt(route)) return expect(answer.body?.error?.param).not.toBe('frm');
+    expectRefusal(answer, 'invalid_request', 'frm');
+    const known = Object.keys(route.query.properties).map((name) => `\`${name}\``);
+    expect(answer.body.error.message).toContain(known.length === 0 ? 'takes none' : known.join(', '));
+  });
+
+  it('is told by its right name', async () => {
+    const { body } = await api.call('GET', `${METERS}?pagesize=5`);
+    expect(body.error.message).toContain('Did you mean `pageSize`?');
+  });
+});
+
+describe('a body', () => {
+  it('that is no JSON is refused with its byte offset, behind a byte order mark too', async () => {
+    for (const mark of ['', '\ufeff']) {
+      const text = `${mark}{"name":"Zoë","email":"z@example.com","metadata":{"n":NaN}}`;
+      const answer = await api.call('POST', CUSTOMERS, { body: text });
+      expectRefusal(answer, 'invalid_json');
+      const at = Buffer.from(text).indexOf('NaN');
+      expect(answer.body.error.message).toBe(
+        `The body is not valid JSON at byte offset ${at}: unexpected \`NaN\`.`,
+      );
+    }
+  });
+
+  it('may begin with a byte order mark, and say null for what it does not set', async () => {
+    const sent = '{"name":"Ada","email":"a@example.com","externalId":null,"metadata":{"a":null,"n":0.10}}';
+    const headers = { 'idempotency-key': 'marked' };
+    const made = await api.call('POST', CUSTOMERS, { body: `\ufeff${sent}`, headers });
+    expect([made.status, made.body.metadata, made.body.externalId]).toEqual([201, { n: 0.1 }, undefined]);
+    // The same said in another way is the same request.
+    const again = await api.call('POST', CUSTOMERS, {
+      body: { name: 'Ada', email: 'a@example.com', metadata: { n: 0.1 } },
+      headers,
+    });
+    expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', made.body]);
+  });
+
+  it('says of a misspelt field what was meant, where it is missing and where it is refused', async () => {
+    const missing = await api.call('POST', SUBSCRIPTIONS, { body: { customer_id: 'a', planId: 'b' } });
+    expectRefusal(missing, 'invalid_request', 'customerId');
+    expect(missing.body.error.message).toBe(
+      '`customerId` is required. The field `customer_id` is not known. Did you mean `customerId`?',
+    );
+    // Also for other reasons than the field that is missing.
+    expect(missing.headers['x-ignored-fields']).toBe('customer_id');
+    const named = await api.call('POST', CUSTOMERS, { body: { full_name: 'Ada', email: 'a@example.com' } });
+    expectRefusal(named, 'invalid_request', 'name');
+    expect(named.body.error.message).toBe(
+      '`name` is required. The field `full_name` is not known. Did you mean `name`?',
+    );
+    const other = await api.call('POST', CUSTOMERS, { body: { name: 'Ada', mail_adress: 'x', emial: 7 } });
+    expect(other.body.error.message).toMatch(/`email` is required\. .*Did you mean `email`\?$/);
+    expect(other.headers['x-ignored-fields']).toBe('mail_adress, emial');
+    const stated = await api.call('POST', SUBSCRIPTIONS, {
+      body: { customerId: 'nobody', planId: 'b', plan_vers: 1 },
+    });
+    expect([stated.status, stated.headers['x-ignored-fields']]).toEqual([404, 'plan_vers']);
+    const body = { ...ROUTES['meters.create'].example, agregation: 'sum' };
+    const strict = await api.call('POST', METERS, { body, headers: { prefer: 'handling=strict' } });
+    expectRefusal(strict, 'invalid_request', 'agregation');
+    expect(strict.body.error.message).toContain('Did you mean `aggregation`?');
+  });
+});
+
+describe('a timestamp', () => {
+  const ask = (from: string) => api.call('GET', `/api/v1/funnel?from=${from}&to=2026-11-02T00:00Z`);
+
+  it.each([
+    '2026-11-01T00:00Z',
+    '2026-11-01T01:00:00+01:00',
+    '2026-11-01%2001:00:00%2B0100',
+    '2026-11-01+01:00:00+0100',
+    '2026-11-01t00:00:00.000000000z',
+  ])('of a query may be written as %s', async (from) => {
+    const { status, body } = await ask(from);
+    expect([status, body.from]).toEqual([200, '2026-11-01T00:00:00.000Z']);
+  });
+
+  it('that is none is refused with what is wrong with it, and the right form', async () => {
+    for (const [from, fault] of [
+      ['2026-11-01', 'has no time of day'],
+      ['2026-11-01T00:00:00', 'has no offset from UTC'],
+      ['1969-12-31T23:59:59Z', 'must lie in the years 1970 to 2099'],
+    ] as const) {
+      const answer = await ask(from);
+      expectRefusal(answer, 'invalid_request', 'from');
+      expect(answer.body.error.message).toContain(`\`from\` ${fault}`);
+    }
+  });
+
+  it('of a body takes the same forms', async () => {
+    const { body: customer } = await api.ask('customers.create', {
+      body: { name: 'T', email: 't@example.com' },
+    });
+    const body = { amount: 1, reason: 'x', expiresAt: '2099-01-01 01:00+0100' };
+    const made = await api.ask('credits.grant', { params: { customerId: customer.id }, body });
+    expect([made.status, made.body?.expiresAt]).toEqual([201, '2099-01-01T00:00:00.000Z']);
+  });
+});
+
+/** Each answer is held against its schema, with every decimal of it a text (api-under-test.ts). */
+describe('Prefer: numbers=text', () => {
+  it('answers every decimal as a text, and a replay in the form that it asks for', async () => {
+    const meter = { key: 'texts', name: 'Texts', aggregation: 'sum', creditRate: 0.000000000001 };
+    const rated = { ...meter, creditRates: { property: 'p', rates: { eu: 123456789 } } };
+    const body = JSON.stringify(rated).replace('123456789', '123456789.000000000001');
+    const headers = { 'idempotency-key': 'texts' };
+    const made = await api.call('POST', METERS, { body, headers: { ...headers, ...IN_TEXT } });
+    expect([made.status, made.headers['preference-applied']]).toEqual([201, 'numbers=text']);
+    expect(made.body).toMatchObject({
+      creditRate: '0.000000000001',
+      creditRates: { rates: { eu: '123456789.000000000001' } },
+    });
+    const plain = await api.call('POST', METERS, { body, headers });
+    expect([plain.headers['idempotent-replayed'], plain.text]).toEqual([
+      'true',
+      expect.stringContaining('"eu":123456789.000000000001'),
+    ]);
+    const again = await api.call('POST', METERS, { body, headers: { ...headers, ...IN_TEXT } });
+    expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', made.body]);
+  });
+
+  it('is read beside other preferences, from one header or several', async () => {
+    const body = { ...ROUTES['meters.create'].example, key: 'several', colour: 1 };
+    const both = { prefer: 'handling=strict, numbers=text' };
+    const refused = await api.call('POST', METERS, { body, headers: both });
+    expectRefusal(refused, 'invalid_request', 'colour');
+    expect(refused.headers['preference-applied']).toBe('handling=strict, numbers=text');
+    const listed = await fetch(`${api.origin}${METERS}`, {
+      headers: [
+        ['authorization', `Bearer ${api.keys.live.secret}`],
+        ['prefer', 'handling=strict'],
+        ['prefer', 'numbers=text'],
+      ],
+    });
+    const { total, data } = (await listed.json()) as {
+      total: unknown;
+      data: Array<{ creditRate?: unknown }>;
+    };
+    expect([typeof total, typeof data.at(-1)?.creditRate]).toEqual(['number', 'string']);
+    expect(listed.headers.get('preference-applied')).toBe('numbers=text');
+  });
+
+  it('leaves the ETag that of the object, which either form may send back', async () => {
+    const [plain, text] = await Promise.all(
+      [{}, IN_TEXT].map((headers) => api.call('GET', `${METERS}/texts`, { headers })),
+    );
+    expect(text?.headers.etag).toBe(plain?.headers.etag);
+    const headers = { ...IN_TEXT, 'if-match': String(text?.headers.etag) };
+    const changed = await api.call('PATCH', `${METERS}/texts`, { body: { creditRate: 2.5 }, headers });
+    expect([changed.status, changed.body.creditRate]).toEqual([200, '2.5']);
+  });
+});

@@ -1,0 +1,210 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { createRunChange } from './idempotent.ts';
+import { lockRequestKey } from '../store/idempotent-responses.ts';
+
+/*
+ * Idempotent POSTs (contract, §1).
+ *
+ * Breaks that turn it red: no lock before the look-up; JSON.parse in place of parseExact; the environment
+ * or the path left out of the key; the body stored as it is; an answer kept outside the transaction of its
+ * change.
+ */
+const CUSTOMERS = '/api/v1/customers';
+const METERS = '/api/v1/meters';
+
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(() => api?.close());
+
+let made = 0;
+function newCustomer(): { name: string; email: string; externalId: string } {
+  made += 1;
+  return { name: `Customer ${made}`, email: `c${made}@example.com`, externalId: `ext-${made}` };
+}
+
+describe('an idempotent POST', () => {
+  let used = 0;
+  function keyed(more: Record<string, string> = {}) {
+    used += 1;
+    return { 'idempotency-key': `key ${used}, again`, ...more };
+  }
+
+  it('is answered again as it was, and changes nothing twice', async () => {
+    const headers = keyed();
+    const { name, email, externalId } = newCustomer();
+    const first = await api.call('POST', CUSTOMERS, { body: { name, email, externalId }, headers });
+    const again = await api.call('POST', CUSTOMERS, { body: { externalId, email, name }, headers });
+    expect(again.status).toBe(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it('with another body is refused, also when a double could not tell them apart', async () => {
+    const headers = keyed();
+    const meter = (rate: string) =>
+      `{"key":"rate-${used}","name":"r","aggregation":"sum","creditRate":${rate}}`;
+    expect((await api.call('POST', METERS, { body: meter('1.000000000001'), headers })).status).toBe(201);
+    expect((await api.call('POST', METERS, { body: meter('1.0000000000010'), headers })).status).toBe(201);
+    const other = await api.call('POST', METERS, { body: meter('100000000000000.000000000001'), headers });
+    expectRefusal(other, 'idempotency_key_reused');
+  });
+
+  it('may be repaired under the same key after a refusal', async () => {
+    const headers = keyed();
+    const { email } = newCustomer();
+    expectRefusal(await api.call('POST', CUSTOMERS, { body: { email }, headers }), 'invalid_request', 'name');
+    const taken = newCustomer();
+    await api.call('POST', CUSTOMERS, { body: taken });
+    expectRefusal(
+      await api.call('POST', CUSTOMERS, { body: taken, headers }),
+      'already_exists',
+      'externalId',
+    );
+    expect((await api.call('POST', CUSTOMERS, { body: { name: 'n', email }, headers })).status).toBe(201);
+  });
+
+  // Red with 500 when the missing body is read as JSON.
+  it('may be one without a body', async () => {
+    const headers = keyed();
+    const { body: customer } = await api.call('POST', CUSTOMERS, { body: newCustomer() });
+    const archive = () => api.call('POST', `${CUSTOMERS}/${customer.id}/archive`, { headers });
+    const first = await archive();
+    expect(first.body.status).toBe('archived');
+    const again = await archive();
+    expect(again).toMatchObject({ text: first.text, headers: { 'idempotent-replayed': 'true' } });
+  });
+
+  it('keeps keys of other environments and paths apart', async () => {
+    const headers = keyed();
+    const body = { name: 'n', email: 'n@example.com' };
+    const live = await api.call('POST', CUSTOMERS, { body, headers });
+    const test = await api.call('POST', CUSTOMERS, { body, headers, key: api.keys.test.secret });
+    expect(test.body.id).not.toBe(live.body.id);
+    const meter = { key: `apart-${used}`, name: 'm', aggregation: 'count' };
+    expect((await api.call('POST', METERS, { body: meter, headers })).body.key).toBe(meter.key);
+  });
+
+  it('runs once when rivals race', async () => {
+    const headers = keyed();
+    const body = { name: 'Race', email: 'race@example.com' };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.call('POST', CUSTOMERS, { body, headers })),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(7);
+  });
+
+  it('is stored sealed', async () => {
+    const headers = keyed();
+    await api.call('POST', CUSTOMERS, { body: { name: 'Sealed', email: 's@example.com' }, headers });
+    const { rows } = await api.pool.query(`SELECT body FROM idempotent_answers WHERE key = $1`, [
+      headers['idempotency-key'],
+    ]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0].body.includes('Sealed')).toBe(false);
+  });
+
+  it('changes nothing when its answer cannot be kept', async () => {
+    await api.pool.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END';
+      CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
+        FOR EACH ROW WHEN (new.key = 'unkept') EXECUTE FUNCTION refuse()`);
+    const body = { name: 'Unkept', email: 'unkept@example.com' };
+    const answer = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': 'unkept' } });
+    expectRefusal(answer, 'internal');
+    expect(answer.text).not.toContain('refused');
+    const { rows } = await api.pool.query(`SELECT FROM customers WHERE name = 'Unkept'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('is told that its key is in use when a rival takes too long', async () => {
+    const runChange = createRunChange(api.pool, Buffer.alloc(32), 50);
+    const request = { environment: 'e', method: 'POST', path: '/', key: 'slow', bodyText: '{}' };
+    let finish = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      void runChange(request, async () => {
+        resolve();
+        await new Promise<void>((finished) => {
+          finish = finished;
+        });
+        return { status: 201, body: 'first' };
+      });
+    });
+    await begun;
+    const rival = runChange(request, async () => ({ status: 201, body: 'second' }));
+    await expect(rival).rejects.toMatchObject({ refusal: { code: 'idempotency_key_in_use' } });
+    finish();
+    await expect
+      .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })), { timeout: 20_000 })
+      .toMatchObject({ body: 'first', replayed: true });
+  });
+
+  // Break it catches: everybody waits, each with a connection that others need.
+  it('is waited for by ten of an environment at most; who comes then is told at once', async () => {
+    const runChange = createRunChange(api.pool, Buffer.alloc(32));
+    const request = { environment: 'e', method: 'POST', path: '/', key: 'crowded', bodyText: '{}' };
+    const answer = async () => ({ status: 201, body: 'done' });
+    const holder = await api.pool.connect();
+    await holder.query('BEGIN');
+    await lockRequestKey(holder, request, 1_000);
+    const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 12 });
+    try {
+      const crowd = createRunChange(pool, Buffer.alloc(32), 30_000);
+      const refused: unknown[] = [];
+      const refuse = (error: unknown) => {
+        refused.push(error);
+        return { body: 'refused' };
+      };
+      const asked = Array.from({ length: 12 }, () => crowd(request, answer).catch(refuse));
+      // Before the lock is free: who has no connection yet would find room.
+      await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(2);
+      const inUse = { refusal: { code: 'idempotency_key_in_use' } };
+      expect(refused).toMatchObject([inUse, inUse]);
+      await holder.query('COMMIT');
+      const outcomes = await Promise.all(asked);
+      expect(outcomes.filter(({ body }) => body === 'done')).toHaveLength(10);
+      expect((await runChange(request, answer)).replayed).toBe(true);
+    } finally {
+      holder.release();
+      await pool.end();
+    }
+  });
+
+  it('takes no body and an empty one for the same', async () => {
+    const { id } = (await api.ask('customers.create')).body;
+    const headers = keyed();
+    const path = `/api/v1/customers/${id}/archive`;
+    await api.call('POST', path, { headers });
+    const again = await api.call('POST', path, { headers, body: {} });
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([200, 'true']);
+  });
+
+  it('is forgotten after 24 hours', async () => {
+    const headers = keyed();
+    const body = { name: 'Old', email: 'old@example.com' };
+    const first = await api.call('POST', CUSTOMERS, { body, headers });
+    await api.pool.query(
+      `UPDATE idempotent_answers SET created_at = now() - interval '25 hours' WHERE key = $1`,
+      [headers['idempotency-key']],
+    );
+    const later = await api.call('POST', CUSTOMERS, { body, headers });
+    expect(later.body.id).not.toBe(first.body.id);
+  });
+
+  // Red when any character is taken: Latin-1 and UTF-8 of a header are read as one, and a key with them.
+  it('refuses a key that is empty, too long, or none that everyone reads alike', async () => {
+    const body = { name: 'n', email: 'n@example.com' };
+    for (const key of ['', 'x'.repeat(256), 'a\u00e9', '\u00e9a', 'a\u00ffb', 'a\tb']) {
+      const answer = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': key } });
+      expectRefusal(answer, 'idempotency_key_invalid');
+    }
+  });
+});

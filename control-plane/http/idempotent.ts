@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { createFairShares } from '../../infra/platform/fair-shares.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { seal, unseal } from '../../domain/secrets.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import { canonicalJson } from '../../schemas/primitives/exact-json.ts';
+import { createFairGate, type GateLimits } from './tenant-semaphore.ts';
+import {
+  findAnswer,
+  keepAnswer,
+  lockRequestKey,
+  type RequestKey,
+  tryRequestKey,
+} from '../store/idempotent-responses.ts';
+
+export interface Answer {
+  status: number;
+  body: string;
+  /** True when it was given before: `Idempotent-Replayed: true`. */
+  replayed: boolean;
+}
+
+export interface ChangeRequest {
+  environment: string;
+  method: string;
+  path: string;
+  /** The `Idempotency-Key` header, where there is one. */
+  key: string | undefined;
+  bodyText: string;
+  /** In whose name it takes its turn. Default: its environment. */
+  share?: string;
+  /** What has to be the same beside the body for the answer to be given again. */
+  boundTo?: string[];
+}
+
+/** Makes the change and its answer in this transaction. */
+export type Change = (client: PoolClient) => Promise<{ status: number; body: string }>;
+
+/**
+ * Runs a change in one transaction. With a key, its answer is kept 24 hours in the same transaction,
+ * sealed, since it may hold a secret: the same request again gets the same answer and changes nothing. A
+ * refusal undoes everything and is not kept, so a repaired request may use the key again.
+ */
+export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answer>;
+
+/** A rival with the same key is waited for this long. */
+const RIVAL_WAIT_MS = 5_000;
+/**
+ * Each that waits holds one of the pool's 20 connections: ten of one environment, which may have 12. Beyond
+ * it a rival is told at once.
+ */
+const WAITING_MAX = 20;
+
+/**
+ * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another of its
+ * environment holds: whoever changes one catalogue a hundred times at once leaves the others 8.
+ */
+const CHANGES: GateLimits = {
+  underWayMax: 16,
+  shareMax: 12,
+  waitingMax: 512,
+  waitingShareMax: 256,
+  waitMs: 5_000,
+};
+
+export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RIVAL_WAIT_MS): RunChange {
+  const waiting = createFairShares(WAITING_MAX);
+  const gate = createFairGate(CHANGES, 'changes');
+
+  async function take(client: PoolClient, place: RequestKey): Promise<void> {
+    if (await tryRequestKey(client, place)) return;
+    const { environment } = place;
+    if (!waiting.take(environment, 1)) throw inUse();
+    try {
+      if (!(await lockRequestKey(client, place, rivalWaitMs))) throw inUse();
+    } finally {
+      waiting.give(environment, 1);
+    }
+  }
+
+  async function once(client: PoolClient, request: ChangeRequest, change: Change): Promise<Answer> {
+    const place = placeOf(request);
+    if (!place) return { ...(await change(client)), replayed: false };
+    await take(client, place);
+    const context = JSON.stringify(place);
+    const requestHash = hashOf(request);
+    const kept = await findAnswer(client, place);
+    if (kept && !kept.requestHash.equals(requestHash)) throw reused();
+    if (kept) return { ...kept, body: unseal(kept.body, sealingKey, context).toString(), replayed: true };
+    const answer = await change(client);
+    const body = seal(Buffer.from(answer.body), sealingKey, context);
+    await keepAnswer(client, place, { requestHash, status: answer.status, body });
+    return { ...answer, replayed: false };
+  }
+
+  return (request, change) =>
+    gate.run(request.share ?? request.environment, () =>
+      inTransaction(pool, (client) => once(client, request, change)),
+    );
+}
+
+/** As on the data plane: other bytes of a header are read in more than one way, and two keys would be one. */
+const ACCEPTABLE_KEY = /^[\x20-\x7e]{1,255}$/;
+
+function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey | undefined {
+  if (key === undefined) return undefined;
+  if (!ACCEPTABLE_KEY.test(key)) {
+    throw new Rejected(
+      'idempotency_key_invalid',
+      'Idempotency-Key comes once and has 1 to 255 characters of visible ASCII.',
+    );
+  }
+  return { environment, method, path, key };
+}
+
+function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
+  const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
+  // Where a body may be left out, none is an empty one.
+  const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
+  return createHash('sha256')
+    .update(body + bound)
+    .digest();
+}
+
+function reused(): Rejected {
+  return new Rejected(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used with another body, or by a key with other scopes: take a new one.',
+  );
+}
+
+function inUse(): Rejected {
+  return new Rejected(
+    'idempotency_key_in_use',
+    'A request with this Idempotency-Key is under way: send it again in a moment.',
+  );
+}

@@ -1,0 +1,91 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { TSchema } from 'typebox';
+import { Rejected } from '../../schemas/failures.ts';
+import { timestampMs } from '../../schemas/primitives/timestamp.ts';
+import { refusalHint, refusalReason } from './rejection-reason.ts';
+
+/** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */
+export type Check = (value: unknown) => void;
+
+/** For bodies: nothing is converted. */
+export function checkOf(schema: TSchema): Check {
+  return compile(bodies, schema);
+}
+
+/** For parameters of path and query, which are all text: integers are read, defaults filled in. */
+export function textCheckOf(schema: TSchema): Check {
+  return compile(texts, schema);
+}
+
+/** Moments that usage can have; beyond them the warehouse's dates would wrap around. */
+const MOMENT_MS = { min: 0, end: Date.UTC(2100, 0, 1) };
+
+/** Nothing in front of the @ that breaks a mail header. */
+const EMAIL_NAME = String.raw`[^\s@"(),:;<>[\\\]\p{Cc}]{1,64}`;
+/** Letters and digits of any script. */
+const EMAIL_LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`;
+
+const formats = {
+  'date-time': isMoment,
+  // Its digits are judged by who reads them.
+  decimal: { type: 'number' as const, validate: () => true },
+  email: new RegExp(`^${EMAIL_NAME}@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})+$`, 'u'),
+};
+
+// An infinite number (1e400) is a number that is too large, which the handler says better.
+const options = {
+  strict: true,
+  strictNumbers: false,
+  strictTypes: false,
+  useDefaults: true,
+  // Errors carry the schema they come from: the reasons need it.
+  verbose: true,
+  keywords: ['x-pattern-rule'],
+  formats,
+};
+const bodies = new Ajv2020(options);
+const texts = new Ajv2020({ ...options, coerceTypes: true });
+
+/** When it is first asked: to compile the checks of all operations would be a quarter of a start. */
+function compile(ajv: Ajv2020, schema: TSchema): Check {
+  let validate: ValidateFunction | undefined;
+  return (value) => {
+    validate ??= ajv.compile(schema);
+    if (!validate(value)) throw refused(tellingError(validate.errors ?? []));
+  };
+}
+
+/**
+ * Of a union, which comes last, after what each branch had against the value: what the branch found that
+ * takes a value of this type, else that none does.
+ */
+function tellingError(errors: ErrorObject[]): ErrorObject | undefined {
+  const last = errors.at(-1);
+  if (last?.keyword !== 'anyOf') return errors[0];
+  return errors.find((one) => one.keyword !== 'type' || one.instancePath !== last.instancePath);
+}
+
+function refused(error: ErrorObject | undefined): Rejected {
+  if (!error) return new Rejected('invalid_request', 'The body is not valid.');
+  const param = paramOf(error);
+  const value = param === '' ? 'The body' : `\`${param}\``;
+  const named = error.propertyName === undefined ? value : `The name of ${value}`;
+  const message = `${named} ${refusalReason(error)}.${refusalHint(error)}`;
+  return new Rejected('invalid_request', message, param === '' ? {} : { param });
+}
+
+/** `creditRates.property` for the pointer `/creditRates/property`. */
+function paramOf({ instancePath, keyword, params, propertyName }: ErrorObject): string {
+  const names = instancePath
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (keyword === 'required') names.push(String(params.missingProperty));
+  if (propertyName !== undefined) names.push(propertyName);
+  return names.join('.');
+}
+
+function isMoment(text: string): boolean {
+  const ms = timestampMs(text);
+  return ms !== undefined && ms >= MOMENT_MS.min && ms < MOMENT_MS.end;
+}

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { beforeAll, expect, it } from 'vitest';
+import { ROUTES } from '../../schemas/routes.ts';
+import { answerAlways } from './respond.ts';
+import { createHttpMetrics } from '../metrics.ts';
+import { mountRoutes, type Serve } from './mount-routes.ts';
+
+let url: string;
+
+/** Says which operation it is, with its parameters and the path that later checks see. */
+const say =
+  (operationId: string): Serve =>
+  async (ctx, params) => {
+    ctx.body = { operationId, params, path: ctx.path, query: ctx.querystring };
+  };
+
+beforeAll(async () => {
+  const app = new Koa();
+  app.use(answerAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
+  const ids = ['plans.list', 'plans.retrieve', 'createPlan', 'service.metrics', 'service.docs'] as const;
+  const mounted = ids.map((operationId) => ({
+    operationId,
+    route: ROUTES[operationId],
+    serve: say(operationId),
+  }));
+  for (const middleware of mountRoutes(mounted)) app.use(middleware);
+  const server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return () => void server.close();
+});
+
+// Red when the router alone is asked: 404 for what many clients send.
+it.each([
+  ['GET', '/api/v1/plans/', 'plans.list', {}],
+  ['GET', '/api/v1/plans/?page=2', 'plans.list', {}],
+  ['POST', '/api/v1/plans/', 'createPlan', {}],
+  ['GET', '/api/v1/plans/plan_1/', 'plans.retrieve', { planId: 'plan_1' }],
+  ['GET', '/api/v1/plans/a%20b/', 'plans.retrieve', { planId: 'a b' }],
+])('%s %s is taken without its trailing slash', async (method, path, operationId, params) => {
+  const answer = await fetch(url + path, { method });
+  const [plain = '', query = ''] = path.split('?');
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { operationId, params, path: plain.slice(0, -1), query },
+  ]);
+});
+
+it.each(['/', '//', '/api/v1/plans//', '/api/v1/nothing/'])('%s is nothing', async (path) => {
+  expect((await fetch(url + path)).status).toBe(404);
+});
+
+it('another version is told with a trailing slash too', async () => {
+  const answer = await fetch(`${url}/api/v2/plans/`);
+  expect(await answer.text()).toContain('unsupported_api_version');
+});
+
+// Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away.
+it('a page of an operator is at its exact path alone', async () => {
+  const statusOf = async (path: string) => (await fetch(url + path)).status;
+  expect(await statusOf('/metrics')).toBe(200);
+  for (const near of ['/metrics/', '/metrics//', '/metric%73', '/Metrics', '/readyz/', '/healthz/'])
+    expect(await statusOf(near), near).toBe(404);
+  expect(await statusOf('/docs/')).toBe(200);
+});

@@ -1,0 +1,38 @@
+import type { TSchema } from 'typebox';
+import { exactJson, numberText, parseExact } from '../../schemas/primitives/exact-json.ts';
+
+/**
+ * An answer with every decimal of its schema as a JSON string (`Prefer: numbers=text`). Of the printed text,
+ * so that what was kept for an Idempotency-Key or stands printed in memory takes the same way. Whole numbers
+ * such as `total` of a list stay, and so does what clients wrote themselves: properties, metadata, recorded
+ * bodies.
+ */
+export function numbersAsText(schema: TSchema, json: string): string {
+  return exactJson(textIn(schema, parseExact(json)));
+}
+
+interface Shape {
+  format?: string;
+  properties?: Record<string, TSchema>;
+  patternProperties?: Record<string, TSchema>;
+  items?: TSchema;
+  anyOf?: TSchema[];
+}
+
+/** As deep as the schema goes. */
+function textIn(schema: TSchema, value: unknown): unknown {
+  const { format, properties = {}, patternProperties = {}, items, anyOf } = schema as Shape;
+  const number = numberText(value);
+  // No union of ours has two kinds of number, or two objects with a member of one name and two kinds.
+  if (anyOf) return anyOf.reduce((made: unknown, branch) => textIn(branch, made), value);
+  if (number !== undefined) return format === 'decimal' ? number : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return items ? value.map((inner) => textIn(items, inner)) : value;
+  const [named] = Object.values(patternProperties);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const below = Object.hasOwn(properties, name) ? properties[name] : named;
+      return [name, below ? textIn(below, inner) : inner];
+    }),
+  );
+}

@@ -1,0 +1,155 @@
+import type { Context } from 'koa';
+import type { Pool } from 'pg';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import { type Route, readsBody } from '../../schemas/route.ts';
+import { type OperationId, ROUTES } from '../../schemas/routes.ts';
+import { exactJson } from '../../schemas/primitives/exact-json.ts';
+import { appliedPreferences, type Preferences, readPreferences } from '../../schemas/http/preferences.ts';
+import type { Authorise } from './auth.ts';
+import { etagOf } from './etag.ts';
+import type { RunChange } from './idempotent.ts';
+import type { Mounted, Serve } from './mount-routes.ts';
+import { numbersAsText } from './numbers-as-text.ts';
+import { withOtherMode } from './other-mode.ts';
+import { PrintedJson } from './printed-json.ts';
+import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
+import { createReadInput, refuseUnknown, searchOf } from './read-input.ts';
+import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
+import { type InPlace, shareOf } from './request-slots.ts';
+import type { PublicPages } from '../routes/service.ts';
+
+export interface OperationDeps {
+  handlers: Handlers;
+  pages: PublicPages;
+  authorise: Authorise;
+  takeRequest: TakeRequest;
+  inPlace: InPlace;
+  runChange: RunChange;
+  pool: Pool;
+  clock: Clock;
+}
+
+/** Every row of the route table with what answers it. */
+export function createOperations(deps: OperationDeps): Mounted[] {
+  return Object.entries<Route>(ROUTES).map(([operationId, route]) => ({
+    operationId,
+    route,
+    serve: serveOf(operationId as OperationId, route, deps),
+  }));
+}
+
+function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): Serve {
+  const page = Object.hasOwn(deps.pages, operationId) && deps.pages[operationId as keyof PublicPages];
+  if (page) return servePage(page, route);
+  const handler = Object.hasOwn(deps.handlers, operationId) && deps.handlers[operationId as keyof Handlers];
+  // The table ties each handler to its own route; here they are all one.
+  return handler
+    ? serveKeyed(operationId, route, handler as unknown as Handler<Route>, deps)
+    : serveElsewhere;
+}
+
+function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
+  // Its pages keep what is looked at in their address.
+  const isDocs = /^\/docs\b/.test(route.path);
+  return async (ctx, params) => {
+    const search = searchOf(ctx);
+    if (search && !isDocs) refuseUnknown(search, route);
+    const { authorization } = ctx.headers;
+    const caller = { authorization, localPort: ctx.socket.localPort };
+    const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
+    ctx.status = status;
+    ctx.set(headers);
+    ctx.set('Content-Type', mediaType);
+    ctx.body = body;
+  };
+}
+
+/** The data plane answers it on the public port before anything comes here. */
+const serveElsewhere: Serve = () => {
+  throw new Rejected('not_found', 'This operation is answered by the data plane, on the public port.');
+};
+
+function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, deps: OperationDeps): Serve {
+  const readInput = createReadInput(route);
+
+  return async (ctx, params) => {
+    const caller = await deps.authorise(ctx, route.access, params);
+    refuseTooMany(ctx, deps.takeRequest(caller));
+    const preferences = applyPreferences(ctx, route);
+    await deps.inPlace(caller, () => serve(ctx, params, { caller, preferences }));
+  };
+
+  async function serve(
+    ctx: Context,
+    params: Record<string, string>,
+    { caller, preferences }: { caller: Caller; preferences: Preferences },
+  ): Promise<void> {
+    const input = await readInput(ctx, params);
+    const requestId = String(ctx.state.requestId);
+    const context = { ...caller, operationId, requestId, nowMs: deps.clock.nowMs(), headers: ctx.headers };
+    const answer = async (db: Database) => printed(route, await handler({ ...context, db }, input));
+    try {
+      if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await answer(deps.pool));
+      const change = changeOf(ctx, route, caller, input);
+      const { replayed, ...answered } = await deps.runChange(change, answer);
+      if (replayed) ctx.set('Idempotent-Replayed', 'true');
+      respond(ctx, route, preferences, answered);
+    } catch (error) {
+      // Here, where no transaction is open any more.
+      throw await withOtherMode(deps.pool, caller, error, input);
+    }
+  }
+}
+
+/**
+ * What will be done of what the request prefers; where nothing is read there is nothing to be strict about.
+ */
+function applyPreferences(ctx: Context, route: Route): Preferences {
+  const { isStrict, numbersAsText } = readPreferences(ctx.headers.prefer as string | undefined);
+  const preferences = { isStrict: isStrict && readsBody(route), numbersAsText };
+  const applied = appliedPreferences(preferences);
+  if (applied !== undefined) ctx.set('Preference-Applied', applied);
+  return preferences;
+}
+
+const NO_CONTENT = 204;
+const NOT_MODIFIED = 304;
+
+function printed({ status }: Route, output: unknown): { status: number; body: string } {
+  if (status === NO_CONTENT) return { status, body: '' };
+  return { status, body: output instanceof PrintedJson ? output.text : exactJson(output) };
+}
+
+function isPlainRead(ctx: Context, { method, isRead }: Route): boolean {
+  return method === 'GET' || (isRead === true && ctx.headers['idempotency-key'] === undefined);
+}
+
+function respond(
+  ctx: Context,
+  route: Route,
+  preferences: Preferences,
+  { status, body }: { status: number; body: string },
+): void {
+  ctx.status = status;
+  if (status === NO_CONTENT) return;
+  // Of the object, whatever form its numbers take: it goes back in If-Match.
+  if (route.etag) ctx.set('ETag', etagOf(body));
+  if (route.etag && ctx.fresh) {
+    ctx.status = NOT_MODIFIED;
+    return;
+  }
+  ctx.set('Content-Type', 'application/json');
+  ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
+}
+
+/** A signed call is not repeated under a key: it would be answered before its signature is looked at. */
+function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: HandlerInput<Route>) {
+  const { method, path } = ctx;
+  const { environment, kind, scopes } = caller;
+  // Joined by what no key may hold: two of them are refused, and not taken for one with a comma.
+  const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
+  // A kept key may do what its maker might: it is shown again only to who might make it.
+  const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
+  return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
+}

@@ -1,0 +1,38 @@
+import type { Context } from 'koa';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { Caller } from './request-context.ts';
+import { createTokenBuckets, type RateLimit } from './token-buckets.ts';
+
+export interface RateLimits {
+  /** Per secret key; absent: no limit. */
+  secret?: RateLimit | undefined;
+  /** Per publishable key. All visitors of a site share one. */
+  publishable?: RateLimit | undefined;
+}
+
+/** Takes one request of this key: 0, or how many milliseconds it has to wait for the next, taking nothing. */
+export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
+
+/** Everybody can read a publishable key off a page: there is always a limit to what it may write. */
+const PUBLISHABLE: RateLimit = { perSecond: 50, burst: 200 };
+
+/** Of this process. */
+export function createRateLimit(
+  clock: Clock,
+  { secret, publishable = PUBLISHABLE }: RateLimits,
+): TakeRequest {
+  const buckets = {
+    secret: secret && createTokenBuckets(secret, clock),
+    publishable: createTokenBuckets(publishable, clock),
+  };
+  return ({ kind, actor }) => (kind === undefined ? 0 : (buckets[kind]?.take(actor) ?? 0));
+}
+
+/** Throws Rejected `rate_limited`, with `Retry-After` in whole seconds, while the key has to wait. */
+export function refuseTooMany(ctx: Context, waitMs: number): void {
+  if (waitMs === 0) return;
+  const seconds = Math.ceil(waitMs / 1000);
+  ctx.set('Retry-After', String(seconds));
+  throw new Rejected('rate_limited', `This key asks too often: go on in ${seconds} s.`);
+}

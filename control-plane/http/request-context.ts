@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Pool, PoolClient } from 'pg';
+import type { Input, Output, Route } from '../../schemas/route.ts';
+import type { KeyedOperationId, Routes } from '../../schemas/routes.ts';
+import type { PrintedJson } from './printed-json.ts';
+
+export type Database = Pool | PoolClient;
+
+/** Who asks. */
+export interface Caller {
+  /** Every statement names it. */
+  environment: string;
+  /** The id of the key, or `processor`. */
+  actor: string;
+  /** Of the key. */
+  scopes: readonly string[];
+  /** Of the key; absent where somebody signed. */
+  kind?: 'secret' | 'publishable';
+}
+
+/** What a handler knows of the request beside its input. */
+export interface RequestContext extends Caller {
+  operationId: string;
+  requestId: string;
+  /** When it came: the time of whatever it makes. */
+  nowMs: number;
+  headers: IncomingHttpHeaders;
+  /** For an operation that changes something this is its transaction, committed when the handler returns. */
+  db: Database;
+}
+
+export interface HandlerInput<R extends Route> extends Input<R> {
+  /** The body as it was sent, for numbers that a double would round; '' where there is none. */
+  bodyText: string;
+}
+
+/** Refuses by throwing Rejected; whatever it changed is then undone. */
+export type Handler<R extends Route> = (
+  context: RequestContext,
+  input: HandlerInput<R>,
+) => Answered<R> | Promise<Answered<R>>;
+
+type Answered<R extends Route> = Output<R> | PrintedJson;
+
+export type Handlers = { [Id in KeyedOperationId]: Handler<Routes[Id]> };

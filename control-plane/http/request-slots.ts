@@ -1,0 +1,38 @@
+import { createFairShares } from '../../infra/platform/fair-shares.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { Caller } from './request-context.ts';
+
+/** Serves a request of this caller. Throws Rejected `overloaded` while its share is under way already. */
+export type InPlace = <T>(caller: Caller, serve: () => Promise<T>) => Promise<T>;
+
+/**
+ * As many as an ingest process forwards at once. One environment that sends only what takes its time, such as
+ * strong reads that wait, gets half of them, and every other one is served.
+ */
+const UNDER_WAY_MAX = 512;
+
+export function createRequestPlaces(underWayMax = UNDER_WAY_MAX): InPlace {
+  const places = createFairShares(underWayMax);
+  return async (caller, serve) => {
+    const share = shareOf(caller);
+    if (!places.take(share, 1)) throw overloaded();
+    try {
+      return await serve();
+    } finally {
+      places.give(share, 1);
+    }
+  };
+}
+
+/**
+ * In whose name a caller takes from what is shared. What a stranger can send, with the publishable key off a
+ * page or to a path that names a workspace, takes nothing from the secret keys of that workspace.
+ */
+export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kind'>): string {
+  if (kind === undefined) return 'signed';
+  return kind === 'secret' ? environment : `publishable ${environment}`;
+}
+
+function overloaded(): Rejected {
+  return new Rejected('overloaded', 'Too many of your requests are under way. Send it again in a moment.');
+}

@@ -1,0 +1,41 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { expect, it, onTestFinished } from 'vitest';
+import { Rejected } from '../../schemas/failures.ts';
+import { answerAlways } from './respond.ts';
+import { createHttpMetrics } from '../metrics.ts';
+
+/** Red when refusals are answered and nothing of them is logged: nobody could look up the id in a report. */
+it('a refused request is found in the log by its requestId, and one that is served is not told', async () => {
+  const lines: Array<Record<string, unknown>> = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const app = new Koa();
+  app.use(answerAlways(log, createHttpMetrics(new Registry())));
+  app.use((ctx) => {
+    if (ctx.path === '/served') ctx.body = '{}';
+    else throw new Rejected('plan_not_found', 'There is no plan plan_1.', { param: 'planId' });
+  });
+  const server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await fetch(`${url}/served`);
+  const headers = { 'x-sent-method': 'FOO' };
+  const answer = await fetch(`${url}/api/v1/plans/plan_1?key=pk_live_x`, { headers });
+  const { error } = (await answer.json()) as {
+    error: { requestId: string };
+  };
+  expect(lines).toMatchObject([
+    {
+      level: 30,
+      requestId: error.requestId,
+      status: 404,
+      code: 'plan_not_found',
+      method: 'FOO',
+      path: '/api/v1/plans/plan_1',
+    },
+  ]);
+});

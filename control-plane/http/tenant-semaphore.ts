@@ -1,0 +1,120 @@
+import { Rejected } from '../../schemas/failures.ts';
+
+/** Work of many environments, so much at a time, and of each no more than its share. */
+export interface FairGate {
+  /** Waits its turn. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
+  run<T>(environment: string, work: () => Promise<T>): Promise<T>;
+  /** Throws Rejected `overloaded` when it would have to wait. */
+  runAtOnce<T>(environment: string, work: () => Promise<T>): Promise<T>;
+}
+
+export interface GateLimits {
+  underWayMax: number;
+  /** Of these, those of one environment. */
+  shareMax: number;
+  waitingMax: number;
+  waitingShareMax: number;
+  waitMs: number;
+}
+
+/** `what` is under way here, for the message of a refusal. */
+export function createFairGate(limits: GateLimits, what: string): FairGate {
+  const underWay = createTally();
+  const lines = createLines(limits.waitMs);
+
+  const hasRoom = (environment: string) =>
+    underWay.total() < limits.underWayMax && underWay.of(environment) < limits.shareMax;
+
+  async function through<T>(environment: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      underWay.remove(environment);
+      // Taken for it here: it runs only a turn later.
+      lines.admitNext(hasRoom, underWay.add);
+    }
+  }
+
+  const overloaded = () =>
+    new Rejected('overloaded', `Too many ${what} are under way. Send the request again in a moment.`);
+
+  return {
+    async run(environment, work) {
+      if (hasRoom(environment)) underWay.add(environment);
+      else {
+        const { waitingMax, waitingShareMax } = limits;
+        if (lines.waiting() >= waitingMax || lines.waitingOf(environment) >= waitingShareMax)
+          throw overloaded();
+        if (!(await lines.turn(environment))) throw overloaded();
+      }
+      return through(environment, work);
+    },
+    async runAtOnce(environment, work) {
+      if (!hasRoom(environment)) throw overloaded();
+      underWay.add(environment);
+      return through(environment, work);
+    },
+  };
+}
+
+/** Of one environment, first come, first served: is it admitted? */
+type Line = Set<(isAdmitted: boolean) => void>;
+
+/** Those that wait. Environments take turns: one that has a hundred waiting delays another by one at most. */
+function createLines(waitMs: number) {
+  /** The one that was admitted last stands last. */
+  const lines = new Map<string, Line>();
+  let waiting = 0;
+
+  return {
+    waiting: () => waiting,
+    waitingOf: (environment: string) => lines.get(environment)?.size ?? 0,
+
+    /** False when it waited too long. */
+    turn(environment: string): Promise<boolean> {
+      return new Promise((resolve) => {
+        const line: Line = lines.get(environment) ?? new Set();
+        const settle = (isAdmitted: boolean) => {
+          clearTimeout(timer);
+          line.delete(settle);
+          if (line.size === 0) lines.delete(environment);
+          waiting -= 1;
+          resolve(isAdmitted);
+        };
+        const timer = setTimeout(() => settle(false), waitMs);
+        lines.set(environment, line.add(settle));
+        waiting += 1;
+      });
+    },
+
+    admitNext(hasRoom: (environment: string) => boolean, admit: (environment: string) => void): void {
+      for (const [environment, line] of lines) {
+        const [settle] = line;
+        if (!settle || !hasRoom(environment)) continue;
+        admit(environment);
+        settle(true);
+        if (lines.delete(environment)) lines.set(environment, line);
+        return;
+      }
+    },
+  };
+}
+
+function createTally() {
+  const counts = new Map<string, number>();
+  let total = 0;
+  return {
+    total: () => total,
+    of: (name: string) => counts.get(name) ?? 0,
+    add(name: string) {
+      total += 1;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    },
+    remove(name: string) {
+      total -= 1;
+      const left = (counts.get(name) ?? 0) - 1;
+      if (left > 0) counts.set(name, left);
+      else counts.delete(name);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../../infra/ports/clock.ts';
+
+export interface RateLimit {
+  perSecond: number;
+  /** So many at once after a pause, at least 1. */
+  burst: number;
+}
+
+export interface TokenBuckets {
+  /** Milliseconds until the next token of this key, above 0; 0 when one was there and is taken. */
+  take(key: string): number;
+}
+
+/** Beyond it the key that asked longest ago is forgotten: it would begin with a full bucket again. */
+const KEYS_MAX = 10_000;
+/** Less what doubles lose: who waited as long as it was told is served. */
+const A_TOKEN = 1 - 1e-9;
+
+/** One bucket per key, full at first. A refused request takes nothing. */
+export function createTokenBuckets(
+  { perSecond, burst }: RateLimit,
+  clock: Pick<Clock, 'monotonicMs'>,
+  keysMax = KEYS_MAX,
+): TokenBuckets {
+  /** In the order in which they asked. */
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+
+  return {
+    take(key) {
+      const nowMs = clock.monotonicMs();
+      const { tokens, atMs } = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
+      const filled = Math.min(burst, tokens + ((nowMs - atMs) / 1000) * perSecond);
+      const isThere = filled >= A_TOKEN;
+      buckets.delete(key);
+      buckets.set(key, { tokens: isThere ? Math.max(0, filled - 1) : filled, atMs: nowMs });
+      if (buckets.size > keysMax) buckets.delete(buckets.keys().next().value ?? key);
+      return isThere ? 0 : ((1 - filled) / perSecond) * 1000;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { TSchema } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import type { Route } from '../../schemas/route.ts';
+import { ROUTES } from '../../schemas/routes.ts';
+import { unknownFields } from './unknown-fields.ts';
+
+/*
+ * Red when lists, or unions with null, are not looked into: a misspelt `soft` of an entitlement would be
+ * swallowed, also from a client that asked to be told.
+ */
+interface Schema {
+  type?: unknown;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+const bodies = Object.entries<Route>(ROUTES).flatMap(([operationId, { body }]) =>
+  body ? [[operationId, body] as const] : [],
+);
+
+describe('a misspelt field', () => {
+  it.each(bodies)('of %s is found in every object that its schema lists the fields of', (_, body) => {
+    const objects = objectsIn(body as Schema);
+    expect(objects, 'objects that this test cannot reach').toHaveLength(countObjects(body));
+    for (const path of objects) {
+      expect(unknownFields(body, bodyWith([...path, 'sofft']))).toEqual([[...path, 'sofft'].join('.')]);
+    }
+  });
+
+  it('is named with the place of its item, each of many', () => {
+    const { body } = ROUTES['plans.replaceEntitlements'];
+    const given = { featureKey: 'seats', value: 1 };
+    const entitlements = [given, { ...given, sofft: true }, { ...given, sof: 1, t: {} }];
+    expect(unknownFields(body, { entitlements, also: 1 })).toEqual([
+      'entitlements.1.sofft',
+      'entitlements.2.sof',
+      'entitlements.2.t',
+      'also',
+    ]);
+  });
+
+  it('is none where names are free', () => {
+    const { body } = ROUTES['customers.create'];
+    expect(unknownFields(body as TSchema, { metadata: { anything: 1 } })).toEqual([]);
+  });
+});
+
+/** The places of objects with listed fields; of a list its first item. */
+function objectsIn({ properties, items, anyOf = [] }: Schema, path: string[] = []): string[][] {
+  return [
+    ...(properties ? [path] : []),
+    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => objectsIn(inner, [...path, name])),
+    ...(items ? objectsIn(items, [...path, '0']) : []),
+    ...anyOf.flatMap((branch) => objectsIn(branch, path)),
+  ];
+}
+
+/** Under whatever keyword. */
+function countObjects(node: unknown): number {
+  if (typeof node !== 'object' || node === null) return 0;
+  const { type, properties } = node as Schema;
+  const own = type === 'object' && properties ? 1 : 0;
+  return Object.values(node).reduce((sum: number, inner) => sum + countObjects(inner), own);
+}
+
+/** `{a: [{b: 1}]}` for `a.0.b`. */
+function bodyWith([name, ...below]: string[]): unknown {
+  if (name === undefined) return 1;
+  return name === '0' ? [bodyWith(below)] : { [name]: bodyWith(below) };
+}

@@ -1,0 +1,23 @@
+import type { Static } from 'typebox';
+import type { PlainValues } from '../../schemas/resources/fields.ts';
+import { exactJson, exactNumber, numberText, parseExact } from '../../schemas/primitives/exact-json.ts';
+import { readDecimal } from './read-decimal.ts';
+
+/**
+ * The `metadata` of a body as JSON, from the body's own text: a double would round 123456789.000000000001 and
+ * make 1e400 infinite. Undefined where there is none. Throws Rejected `value_invalid`.
+ */
+export function readMetadata(bodyText: string): string | undefined {
+  const { metadata } = parseExact(bodyText) as { metadata?: Record<string, unknown> };
+  if (metadata === undefined) return undefined;
+  const entries = Object.entries(metadata).map(([name, value]) => {
+    const isNumber = numberText(value) !== undefined;
+    return [name, isNumber ? exactNumber(readDecimal(value, `metadata.${name}`)) : value];
+  });
+  return exactJson(new Map(entries as Array<[string, unknown]>));
+}
+
+/** Of a row, as it is shown: jsonb keeps every digit, and its text is read without a double. */
+export function shownMetadata(json: string | null): { metadata?: Static<typeof PlainValues> } {
+  return json === null ? {} : { metadata: parseExact(json) as Static<typeof PlainValues> };
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../../infra/ports/clock.ts';
+
+/** Pieces of a job that fail or take too long, so that it does the others first. */
+export interface PutOffs<Piece> {
+  /** From now on, for longer each time that it comes back from {@link PutOffs.take}. */
+  add(piece: Piece): void;
+  has(piece: Piece): boolean;
+  all(): Piece[];
+  /** For when nothing else is to be done: what has waited longest of those whose time has come. */
+  take(): Piece | undefined;
+}
+
+/** A store that stood still for a moment made good pieces slow, too: they are not to wait long for that. */
+const FIRST_MS = 2_000;
+/** One that times out has taken ten seconds of its job each time. */
+const MS_MAX = 30_000;
+/** Then what waits longest is tried with the others. */
+const COUNT_MAX = 1_000;
+
+interface PutOff<Piece> {
+  piece: Piece;
+  waitMs: number;
+  untilMs: number;
+}
+
+/** In memory: nothing is written of a piece that somebody else may have done or changed meanwhile. */
+export function createPutOffs<Piece>(
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+  idOf: (piece: Piece) => string,
+): PutOffs<Piece> {
+  /** Longest first. */
+  const waiting = new Map<string, PutOff<Piece>>();
+  /** What was taken last: put off again, it has failed again. */
+  let tried: PutOff<Piece> | undefined;
+
+  function nextWaitMs(id: string): number {
+    const last = waiting.get(id) ?? (tried && idOf(tried.piece) === id ? tried : undefined);
+    return last ? Math.min(2 * last.waitMs, MS_MAX) : FIRST_MS;
+  }
+
+  return {
+    add(piece) {
+      const id = idOf(piece);
+      const waitMs = nextWaitMs(id);
+      waiting.delete(id);
+      waiting.set(id, { piece, waitMs, untilMs: monotonicMs() + waitMs });
+      const [first] = waiting.keys();
+      if (first !== undefined && waiting.size > COUNT_MAX) waiting.delete(first);
+    },
+    has: (piece) => waiting.has(idOf(piece)),
+    all: () => Array.from(waiting.values(), ({ piece }) => piece),
+    take() {
+      const nowMs = monotonicMs();
+      tried = Array.from(waiting.values()).find(({ untilMs }) => untilMs <= nowMs);
+      if (!tried) return undefined;
+      waiting.delete(idOf(tried.piece));
+      return tried.piece;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
+import { startSweep } from './old-rows-sweep.ts';
+import { forgetOldAnswers } from '../store/forget-old-responses.ts';
+import { forgetFunnelEvents } from '../store/funnel-events.ts';
+import { forgetProcessorEvents } from '../store/processor-events.ts';
+
+const WAIT = { timeout: 10_000, interval: 20 };
+const log = pino({ level: 'silent' });
+
+interface Kind {
+  table: string;
+  insert: string;
+  forget: typeof forgetOldAnswers;
+  old: string;
+  young: string;
+}
+
+/* Red for its kind when an age is another one, or when the sweep leaves the kind out. */
+const KINDS: Kind[] = [
+  {
+    table: 'idempotent_answers',
+    insert: `INSERT INTO idempotent_answers (environment, method, path, key, request_hash, status, body,
+                                             created_at)
+             SELECT 'ws_a:live', 'POST', '/', $2 || ' ' || number, '', 201, '', now() - $2::interval`,
+    forget: forgetOldAnswers,
+    old: '25 hours',
+    young: '23 hours',
+  },
+  {
+    table: 'processor_events',
+    insert: `INSERT INTO processor_events (environment, id, received_at)
+             SELECT 'ws_a:live', $2 || ' ' || number, now() - $2::interval`,
+    forget: forgetProcessorEvents,
+    old: '36 days',
+    young: '34 days',
+  },
+  {
+    table: 'funnel_events',
+    insert: `INSERT INTO funnel_events (environment, id, event, session_id, created_at)
+             SELECT 'ws_a:live', $2 || ' ' || number, 'widget_view', 's', now() - $2::interval`,
+    forget: forgetFunnelEvents,
+    old: '401 days',
+    young: '399 days',
+  },
+];
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, name: 'sweep', log });
+  await pool.query(`INSERT INTO workspaces (id, name) VALUES ('ws_a', 'A')`);
+  await pool.query(`INSERT INTO environments (id, workspace_id, mode) VALUES ('ws_a:live', 'ws_a', 'live')`);
+});
+
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+it.each(KINDS)(
+  'rows of $table go in bounded batches, from the start on, once older than $young',
+  async (kind) => {
+    const add = (count: number, age: string) =>
+      pool.query(`${kind.insert} FROM generate_series(1, $1) AS number`, [count, age]);
+    const left = async () => (await pool.query(`SELECT count(*) FROM ${kind.table}`)).rows[0].count;
+    await add(2_500, kind.old);
+    await add(3, kind.young);
+    expect([await kind.forget(pool, 400), await left()]).toEqual([400, 2_103]);
+    const sweep = startSweep(pool, log);
+    await vi.waitFor(async () => expect(await left()).toBe(3), WAIT);
+    await sweep.close();
+  },
+);

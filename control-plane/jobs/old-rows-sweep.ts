@@ -1,0 +1,35 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
+import { forgetOldAnswers } from '../store/forget-old-responses.ts';
+import { forgetFunnelEvents } from '../store/funnel-events.ts';
+import { forgetProcessorEvents } from '../store/processor-events.ts';
+
+export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };
+/** A statement's worth, milliseconds; the next comes at once while there are so many. */
+const ROWS_MAX = 1_000;
+
+const KINDS = { answers: forgetOldAnswers, processor: forgetProcessorEvents, funnel: forgetFunnelEvents };
+
+/**
+ * Removes what is too old to be of use, from the start on: kept answers of POSTs (nothing sealed stays longer
+ * than needed), events of the processor that can come back no more, funnel events.
+ */
+export function startSweep(pool: Pool, log: Logger): LeasedJob {
+  async function look({ hold, signal }: JobTurn): Promise<undefined> {
+    const failures: unknown[] = [];
+    for (const [kind, forget] of Object.entries(KINDS)) {
+      try {
+        while (!signal.aborted && (await hold()) !== undefined) {
+          if ((await forget(pool, ROWS_MAX)) < ROWS_MAX) break;
+        }
+      } catch (err) {
+        log.warn({ err, kind }, 'old rows could not be removed');
+        failures.push(err);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  return startLeasedJob({ pool, log }, { ...OLD_ROWS_SWEEP, look });
+}

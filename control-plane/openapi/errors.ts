@@ -1,0 +1,73 @@
+import { ERROR_STATUS, type ErrorCode } from '../../schemas/error-codes.ts';
+import { type Route, readsBody } from '../../schemas/route.ts';
+import { referencesTo } from './response-headers.ts';
+
+/** The refusals of all operations by their names: most operations share most of them. */
+export type Refusals = Map<string, unknown>;
+
+export const REFUSAL_HEADERS = {
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    schema: { type: 'string', pattern: '^\\d+$' },
+  },
+};
+
+/** They may be given once the body is read. */
+const SAID_OF_A_BODY = new Set([400, 404, 409, 422]);
+
+const KEY_CODES: ErrorCode[] = ['unauthenticated', 'key_revoked', 'key_expired'];
+const BODY_CODES: ErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'invalid_json'];
+const REPLAY_CODES: ErrorCode[] = [
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'idempotency_key_in_use',
+];
+
+/** Every code that this operation may answer with. */
+export function codesOf(route: Route): ErrorCode[] {
+  const { access, method, plane } = route;
+  if (access === 'public') return [...route.errors];
+  const isKeyed = access !== 'signature';
+  const isOpenToBrowsers = access === 'publishable' || !isKeyed;
+  return [
+    ...(isKeyed ? KEY_CODES : []),
+    ...(isOpenToBrowsers ? [] : (['publishable_key_not_allowed'] as const)),
+    ...(isOpenToBrowsers || access === 'any_key' ? [] : (['insufficient_scope'] as const)),
+    ...(readsBody(route) ? BODY_CODES : []),
+    'invalid_request',
+    ...(isKeyed && plane === 'control' && method === 'POST' ? REPLAY_CODES : []),
+    ...(isKeyed && plane === 'control' ? (['rate_limited'] as const) : []),
+    ...route.errors,
+    'internal',
+    'overloaded',
+    'unavailable',
+  ];
+}
+
+/** References by status to refusals with these codes, which are put among `refusals`. */
+export function refusedWith(codes: ErrorCode[], refusals: Refusals): Record<string, unknown> {
+  const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
+  const answers = statuses.map((status) => {
+    const same = [...new Set(codes.filter((code) => ERROR_STATUS[code] === status))].sort();
+    const name = same.join('.');
+    refusals.set(name, refusalOf(status, same));
+    return [status, { $ref: `#/components/responses/${name}` }];
+  });
+  return Object.fromEntries(answers);
+}
+
+function refusalOf(status: number, codes: ErrorCode[]): unknown {
+  const code = { enum: codes };
+  const names = ['X-API-Version', 'X-Request-Id'];
+  if (status === 503 || status === 429) names.push('Retry-After');
+  if (SAID_OF_A_BODY.has(status)) names.push('X-Ignored-Fields');
+  return {
+    description: codes.map((one) => `\`${one}\``).join(', '),
+    headers: referencesTo(names),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error', properties: { error: { properties: { code } } } },
+      },
+    },
+  };
+}

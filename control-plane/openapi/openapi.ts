@@ -1,0 +1,79 @@
+import { ERROR_STATUS } from '../../schemas/error-codes.ts';
+import type { Route } from '../../schemas/route.ts';
+import { ROUTES } from '../../schemas/routes.ts';
+import { ANSWER_HEADERS } from './response-headers.ts';
+import { schemasReferredTo } from './named-schemas.ts';
+import { operationOf } from './operation.ts';
+import { REFUSAL_HEADERS, type Refusals } from './errors.ts';
+import { OPTIONAL_HEADERS } from './request-parameters.ts';
+
+/** Version of the contract, not of this software. Source: the specification, Versioning. */
+const CONTRACT_VERSION = '2026-03-15';
+
+const ABOUT = `Usage metering, entitlements and subscription billing.
+
+Every answer carries \`X-API-Version\` and \`X-Request-Id\`. Refusals have the body of \`Error\`: decide by
+its \`code\`, which is from a closed list, never by its \`message\`. Timestamps are RFC 3339 with any offset
+in, and UTC with milliseconds out. Numbers are decimals of at most 15 integer and 12 fraction digits, exact
+end to end. Unknown fields of a body are ignored and named in \`X-Ignored-Fields\`;
+\`Prefer: handling=strict\` has them refused. Any path may be refused with 404 \`not_found\` or
+\`unsupported_api_version\`, any method with 405 \`method_not_allowed\` and any oversized header block with
+431 \`headers_too_large\`.`;
+
+/** The OpenAPI 3.1.0 description of every operation of the route table, and of nothing else. */
+export function openApi(): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  const refusals: Refusals = new Map();
+  for (const [operationId, route] of Object.entries<Route>(ROUTES)) {
+    const path = paths[route.path] ?? {};
+    path[route.method.toLowerCase()] = operationOf(operationId, route, refusals);
+    paths[route.path] = path;
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Metergate',
+      version: CONTRACT_VERSION,
+      description: ABOUT,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: { Error: ERROR_SCHEMA, ...schemasReferredTo(JSON.stringify(paths)) },
+      headers: { ...ANSWER_HEADERS, ...REFUSAL_HEADERS },
+      parameters: OPTIONAL_HEADERS,
+      responses: Object.fromEntries(refusals),
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header.' },
+  keyInAddress: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'key',
+    description: 'A publishable key, of pages that cannot set headers (`navigator.sendBeacon`).',
+  },
+};
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'requestId'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERROR_STATUS) },
+        message: { type: 'string', description: 'For people: what to do.' },
+        param: { type: 'string', description: 'The field or parameter at fault.' },
+        details: { type: 'object' },
+        requestId: { type: 'string', description: 'That of X-Request-Id: tell us this one.' },
+      },
+    },
+  },
+};

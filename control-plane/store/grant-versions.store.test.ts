@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { type ApiUnderTest, startApi } from '../api-under-test.ts';
+import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { lockTold } from './notified-entitlements.ts';
+import { readMarks, readSizedMark } from './grant-versions.ts';
+
+/*
+ * The mark is the net under lost notes: every kind of change has to show in it. Breaks that turn it red: any
+ * part of the mark left out; another environment's customer found; the bound not kept.
+ */
+let api: ApiUnderTest;
+let made: ReturnType<typeof holdersUnderTest>;
+let environment: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  made = holdersUnderTest(api);
+  environment = `${api.keys.workspaceId}:live`;
+  await made.feature('sso', 'boolean');
+  await made.feature('seats', 'limit');
+  await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
+  await made.feature('calls', 'metered', 'calls');
+});
+
+afterAll(() => api?.close());
+
+async function markOf(customerId: string): Promise<string> {
+  const [one] = await readMarks(api.pool, [{ environment, customerId }]);
+  return one?.mark ?? 'none';
+}
+
+describe("a customer's mark", () => {
+  it('stays where nothing changed, and is the same by either way to read it', async () => {
+    const customerId = await made.customer();
+    await made.subscribe(customerId, { sso: true });
+    const mark = await markOf(customerId);
+    expect(await markOf(customerId)).toBe(mark);
+    await made.subscribe(await made.customer(), {}, { planId: await planOf(customerId) });
+    expect(await markOf(customerId)).toBe(mark);
+    const sized = await readSizedMark(api.pool, environment, { customer: customerId, heldMax: 10 });
+    expect(sized).toMatchObject({ customerId, mark });
+  });
+
+  it('is another one after every kind of change', async () => {
+    const customerId = await made.customer();
+    const params = { customerId };
+    const addonId = await made.addon('more-seats', { seats: 1 });
+    let subscriptionId = '';
+    let planId = '';
+    const changes: Record<string, () => Promise<unknown>> = {
+      'its own row': () => api.ask('customers.update', { params, body: { externalId: 'marked' } }),
+      'a subscription': async () => {
+        planId = await made.plan({ seats: 1 });
+        subscriptionId = await made.subscribe(customerId, {}, { planId });
+      },
+      'an add-on': () =>
+        api.ask('subscriptions.setAddon', { params: { subscriptionId, addonId }, body: { quantity: 2 } }),
+      'a status': () => made.change(subscriptionId, { status: 'past_due' }),
+      'its plan': () => made.giveInstead(planId, { seats: 2 }),
+      "the workspace's grace": () => api.ask('workspace.update', { body: { pastDueGraceDays: 3 } }),
+      'an override': () =>
+        api.ask('overrides.put', { params: { customerId, featureKey: 'sso' }, body: { value: true } }),
+      credits: () => api.ask('credits.grant', { params, body: { amount: 5, reason: 'gift' } }),
+      'an archival': () => api.ask('customers.archive', { params }),
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      const before = await markOf(customerId);
+      await change();
+      expect([what, (await markOf(customerId)) !== before]).toEqual([what, true]);
+    }
+  });
+
+  it('is another one once the turn of a change of many has given a meter its periods', async () => {
+    const [customerId, planId] = [await made.customer(), await made.plan({ seats: 1 })];
+    await made.subscribe(customerId, {}, { planId });
+    let before = '';
+    await inTransaction(api.pool, async (db) => {
+      await lockTold(db, environment, [customerId]);
+      await made.giveInstead(planId, { seats: 1, calls: 5 });
+      before = await markOf(customerId);
+    });
+    const jobs = async () => (await api.pool.query('SELECT FROM fanout_jobs')).rowCount;
+    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    expect(await markOf(customerId)).not.toBe(before);
+    const mark = await markOf(customerId);
+    // Of one whose turn changes nothing it stays, but for the catalogue's own version.
+    await made.giveInstead(planId, { seats: 1, calls: 5 });
+    await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
+    expect(await markOf(customerId)).toBe(mark);
+  });
+
+  it("is nobody's in another environment", async () => {
+    const customerId = await made.customer();
+    const other = `${api.keys.workspaceId}:test`;
+    expect(await readMarks(api.pool, [{ environment: other, customerId }])).toEqual([]);
+    expect(await readSizedMark(api.pool, other, { customer: customerId, heldMax: 1 })).toBeUndefined();
+  });
+});
+
+it('counts what a customer holds up to a bound', async () => {
+  const customerId = await made.customer();
+  const held = async (heldMax: number) =>
+    (await readSizedMark(api.pool, environment, { customer: customerId, heldMax }))?.held;
+  expect(await held(10)).toBe(0);
+  await made.subscribe(customerId, { sso: true, seats: 1 });
+  expect(await held(10)).toBe(2);
+  expect(await held(1)).toBe(2);
+  await made.subscribe(customerId, {});
+  expect(await held(10)).toBe(3);
+});
+
+async function planOf(customerId: string): Promise<string> {
+  const { rows } = await inTransaction(api.pool, (client) =>
+    client.query<{ id: string }>('SELECT plan_id AS id FROM subscriptions WHERE customer_id = $1', [
+      customerId,
+    ]),
+  );
+  return rows[0]?.id ?? '';
+}

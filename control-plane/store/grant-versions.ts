@@ -1,0 +1,75 @@
+/** By these a memory of what customers hold is told whether it still holds. */
+import { rowsBy } from '../../domain/store/rows-by.ts';
+import type { Database } from '../http/request-context.ts';
+
+/** Another text after whatever changed a customer's row, what it holds, the catalogue or its credits. */
+export interface HoldingMark {
+  customerId: string;
+  mark: string;
+}
+
+/** A row is another one when another transaction wrote it last: xmin, which nobody can forget to raise. */
+const MARK = `concat_ws(' ', c.xmin, coalesce(told.version, 0), coalesce(catalogue.version, 0),
+  coalesce(wallet.xmin::text, '-'), held_by.subscriptions)`;
+
+const OF_CUSTOMER = `
+  LEFT JOIN entitlements_told told ON told.environment = c.environment AND told.customer_id = c.id
+  LEFT JOIN catalogue_versions catalogue ON catalogue.environment = c.environment
+  LEFT JOIN credit_wallets wallet ON wallet.environment = c.environment AND wallet.customer_id = c.id
+  LEFT JOIN LATERAL (
+    SELECT string_agg(s.written::text, ' ' ORDER BY s.id) AS subscriptions
+      FROM ${rowsBy('subscriptions', 'customer_id', 'c.id')} s
+     WHERE s.environment = c.environment AND s.status <> 'canceled'
+  ) held_by ON true`;
+
+export interface SizedMark extends HoldingMark {
+  /** How much it holds: subscriptions, grants and overrides. Counted up to the bound that was given. */
+  held: number;
+}
+
+/** Of the customer with this id or external id. */
+export async function readSizedMark(
+  db: Database,
+  environment: string,
+  { customer, heldMax }: { customer: string; heldMax: number },
+): Promise<SizedMark | undefined> {
+  const { rows } = await db.query<SizedMark>(
+    `SELECT c.id AS "customerId", ${MARK} AS mark, size.held
+       FROM customers c ${OF_CUSTOMER}
+      CROSS JOIN LATERAL (
+              SELECT count(*) AS held FROM (
+                (SELECT FROM subscriptions s
+                   LEFT JOIN plans p ON p.id = s.plan_id AND p.environment = s.environment
+                   LEFT JOIN plan_entitlements pe
+                     ON pe.plan_id = p.id AND pe.version = coalesce(s.plan_version, p.version)
+                  WHERE s.customer_id = c.id AND s.environment = c.environment
+                    AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT $3)
+                UNION ALL
+                (SELECT FROM subscriptions s
+                   JOIN subscription_addons sa ON sa.subscription_id = s.id
+                   JOIN addon_entitlements ae ON ae.addon_id = sa.addon_id
+                  WHERE s.customer_id = c.id AND s.environment = c.environment
+                    AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT $3)
+                UNION ALL
+                (SELECT FROM overrides o
+                  WHERE o.customer_id = c.id AND o.environment = c.environment LIMIT $3)) counted
+            ) size
+      WHERE c.environment = $1 AND (c.id = $2 OR c.external_id = $2)`,
+    [environment, customer, heldMax + 1],
+  );
+  return rows[0];
+}
+
+/** Of those of these customers that there are. */
+export async function readMarks(
+  db: Database,
+  places: ReadonlyArray<{ environment: string; customerId: string }>,
+): Promise<HoldingMark[]> {
+  const { rows } = await db.query<HoldingMark>(
+    `SELECT c.id AS "customerId", ${MARK} AS mark
+       FROM unnest($1::text[], $2::text[]) AS asked (environment, customer_id)
+       JOIN customers c ON c.environment = asked.environment AND c.id = asked.customer_id ${OF_CUSTOMER}`,
+    [places.map(({ environment }) => environment), places.map(({ customerId }) => customerId)],
+  );
+  return rows;
+}

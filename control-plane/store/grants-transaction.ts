@@ -1,0 +1,13 @@
+import type { PoolClient } from 'pg';
+import type { Database } from '../http/request-context.ts';
+
+/** The transaction, which has done nothing yet, only reads, and all of it as of its first statement. */
+export async function readOneMoment(client: PoolClient, statementMs: number): Promise<void> {
+  await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  await limitStatements(client, statementMs);
+}
+
+/** No statement of the rest of the transaction takes longer: SQLSTATE 57014. */
+export async function limitStatements(db: Database, statementMs: number): Promise<void> {
+  await db.query(`SELECT set_config('statement_timeout', $1, true)`, [String(statementMs)]);
+}

@@ -1,0 +1,99 @@
+import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
+import type { Database } from '../http/request-context.ts';
+
+/** What a customer was told last, locked: nobody else tells it anything before the transaction has ended. */
+export interface ToldRow {
+  customerId: string;
+  told: ToldValues;
+  /** The moment that was told of. Nothing is told of an earlier one: time does not run backwards. */
+  resolvedAt: Date;
+  /** When time alone may change it next. */
+  nextTurn: Date | null;
+}
+
+const ROW = `customer_id AS "customerId", told, resolved_at AS "resolvedAt", next_turn AS "nextTurn"`;
+
+/** Locks those of customers whose holdings were changed, and raises their versions. */
+export async function touchTold(
+  db: Database,
+  environment: string,
+  { customerIds, at }: { customerIds: string[]; at: Date },
+): Promise<ToldRow[]> {
+  const { rows } = await db.query<ToldRow>(
+    `INSERT INTO entitlements_told AS was (environment, customer_id, resolved_at)
+     SELECT $1, id, $3 FROM unnest($2::text[]) AS id ORDER BY id
+     ON CONFLICT (environment, customer_id) DO UPDATE
+       SET version = was.version + 1, resolved_at = greatest(was.resolved_at, excluded.resolved_at)
+     RETURNING ${ROW}`,
+    [environment, customerIds, at],
+  );
+  return rows;
+}
+
+/** A row for each that has none; one that another makes at this moment is waited for. */
+export async function addTold(
+  db: Database,
+  environment: string,
+  { customerIds, at }: { customerIds: string[]; at: Date },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO entitlements_told (environment, customer_id, resolved_at)
+     SELECT $1, id, $3 FROM unnest($2::text[]) AS id ORDER BY id
+     ON CONFLICT (environment, customer_id) DO NOTHING`,
+    [environment, customerIds, at],
+  );
+}
+
+/** In one order everywhere, so that two that lock several wait for each other and not in a circle. */
+export async function lockTold(db: Database, environment: string, customerIds: string[]): Promise<ToldRow[]> {
+  const { rows } = await db.query<ToldRow>(
+    `SELECT ${ROW} FROM entitlements_told WHERE environment = $1 AND customer_id = ANY ($2)
+      ORDER BY customer_id FOR NO KEY UPDATE`,
+    [environment, customerIds],
+  );
+  return rows;
+}
+
+/** Of rows that are locked. */
+export async function writeTold(db: Database, environment: string, rows: readonly ToldRow[]): Promise<void> {
+  await db.query(
+    `UPDATE entitlements_told was
+        SET told = now.told::jsonb, resolved_at = now.resolved_at, next_turn = now.next_turn
+       FROM unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+         AS now (customer_id, told, resolved_at, next_turn)
+      WHERE was.environment = $1 AND was.customer_id = now.customer_id`,
+    [
+      environment,
+      rows.map(({ customerId }) => customerId),
+      rows.map(({ told }) => JSON.stringify(told)),
+      rows.map(({ resolvedAt }) => resolvedAt),
+      rows.map(({ nextTurn }) => nextTurn),
+    ],
+  );
+}
+
+export interface TurnedCustomer {
+  environment: string;
+  customerId: string;
+  /** Its moment, as Postgres writes it: to the microsecond. */
+  turn: string;
+}
+
+/**
+ * Of all environments, whose values time may have changed: the longest due first. But for some, each as long
+ * as its moment is the one it had.
+ */
+export async function findTurned(
+  db: Database,
+  now: Date,
+  { except, limit }: { except: readonly TurnedCustomer[]; limit: number },
+): Promise<TurnedCustomer[]> {
+  const { rows } = await db.query<TurnedCustomer>(
+    `SELECT environment, customer_id AS "customerId", next_turn::text AS turn FROM entitlements_told
+      WHERE next_turn <= $1
+        AND (customer_id, next_turn) NOT IN (SELECT * FROM unnest($2::text[], $3::timestamptz[]))
+      ORDER BY next_turn LIMIT $4`,
+    [now, except.map(({ customerId }) => customerId), except.map(({ turn }) => turn), limit],
+  );
+  return rows;
+}

@@ -1,0 +1,46 @@
+import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
+import type { MeterRates } from '../../domain/rules/credit-cover.ts';
+import type { Aggregation } from '../../schemas/usage-limits.ts';
+import type { Database } from '../http/request-context.ts';
+
+export interface AskedFeatureRow extends MeterRates {
+  id: string;
+  key: string;
+  type: FeatureType;
+  /** Of its meter, as the rates are; null unless it is metered. */
+  meterKey: string | null;
+  aggregation: Aggregation | null;
+}
+
+const COLUMNS = `f.id, f.key, f.type, f.meter_key AS "meterKey", m.aggregation,
+  m.credit_rate AS "creditRate", m.credit_rates AS "creditRates"`;
+const ITS_METER = 'LEFT JOIN meters m ON m.environment = f.environment AND m.key = f.meter_key';
+
+/** Those of the names, each a key or an id, that there are. */
+export async function findAskedFeatures(
+  db: Database,
+  environment: string,
+  names: string[],
+): Promise<AskedFeatureRow[]> {
+  const { rows } = await db.query<AskedFeatureRow>(
+    `SELECT ${COLUMNS}
+       FROM features f ${ITS_METER}
+      WHERE f.environment = $1 AND (f.key = ANY ($2) OR f.id = ANY ($2))`,
+    [environment, names],
+  );
+  return rows;
+}
+
+/** Those of the same ids that there still are. */
+export async function readFeaturesAgain(
+  db: Database,
+  places: ReadonlyArray<{ environment: string; id: string }>,
+): Promise<AskedFeatureRow[]> {
+  const { rows } = await db.query<AskedFeatureRow>(
+    `SELECT ${COLUMNS}
+       FROM unnest($1::text[], $2::text[]) AS known (environment, id)
+       JOIN features f ON f.environment = known.environment AND f.id = known.id ${ITS_METER}`,
+    [places.map(({ environment }) => environment), places.map(({ id }) => id)],
+  );
+  return rows;
+}

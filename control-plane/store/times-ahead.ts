@@ -1,0 +1,75 @@
+import type { Database } from '../http/request-context.ts';
+
+export interface Ahead {
+  now: Date;
+  /** What a clock that is right would not have written by now. */
+  latest: Date;
+  /** The same for what lies ahead by itself: the next attempt of a delivery, up to two days. */
+  latestAttempt: Date;
+}
+
+/**
+ * Moments that something waits for and that a clock wrote which was ahead. Each statement brings those of
+ * one table back to now; what they gate is then done at once, and judged anew by the true time.
+ */
+const STATEMENTS: Record<string, string> = {
+  // What customers were told is told again as of now: nothing is told of a moment before the last one.
+  entitlements_told: `UPDATE entitlements_told SET resolved_at = $1, next_turn = $1 WHERE resolved_at > $2`,
+  // The one that was worked at least lately comes first.
+  fanout_jobs: `UPDATE fanout_jobs
+       SET worked_at = least(worked_at, $1), asked_at = least(asked_at, $1),
+           changed_at = least(changed_at, $1)
+     WHERE greatest(worked_at, changed_at) > $2`,
+  // The period of one that an operator has put right since; and what the processor says of it from now on.
+  subscriptions: `UPDATE subscriptions
+       SET no_roll_before = least(no_roll_before, $1), local_changed_at = least(local_changed_at, $1)
+     WHERE no_roll_before > $2 OR local_changed_at > $2`,
+  webhook_queue: `UPDATE webhook_queue
+       SET due_at = CASE WHEN due_at > $3 THEN $1 ELSE due_at END,
+           owner = CASE WHEN lease_until > $2 THEN NULL ELSE owner END,
+           lease_until = CASE WHEN lease_until > $2 THEN NULL ELSE lease_until END
+     WHERE due_at > $3 OR lease_until > $2`,
+  // An endpoint is told of what happens after it was made.
+  webhook_endpoints: `UPDATE webhook_endpoints
+       SET created_at = least(created_at, $1), failing_since = least(failing_since, $1),
+           circuit_until = CASE WHEN circuit_until > $2 THEN $1 ELSE circuit_until END
+     WHERE created_at > $2 OR failing_since > $2 OR circuit_until > $2`,
+  // Which audit came after which repair is told by these: all are brought back by as much.
+  audit_runs: `UPDATE audit_runs SET asked_at = asked_at - ahead.by, finished_at = finished_at - ahead.by
+      FROM (SELECT max(greatest(asked_at, finished_at)) - $1 AS by FROM audit_runs) AS ahead
+     WHERE greatest(asked_at, finished_at) > $2`,
+  partition_alarms: 'UPDATE partition_alarms SET created_at = $1 WHERE created_at > $2',
+  idempotent_answers: 'UPDATE idempotent_answers SET created_at = $1 WHERE created_at > $2',
+  api_keys: 'UPDATE api_keys SET last_used_at = $1 WHERE last_used_at > $2',
+};
+
+/** Not of a host whose clock is behind: what is right by the database is not brought back. */
+export async function latestNow(db: Database, now: Date): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>(
+    `SELECT greatest($1, date_trunc('milliseconds', clock_timestamp())) AS now`,
+    [now],
+  );
+  return rows[0]?.now ?? now;
+}
+
+export const TABLES_WITH_MOMENTS = Object.keys(STATEMENTS);
+
+/** Of one of {@link TABLES_WITH_MOMENTS}, in a transaction. Gives how many rows were put right. */
+export async function bringBack(
+  db: Database,
+  table: string,
+  { now, latest, latestAttempt }: Ahead,
+): Promise<number> {
+  const sql = STATEMENTS[table] ?? '';
+  const values = [now, latest, latestAttempt].filter((_, at) => sql.includes(`$${at + 1}`));
+  // Without an index on what is looked for: a table is read as a whole, now and then.
+  await db.query(`SELECT set_config('statement_timeout', $1, true)`, [String(SCAN_MS_MAX)]);
+  // The driver's own limit, which its declarations know of whole connections only.
+  const statement = { text: sql, values, query_timeout: SCAN_MS_MAX + SILENCE_MS };
+  const { rowCount } = await db.query(statement);
+  return rowCount ?? 0;
+}
+
+const SCAN_MS_MAX = 120_000;
+/** How long after Postgres should have given the statement up we give up Postgres. */
+const SILENCE_MS = 2_000;

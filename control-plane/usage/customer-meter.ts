@@ -1,0 +1,66 @@
+import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { findCustomerId } from '../store/find-customer-id.ts';
+import { findMeter, type MeterRow } from '../store/meters.ts';
+import { type Metering, meteringOf } from './metering.ts';
+
+/** Whose usage of what: how the warehouse's tables are keyed. */
+export interface Pair {
+  environment: string;
+  customerId: string;
+  meter: MeterRow;
+}
+
+/** As they stand in the path. */
+interface PairNames {
+  customerId: string;
+  meterId: string;
+}
+
+/** By the names in the path. Throws Rejected when one of them is nothing in this environment. */
+export async function findPair(context: RequestContext, names: PairNames): Promise<Pair> {
+  const { db, environment } = context;
+  const customerId = await findCustomer(context, names.customerId);
+  const meter = await findMeter(db, environment, names.meterId);
+  if (!meter) throw meterNotFound(names.meterId);
+  return { environment, customerId, meter };
+}
+
+/** The same with the period and the limit of the meter at a moment. */
+export async function findMeteredPair(
+  context: RequestContext,
+  { atMs, ...names }: PairNames & { atMs: number },
+): Promise<{ pair: Pair; metering: Metering }> {
+  const pair = await findPair(context, names);
+  const { customerId, meter } = pair;
+  return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
+}
+
+/** How meters of a customer are to be read at a moment. */
+export async function readMetering(
+  { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
+  { customerId, meterKeys, atMs }: { customerId: string; meterKeys: string[]; atMs: number },
+): Promise<Metering> {
+  const from = new Date(atMs);
+  const asked = meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
+  return meteringOf(await readMeteredTerms(db, asked), atMs);
+}
+
+/** By its name in the path. Throws Rejected `customer_not_found`. */
+export async function findCustomer(
+  { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
+  name: string,
+): Promise<string> {
+  const customerId = await findCustomerId(db, environment, name);
+  if (customerId === undefined) throw customerNotFound(name);
+  return customerId;
+}
+
+function meterNotFound(name: string): Rejected {
+  return new Rejected('meter_not_found', `There is no meter ${name}.`, { param: 'meterId' });
+}
+
+export function customerNotFound(name: string): Rejected {
+  return new Rejected('customer_not_found', `There is no customer ${name}.`, { param: 'customerId' });
+}

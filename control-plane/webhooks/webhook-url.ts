@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import {
+  isLoopbackHost,
+  isLoopbackName,
+  mayConnectTo,
+  type PrivateTargets,
+} from '../../infra/platform/private-targets.ts';
+import { Rejected } from '../../schemas/failures.ts';
+
+/**
+ * Refuses a url to which no event is ever sent. Names are not resolved: what they point to is looked at with
+ * each delivery. WHATWG parsing has read 0x7f.1, 2130706433 and 0177.0.0.1 as the addresses that they are.
+ */
+export function checkWebhookUrl(text: string, targets: PrivateTargets): void {
+  if (!PLAIN.test(text) || !URL.canParse(text)) throw refused('must be an absolute URL');
+  const url = new URL(text);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (!isProtocolTaken(url.protocol, host, targets)) throw refused(MUST_BE[targets]);
+  if (CREDENTIALS.test(text)) throw refused('must not carry credentials');
+  if (url.port === '0') throw refused('must have a port that can be connected to');
+  if (!isHostTaken(host, targets)) throw refused('must lead to a public address');
+}
+
+const MUST_BE: Record<PrivateTargets, string> = {
+  none: 'must begin with https://',
+  loopback: 'must begin with https://, or be http:// to a loopback address',
+  all: 'must begin with https:// or http://',
+};
+
+function isProtocolTaken(protocol: string, host: string, targets: PrivateTargets): boolean {
+  if (protocol === 'https:') return true;
+  return protocol === 'http:' && (targets === 'all' || (targets === 'loopback' && isLoopbackHost(host)));
+}
+
+function isHostTaken(host: string, targets: PrivateTargets): boolean {
+  if (isIP(host) !== 0) return mayConnectTo(host, targets);
+  return !isLoopbackName(host) || targets !== 'none';
+}
+
+/**
+ * The parser would drop blanks and control characters without a word, and reads other slashes, fewer or more
+ * of them, as the two that it wants: what other parsers read otherwise has no place in a registration.
+ */
+const PLAIN = /^[a-z]+:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
+
+/** Also empty ones, of which the parser tells nothing. */
+const CREDENTIALS = /^[a-z]+:\/\/[^/?#]*@/i;
+
+function refused(reason: string): Rejected {
+  return new Rejected('invalid_request', `\`url\` ${reason}.`, { param: 'url' });
+}
