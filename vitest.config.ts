@@ -108,7 +108,7 @@ function stores(name: string, { include, exclude, groupOrder, isolate, globalSet
 const LONG = [
   'engine/fast-engine.test.ts',
   'http/uws-front.test.ts',
-  'delivery/signatures.test.ts',
+  'delivery/send/signatures.test.ts',
   'clickhouse/clickhouse-http.store.test.ts',
   'postgres/slow-start.store.test.ts',
   'postgres/embedded.store.test.ts',

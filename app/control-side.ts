@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { answerKeyExport } from '../aggregator/key-export/serve-key-export.ts';
-import { type LoadDeps, openLoad } from '../aggregator/open-load.ts';
+import { type LoadDeps, openLoad } from './roles/open-load.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
-import { openDelivery } from '../delivery/open-delivery.ts';
+import { openDelivery } from './roles/open-delivery.ts';
 import { type ControlServer, createControlServer } from './roles/control-server.ts';
 import { type DataDir, prepareDataDir } from '../infra/platform/data-dir.ts';
 import { createDiskGuard } from '../infra/platform/disk-guard.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DeliveryUnderTest, deliveryUnderTest, latch, soon } from './delivery-under-test.ts';
-import type { Attempt } from './send.ts';
+import type { Attempt } from './send/send.ts';
 
 /** Five attempts hang, and five more deliveries of the same endpoint are taken and wait for their turn. */
 async function fiveWait() {

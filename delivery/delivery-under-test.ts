@@ -8,7 +8,7 @@ import { createTestDatabase } from '../tests/support/test-database.ts';
 import { sealWebhookSecret } from '../domain/webhook-secrets.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { newId } from '../schemas/primitives/ids.ts';
-import type { Attempt, SendRequest } from './send.ts';
+import type { Attempt, SendRequest } from './send/send.ts';
 import { type Delivery, startDelivery } from './start-delivery.ts';
 
 const log = pino({ level: 'silent' });

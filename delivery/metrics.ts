@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Attempt } from './send.ts';
+import type { Attempt } from './send/send.ts';
 import type { Backlog } from './store/backlog.ts';
 
 /** What delivery counts. Plain functions, so that nothing else names a metric. */

@@ -5,13 +5,13 @@ import type { Clock } from '../infra/ports/clock.ts';
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import { createWakeup } from '../infra/platform/wakeup.ts';
 import { CHANNELS } from '../schemas/stored/channels.ts';
-import { createDispatcher } from './dispatcher.ts';
+import { createDispatcher } from './dispatch/dispatcher.ts';
 import { fanOut } from './fan-out.ts';
 import { holdDisabled } from './hold-disabled.ts';
 import { createDeliveryMetrics } from './metrics.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from './dispatch/repeat.ts';
 import { turnPartitions } from './retention.ts';
-import type { Send } from './send.ts';
+import type { Send } from './send/send.ts';
 import { readBacklog } from './store/backlog.ts';
 
 export interface DeliveryDeps {

@@ -6,7 +6,7 @@ import {
   START_MS,
   soon,
 } from './delivery-under-test.ts';
-import type { Attempt } from './send.ts';
+import type { Attempt } from './send/send.ts';
 
 const FAILED: Partial<Attempt> = { outcome: 'failed', status: 503, errorCode: 'status_not_2xx' };
 const DAY_MS = 86_400_000;

@@ -11,7 +11,7 @@ import { checkRoleNeeds } from '../config/role-needs.ts';
 import { runRole } from './role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
 import { storesChecks } from '../../infra/platform/store-checks.ts';
-import { openLoad } from '../../aggregator/open-load.ts';
+import { openLoad } from './open-load.ts';
 
 await runRole('aggregator', async (context) => {
   const { config, closer, log } = context;

@@ -13,7 +13,7 @@ import { checkRoleNeeds } from '../config/role-needs.ts';
 import { runRole } from './role-process.ts';
 import { openRolePostgres } from './role-stores.ts';
 import { storesChecks } from '../../infra/platform/store-checks.ts';
-import { openDelivery } from '../../delivery/open-delivery.ts';
+import { openDelivery } from './open-delivery.ts';
 
 await runRole('delivery', async (context) => {
   const { config, closer, log } = context;

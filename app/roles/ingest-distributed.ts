@@ -11,7 +11,7 @@ import { openValkeyKeys } from '../../infra/valkey/valkey-keys.ts';
 import { createAccept } from '../../ingest/http/accept.ts';
 import { createAdmission } from '../../ingest/http/admission.ts';
 import { createSharedUsage } from '../../ingest/distributed/begin-distributed-usage.ts';
-import { type DataPlane, openCaches, type UsagePath } from '../../ingest/data-plane.ts';
+import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
 import { createSharedEngine } from '../../ingest/engine/js/distributed-engine.ts';
 import { createIdentity } from '../../ingest/identity.ts';

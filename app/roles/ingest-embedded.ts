@@ -13,7 +13,7 @@ import { Transient } from '../../schemas/failures.ts';
 import { createAccept } from '../../ingest/http/accept.ts';
 import { createAdmission } from '../../ingest/http/admission.ts';
 import { createBeginUsage } from '../../ingest/begin-usage.ts';
-import { type DataPlane, openCaches, type UsagePath } from '../../ingest/data-plane.ts';
+import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { earlierKeys } from '../../ingest/embedded/earlier-keys.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
 import { createFastEngine } from '../../ingest/engine/wasm/wasm-engine.ts';

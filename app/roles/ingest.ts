@@ -22,7 +22,7 @@ import { runRole } from './role-process.ts';
 import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
 import { ERROR_STATUS, errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import type { Accept, DataPlane, UsagePath } from '../../ingest/data-plane.ts';
+import type { Accept, DataPlane, UsagePath } from './data-plane.ts';
 import { createForwarder } from '../../ingest/forward/forward.ts';
 import { type EmbeddedDataPlane, openEmbeddedUsage } from './ingest-embedded.ts';
 import { createForwardMetrics } from '../../ingest/metrics.ts';

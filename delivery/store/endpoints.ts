@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Circuit } from '../circuit.ts';
+import type { Circuit } from '../dispatch/circuit.ts';
 
 type Database = Pool | PoolClient;
 

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Verdict } from '../delivery-verdict.ts';
+import type { Verdict } from '../dispatch/delivery-verdict.ts';
 
 /**
  * Those that are written down already: the answer to their COMMIT was lost, or that of one behind them. Told

@@ -6,7 +6,7 @@ export const AWAY_BREAKS: readonly Break[] = [
     name: 'known-forgotten-with-postgres',
     promises: [8],
     why: 'what was known is forgotten when Postgres goes, and nothing is acknowledged until it is back',
-    module: 'ingest/data-plane',
+    module: 'app/roles/data-plane',
     find: 'onSession: clear,',
     replace: 'onSession: clear, onLost: clear,',
     provedBy: [

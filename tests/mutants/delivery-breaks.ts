@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
-const DISPATCH_TEST = 'delivery/dispatch.store.test.ts';
-const FAIR_TEST = 'delivery/fair-dispatch.store.test.ts';
+const DISPATCH_TEST = 'delivery/dispatch/dispatch.store.test.ts';
+const FAIR_TEST = 'delivery/dispatch/fair-dispatch.store.test.ts';
 const UNWELL_TEST = 'delivery/unwell-endpoints.store.test.ts';
 const WEBHOOKS_TEST = 'tests/faults/webhooks/webhooks.sys.test.ts';
 const HELD_UP = /for what endpoints that are well are told/;
@@ -12,7 +12,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'delivery-marked-before-sent',
     promises: [12],
     why: 'what was in flight at a kill, or fails, is taken for delivered and never comes',
-    module: 'delivery/dispatcher',
+    module: 'delivery/dispatch/dispatcher',
     find: 'const verdict = await attemptJob(deps, job);',
     replace: `const nowMs = clock.nowMs();
     recorder.add({
@@ -53,7 +53,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'one-global-queue',
     promises: [13],
     why: 'five attempts that hang are all that the process makes',
-    module: 'delivery/take-jobs',
+    module: 'delivery/dispatch/take-jobs',
     find: 'return endpointId;',
     replace: "return endpointId ? 'all' : '';",
     provedBy: [
@@ -66,7 +66,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'new-id-for-a-retry',
     promises: [5, 12],
     why: 'a receiver that has it already, and whose answer was lost, cannot tell that it is the same event',
-    module: 'delivery/attempt-job',
+    module: 'delivery/dispatch/attempt-job',
     find: 'const { eventId, body, attempts } = delivery;',
     replace: `const { body, attempts } = delivery;
     const eventId = attempts > 0 ? delivery.id : delivery.eventId;`,
@@ -82,7 +82,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'circuit-never-opens',
     promises: [13],
     why: 'an endpoint that is down takes its share of all attempts for days, and its deliveries lose theirs',
-    module: 'delivery/circuit',
+    module: 'delivery/dispatch/circuit',
     find: 'circuit.untilMs === undefined && failures >= FAILURES_TO_OPEN;',
     replace: 'false;',
     provedBy: [
@@ -96,7 +96,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'leases-waited-for',
     promises: [12],
     why: 'after a kill half a minute passes before what was taken is sent',
-    module: 'delivery/dispatcher',
+    module: 'delivery/dispatch/dispatcher',
     find: 'if (isNew) await giveBackAll(pool, owner);',
     replace: '',
     provedBy: [
@@ -110,7 +110,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'old-url-speaks-for-the-new',
     promises: [12],
     why: 'a receiver that was left says 410 at last, and the endpoint that took its place is disabled',
-    module: 'delivery/after-verdicts',
+    module: 'delivery/dispatch/after-verdicts',
     find: 'ofIt.filter((one) => one.endpointUpdatedAt.getTime() === before.updatedAt.getTime());',
     replace: 'ofIt;',
     provedBy: [
@@ -129,7 +129,7 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     replace: 'WHERE q.endpoint_id = e.id OR true',
     provedBy: [
       {
-        test: 'delivery/fair-dispatch.store.test.ts',
+        test: 'delivery/dispatch/fair-dispatch.store.test.ts',
         title: 'one event is sent at once beside more endpoints that hang than are looked at together',
       },
     ],
@@ -138,12 +138,12 @@ export const DELIVERY_BREAKS: readonly Break[] = [
     name: 'failures-counted-again',
     promises: [5],
     why: 'five failures whose COMMIT has no answer are ten, and the endpoint is left alone for nothing',
-    module: 'delivery/after-verdicts',
+    module: 'delivery/dispatch/after-verdicts',
     find: 'verdicts.filter((one) => !recorded.has(one));',
     replace: 'verdicts;',
     provedBy: [
       {
-        test: 'delivery/record-attempts.store.test.ts',
+        test: 'delivery/dispatch/record-attempts.store.test.ts',
         title: 'counts once where the answer to its COMMIT is lost',
       },
     ],

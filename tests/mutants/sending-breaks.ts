@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
-const SIGNATURES_TEST = 'delivery/signatures.test.ts';
-const GUARD_TEST = 'delivery/endpoint-guard.test.ts';
+const SIGNATURES_TEST = 'delivery/send/signatures.test.ts';
+const GUARD_TEST = 'delivery/send/endpoint-guard.test.ts';
 
 /** Between a delivery and its receiver. */
 export const SENDING_BREAKS: readonly Break[] = [
@@ -9,7 +9,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'body-re-serialised-before-signing',
     promises: [14],
     why: 'what is signed is not what is sent: no receiver can verify it',
-    module: 'delivery/send',
+    module: 'delivery/send/send',
     find: 'signatureHeaders({ eventId, body, secrets, atMs })',
     replace: `signatureHeaders({
       eventId, secrets, atMs, body: Buffer.from(JSON.stringify(JSON.parse(request.body))),
@@ -25,7 +25,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'old-secret-left-out',
     promises: [14],
     why: 'a receiver that has not taken over the new secret yet refuses everything from the rotation on',
-    module: 'delivery/sign',
+    module: 'delivery/send/sign',
     find: 'const hexes = secrets.map(',
     replace: 'const hexes = secrets.slice(0, 1).map(',
     provedBy: [
@@ -39,7 +39,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'address-checked-before-fetched-after',
     promises: [15],
     why: 'the name is asked for again to connect, and now leads to an internal address',
-    module: 'delivery/pinned-pools',
+    module: 'delivery/send/pinned-pools',
     find: 'connect({ ...options, hostname: address }, callback)',
     replace: 'connect(options, callback)',
     provedBy: [
@@ -53,7 +53,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'first-address-checked-alone',
     promises: [15],
     why: 'a name with a public address in front gets at the internal one behind it',
-    module: 'delivery/endpoint-guard',
+    module: 'delivery/send/endpoint-guard',
     find: 'addresses.every((address) =>',
     replace: 'addresses.slice(0, 1).every((address) =>',
     provedBy: [
@@ -64,7 +64,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'names-checked-and-literals-not',
     promises: [15],
     why: 'an address that stands in the url itself is asked of no resolver and so is never looked at',
-    module: 'delivery/endpoint-guard',
+    module: 'delivery/send/endpoint-guard',
     find: 'if (addresses.every',
     replace: 'if (isIP(host) !== 0 || addresses.every',
     provedBy: [
@@ -89,7 +89,7 @@ export const SENDING_BREAKS: readonly Break[] = [
     name: 'any-name-leads-to-loopback',
     promises: [15],
     why: 'whoever has a domain and a test key reaches every port of the machine by a name of theirs',
-    module: 'delivery/endpoint-guard',
+    module: 'delivery/send/endpoint-guard',
     find: "privateTargets === 'loopback' && !isLoopbackHost(host) ? 'none' : privateTargets",
     replace: 'privateTargets',
     provedBy: [{ test: GUARD_TEST, title: 'by a name of the DNS that leads there reaches nothing' }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JobOutcome, Lanes } from './lanes.ts';
+import { type JobOutcome, Lanes } from './endpoint-queues.ts';
 
 /** Jobs that run until they are ended. */
 function lanesUnderTest({ runningMax = 100 } = {}) {

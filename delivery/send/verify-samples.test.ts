@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ATTEMPT_ERRORS } from '../schemas/stored/webhook-attempt.ts';
+import { ATTEMPT_ERRORS } from '../../schemas/stored/webhook-attempt.ts';
 import { signatureHeaders } from './sign.ts';
 
 /*

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { deliveryUnderTest, latch, soon } from './delivery-under-test.ts';
-import type { Attempt } from './send.ts';
+import { deliveryUnderTest, latch, soon } from '../delivery-under-test.ts';
+import type { Attempt } from '../send/send.ts';
 import { LEASE_MS } from './take-jobs.ts';
 
 const FAILED: Partial<Attempt> = { outcome: 'failed', status: 500, errorCode: 'status_not_2xx' };

@@ -1,5 +1,5 @@
-import { openWebhookSecret } from '../domain/webhook-secrets.ts';
-import type { EndpointRow } from './store/endpoints.ts';
+import { openWebhookSecret } from '../../domain/webhook-secrets.ts';
+import type { EndpointRow } from '../store/endpoints.ts';
 
 /** Where a delivery goes, and what signs it. */
 export interface Target {

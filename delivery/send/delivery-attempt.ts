@@ -1,5 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
-import type { AttemptError } from '../schemas/stored/webhook-attempt.ts';
+import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
 import { storableText } from './storable-text.ts';
 

@@ -1,4 +1,4 @@
-import type { AttemptError } from '../schemas/stored/webhook-attempt.ts';
+import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
 
 /** An attempt came to nothing. Thrown between the parts of an attempt; what is told of it is its code. */
 export class AttemptFailed extends Error {

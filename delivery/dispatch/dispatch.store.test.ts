@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ATTEMPT_DELAYS_MS } from '../domain/rules/webhook-schedule.ts';
-import { deliveryUnderTest, latch, type Script, START_MS, soon } from './delivery-under-test.ts';
-import type { Attempt } from './send.ts';
+import { ATTEMPT_DELAYS_MS } from '../../domain/rules/webhook-schedule.ts';
+import { deliveryUnderTest, latch, type Script, START_MS, soon } from '../delivery-under-test.ts';
+import type { Attempt } from '../send/send.ts';
 import { LEASE_MS } from './take-jobs.ts';
 
 const FAILED: Partial<Attempt> = { outcome: 'failed', status: 500, errorCode: 'status_not_2xx' };

@@ -1,4 +1,4 @@
-import { findChanged } from './store/endpoints.ts';
+import { findChanged } from '../store/endpoints.ts';
 import { release, type Taking } from './take-jobs.ts';
 
 /**

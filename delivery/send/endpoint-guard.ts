@@ -5,7 +5,7 @@ import {
   LOOPBACK_ADDRESSES,
   mayConnectTo,
   type PrivateTargets,
-} from '../infra/platform/private-targets.ts';
+} from '../../infra/platform/private-targets.ts';
 import { AttemptFailed } from './attempt-failed.ts';
 
 /**

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { buildConnector } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startStopwatch } from '../tests/support/stopwatch.ts';
-import { type Receiver, startRawReceiver, startReceiver } from './receiver-under-test.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
+import { type Receiver, startRawReceiver, startReceiver } from '../receiver-under-test.ts';
 import { type Attempt, createSend, type Send } from './send.ts';
 
 /*

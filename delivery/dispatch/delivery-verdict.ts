@@ -1,6 +1,6 @@
-import { nextAttempt } from '../domain/rules/webhook-schedule.ts';
-import type { Attempt } from './send.ts';
-import type { DueDelivery } from './store/take-due.ts';
+import { nextAttempt } from '../../domain/rules/webhook-schedule.ts';
+import type { Attempt } from '../send/send.ts';
+import type { DueDelivery } from '../store/take-due.ts';
 
 /** An attempt that has ended, with what follows for its delivery. */
 export interface Verdict {

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Logger } from 'pino';
-import { insertAuditEntry } from '../domain/store/insert-audit-entry.ts';
+import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
 import { afterAttempt, isGivenUp } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';
 import {
@@ -9,8 +9,8 @@ import {
   disableEndpoint,
   lockCircuits,
   writeCircuit,
-} from './store/endpoints.ts';
-import { findRecorded } from './store/record-attempts.ts';
+} from '../store/endpoints.ts';
+import { findRecorded } from '../store/record-attempts.ts';
 
 export interface AfterVerdicts {
   random: () => number;

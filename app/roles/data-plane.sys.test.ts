@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type DataPlaneUnderTest, startDataPlaneUnderTest } from './data-plane-under-test.ts';
+import { type DataPlaneUnderTest, startDataPlaneUnderTest } from '../../ingest/data-plane-under-test.ts';
 
 let plane: DataPlaneUnderTest;
 

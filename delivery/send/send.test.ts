@@ -8,7 +8,7 @@ import {
   startRawReceiver,
   startReading,
   startReceiver,
-} from './receiver-under-test.ts';
+} from '../receiver-under-test.ts';
 import { type Attempt, createSend, type Send, type SendOptions, type SendRequest } from './send.ts';
 
 /*

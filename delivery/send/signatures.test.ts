@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../schemas/primitives/ids.ts';
-import { type Received, type Receiver, startReading } from './receiver-under-test.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
+import { type Received, type Receiver, startReading } from '../receiver-under-test.ts';
 import { createSend, type Send } from './send.ts';
 import { signatureHeaders } from './sign.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Wakeup } from '../infra/platform/wakeup.ts';
+import type { Wakeup } from '../../infra/platform/wakeup.ts';
 
 export interface Repetition {
   /** For the log, of a time that failed: `deliveries could not be made`. */

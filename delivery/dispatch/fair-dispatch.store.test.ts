@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { deliveryUnderTest, latch, soon } from './delivery-under-test.ts';
-import type { Attempt } from './send.ts';
+import { deliveryUnderTest, latch, soon } from '../delivery-under-test.ts';
+import type { Attempt } from '../send/send.ts';
 
 /** Red with the break one-global-queue. */
 it('an endpoint that hangs takes five attempts and holds up no other', async () => {
