@@ -12,7 +12,7 @@ import { childrenOf } from '../tests/support/processes.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { median, paired, rounded } from './suite/paired.ts';
-import { type DistributedInstallation, startInstallation } from '../tests/faults/distributed/installation.ts';
+import { type DistributedInstallation, startInstallation } from '../tests/support/distributed-installation.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 
 const OPTIONS = { seconds: { type: 'string' }, rounds: { type: 'string' } } as const;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
-import { startChdbHttpServer } from '../../infra/clickhouse/chdb-http-server.ts';
+import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
 import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { quietPort } from '../../tests/support/quiet-port.ts';
 import { startNativeKafka } from '../../tests/servers/native-kafka.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
 import { RECORD_WORDS } from './recent-records.ts';
-import { type TestKeys, testKeys } from './test-keys.ts';
+import { type TestKeys, testKeys } from './keys-under-test.ts';
 
 const KEYS = 3_000;
 const BATCH = 100;

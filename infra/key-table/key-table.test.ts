@@ -1,4 +1,4 @@
 import { idempotencyStoreConformance } from '../ports/conformance/idempotency-store.ts';
-import { testKeys } from './test-keys.ts';
+import { testKeys } from './keys-under-test.ts';
 
 idempotencyStoreConformance('the key table', testKeys);

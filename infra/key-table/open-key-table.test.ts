@@ -8,7 +8,7 @@ import { type Claim, OUTCOME } from '../ports/idempotency-store.ts';
 import { openKeyTable } from './open-key-table.ts';
 import { RECORD_WORDS } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
-import { type TestKeys, testKeys } from './test-keys.ts';
+import { type TestKeys, testKeys } from './keys-under-test.ts';
 
 const BATCH = 20_000;
 

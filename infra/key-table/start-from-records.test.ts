@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
 import { openKeyTable } from './open-key-table.ts';
 import { RECORD_WORDS } from './recent-records.ts';
-import { testKeys } from './test-keys.ts';
+import { testKeys } from './keys-under-test.ts';
 
 const FRAMES = 5;
 

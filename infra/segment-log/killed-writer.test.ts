@@ -23,8 +23,8 @@ let script = '';
 /** A process of its own needs JavaScript: Node 20 reads no TypeScript. */
 beforeAll(() => {
   compiled = mkdtempSync(join(tmpdir(), 'metergate-test-'));
-  script = join(compiled, 'infra/segment-log/append-until-killed.js');
-  const source = fileURLToPath(new URL('./append-until-killed.ts', import.meta.url));
+  script = join(compiled, 'infra/segment-log/append-until-killed-under-test.js');
+  const source = fileURLToPath(new URL('./append-until-killed-under-test.ts', import.meta.url));
   const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--noCheck', '--target', 'es2023', '--module', 'nodenext'];
   const out = ['--rewriteRelativeImportExtensions', '--types', 'node', '--outDir', compiled];

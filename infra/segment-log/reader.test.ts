@@ -6,7 +6,7 @@ import type { EventLogReader } from '../ports/event-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { segmentName } from './segment-file.ts';
-import { type TestLog, testLog } from './test-log.ts';
+import { type TestLog, testLog } from './log-under-test.ts';
 
 describe('a reader of the segment log', () => {
   it('is told that there is no log before the first writer was there', async () => {

@@ -2,7 +2,7 @@ import { open, readdir, rm, utimes } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
-import { testLog } from './test-log.ts';
+import { testLog } from './log-under-test.ts';
 
 const FRAMES = Array.from({ length: 12 }, () => 200);
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { testFolder } from './test-folder.ts';
 import { hasTar, NEEDY_TESTS } from './machine-requirements.ts';
-import { mayMount } from '../faults/crash-consistency/small-disk.ts';
-import { hasStrace, mayAttach } from '../faults/crash-consistency/system-calls.ts';
+import { mayMount } from './small-disk.ts';
+import { hasStrace, mayAttach } from './system-calls.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -3,8 +3,8 @@ import { hasKafkaJars } from '../servers/kafka-jars.ts';
 import { hasRedisServer } from '../servers/native-redis.ts';
 import { canStartKafka } from '../servers/start-kafka.ts';
 import { canStartRedis } from '../servers/start-redis.ts';
-import { mayMount } from '../faults/crash-consistency/small-disk.ts';
-import { hasStrace, mayAttach } from '../faults/crash-consistency/system-calls.ts';
+import { mayMount } from './small-disk.ts';
+import { hasStrace, mayAttach } from './system-calls.ts';
 
 /** What tests need of the machine and does not come with the packages. */
 const MEANS = {

@@ -11,7 +11,7 @@ import { poll } from '../../infra/platform/poll.ts';
 import type { WorkspaceKeys } from '../../domain/workspace.ts';
 import { environmentOf, type Mode } from '../../schemas/primitives/environment.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
-import { type PostgresProcess, startPostgresProcess } from '../faults/outage/postgres-process.ts';
+import { type PostgresProcess, startPostgresProcess } from '../servers/postgres-process.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxy/tcp-proxy.ts';
 import { makeObjects, type Tenant } from './make-objects.ts';
 import type { Objects } from './tenant-requests.ts';

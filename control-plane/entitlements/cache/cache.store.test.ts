@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
 import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type PlaneBeside, startPlaneBeside } from '../second-control-plane.ts';
+import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';
 
 /*
  * Decisions from memory, on three control planes over one Postgres: the one that makes every change, one that

@@ -15,7 +15,7 @@ import { Transient } from '../../../schemas/failures.ts';
 import { lockTold } from '../../store/notified-entitlements.ts';
 import { isoText, startUsage, type UsageUnderTest } from '../../usage/usage-under-test.ts';
 import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type PlaneBeside, startPlaneBeside } from '../second-control-plane.ts';
+import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';
 
 /*
  * Metered decisions from memory over a real log, Postgres and ClickHouse, on a control plane beside the one

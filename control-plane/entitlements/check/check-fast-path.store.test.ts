@@ -3,7 +3,7 @@ import { openConnection, requestHead } from '../../../tests/support/raw-connecti
 import { ANSWER_GUARDS } from '../../../schemas/http/response-guards.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
 import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type PlaneBeside, startPlaneBeside } from '../second-control-plane.ts';
+import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';
 
 /*
  * The warm door against the app behind it, over HTTP and a real Postgres.

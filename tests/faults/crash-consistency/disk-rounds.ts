@@ -20,7 +20,7 @@ import { replaysOf } from '../replays.ts';
 import { compareLog, compareRows } from '../../support/stored-events.ts';
 import { sendOptions, startStorm } from '../workload.ts';
 import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 
 interface DiskPlan {
   title: string;

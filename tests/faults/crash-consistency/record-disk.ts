@@ -11,7 +11,7 @@ import {
   newFolder,
 } from './disk-history.ts';
 import { createOpenFiles, type OpenFile } from './open-files.ts';
-import { bytesOf, lastNumberOf, pathsOf, type SystemCall } from './system-calls.ts';
+import { bytesOf, lastNumberOf, pathsOf, type SystemCall } from '../../support/system-calls.ts';
 
 export interface RecordingOf {
   /** The folder whose history is wanted. */

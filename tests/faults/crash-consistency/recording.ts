@@ -5,7 +5,7 @@ import { identityCheckOf } from './judge-log.ts';
 import { recordDisk } from './record-disk.ts';
 import { loadedMarks } from './recorded-load.ts';
 import { type RecordedLog, readRecordedLog } from './recorded-log.ts';
-import { readSystemCalls, type SystemCall } from './system-calls.ts';
+import { readSystemCalls, type SystemCall } from '../../support/system-calls.ts';
 
 /** What traced processes did to their data folder, from before their first start on. */
 export interface Recording {

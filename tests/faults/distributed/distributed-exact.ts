@@ -3,7 +3,7 @@ import { planRequests } from '../../support/generator.ts';
 import { sendAll } from '../../support/send.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { roundSeed, type TorturePromise } from '../promise.ts';
-import { startInstallation } from './installation.ts';
+import { startInstallation } from '../../support/distributed-installation.ts';
 
 /** The main job, past one machine: every answer, counter, breakdown and stored event against the ledger. */
 export const distributedExact: TorturePromise = {

@@ -7,7 +7,7 @@ import { lacking } from '../../support/machine-requirements.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { type Storm, type StormSummary, startStorm } from '../workload.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import { type DistributedInstallation, startInstallation } from './installation.ts';
+import { type DistributedInstallation, startInstallation } from '../../support/distributed-installation.ts';
 
 /**
  * Past one machine: two processes of each role on a broker, a key store, Postgres and ClickHouse. Any of them

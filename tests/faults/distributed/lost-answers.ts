@@ -6,7 +6,7 @@ import { lacking } from '../../support/machine-requirements.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { createLosses, SWALLOWED } from '../../support/proxy/losses.ts';
 import { startStorm } from '../workload.ts';
-import { type DistributedInstallation, type Hops, startInstallation } from './installation.ts';
+import { type DistributedInstallation, type Hops, startInstallation } from '../../support/distributed-installation.ts';
 
 /** On each of the two hops: 20 in the short form, 500 in the long one. */
 const ANSWERS_LOST_PER_ROUND = { short: 20, long: 25 };

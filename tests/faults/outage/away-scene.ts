@@ -12,9 +12,9 @@ import { makeWorld } from '../../support/make-world.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
 import { type ArmedProxy, openHop } from '../../support/proxy/armed-proxy.ts';
 import type { Address } from '../../support/proxy/tcp-proxy.ts';
-import { startPostgresProcess } from './postgres-process.ts';
-import type { StoreProcess } from './store-process.ts';
-import { startWarehouseProcess } from './warehouse-process.ts';
+import { startPostgresProcess } from '../../servers/postgres-process.ts';
+import type { StoreProcess } from '../../servers/store-process.ts';
+import { startWarehouseProcess } from '../../servers/warehouse-process.ts';
 
 /**
  * An installation whose stores are servers of their own, as an operator's are: a Postgres by DATABASE_URL and

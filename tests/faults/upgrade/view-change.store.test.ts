@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startChdbHttpServer } from '../../../infra/clickhouse/chdb-http-server.ts';
+import { startChdbHttpServer } from '../../servers/chdb-http-server.ts';
 import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from '../../../infra/clickhouse/clickhouse-warehouse.ts';
 import { eventLines, type TestEvent } from '../../support/event-line.ts';

@@ -2,7 +2,7 @@
  * The test tree's ClickHouse server as a process of its own, to be killed and stopped: `node … DIRECTORY`.
  * It tells its parent where it listens and ends with it.
  */
-import { startChdbHttpServer } from '../../../infra/clickhouse/chdb-http-server.ts';
+import { startChdbHttpServer } from './chdb-http-server.ts';
 
 const [directory = ''] = process.argv.slice(2);
 const server = await startChdbHttpServer(directory);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { poll } from '../../../infra/platform/poll.ts';
+import { poll } from '../../infra/platform/poll.ts';
 
 /** A file system of its own, to be filled. */
 export interface SmallDisk {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { startEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
-import { isLiving } from '../../../infra/platform/process-identity.ts';
-import { seenInTime } from '../../support/in-time.ts';
+import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
+import { isLiving } from '../../infra/platform/process-identity.ts';
+import { seenInTime } from '../support/in-time.ts';
 import { type StoreProcess, signalFamily } from './store-process.ts';
 
 export interface PostgresProcess extends StoreProcess {

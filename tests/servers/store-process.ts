@@ -1,6 +1,6 @@
-import { identityOf, type ProcessIdentity, signal } from '../../../infra/platform/process-identity.ts';
-import { childrenOf } from '../../support/processes.ts';
-import type { Address } from '../../support/proxy/tcp-proxy.ts';
+import { identityOf, type ProcessIdentity, signal } from '../../infra/platform/process-identity.ts';
+import { childrenOf } from '../support/processes.ts';
+import type { Address } from '../support/proxy/tcp-proxy.ts';
 
 /** A store as processes of its own, on a folder that stays. */
 export interface StoreProcess {

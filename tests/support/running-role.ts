@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Role } from '../../../app/config/role-needs.ts';
-import { inTime, seenInTime } from '../../support/in-time.ts';
-import type { Address } from '../../support/proxy/tcp-proxy.ts';
+import type { Role } from '../../app/config/role-needs.ts';
+import { inTime, seenInTime } from './in-time.ts';
+import type { Address } from './proxy/tcp-proxy.ts';
 
 /** One process of a role, as an operator starts it. Needs the build. */
 export interface RunningRole {
