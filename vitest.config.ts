@@ -13,7 +13,7 @@ const NOWHERE = ['**/node_modules/**', '**/dist/**', '**/data/**'];
  * Tests of whole processes that judge how long something takes: one at a time. Of the others three run at
  * once: they wait for starts, stops and locks a good part of their time.
  */
-const TIMED = ['tests/faults/crash/limits.sys.test.ts', 'tests/faults/crash/{away,hostile}/*.sys.test.ts'];
+const TIMED = ['tests/faults/crash/limits.timed.test.ts', 'tests/faults/crash/{away,hostile}/*.sys.test.ts'];
 
 /**
  * Whole processes, but not the attacks on counting: the main job with 200,000 events, building, starting,
@@ -21,20 +21,20 @@ const TIMED = ['tests/faults/crash/limits.sys.test.ts', 'tests/faults/crash/{awa
  * `npm run test:whole`, which `npm test` leaves to it.
  */
 const WHOLE = [
-  'app/main-job.sys.test.ts',
-  'tools/build.test.ts',
+  'app/main-job.whole.test.ts',
+  'tools/build.whole.test.ts',
   'infra/{start,start-left-alone,roles}.sys.test.ts',
   'bench/load-tester/*.sys.test.ts',
   'tests/faults/crash/{changes,settlement}/*.sys.test.ts',
-  'tests/tenancy/tenancy.sys.test.ts',
-  'delivery/webhooks.sys.test.ts',
+  'tests/tenancy/tenancy.whole.test.ts',
+  'delivery/webhooks.whole.test.ts',
 ];
 /** Of these, what judges how long something takes. */
-const WHOLE_TIMED = ['tests/faults/crash/{fanout,webhooks}/*.sys.test.ts', 'app/admin/admin-time.sys.test.ts'];
+const WHOLE_TIMED = ['tests/faults/crash/{fanout,webhooks}/*.sys.test.ts', 'app/admin/admin-time.whole-timed.test.ts'];
 
 /** Tests on a broker and a key store, which take longer to start than most tests take. */
 const SHARED = [
-  'tests/servers/servers.store.test.ts',
+  'tests/servers/servers.distributed-store.test.ts',
   'infra/kafka/**/*.store.test.ts',
   'infra/valkey/**/*.store.test.ts',
   '**/*distributed*.store.test.ts',
@@ -119,10 +119,10 @@ const LONG = [
   'aggregator/load/load.store.test.ts',
   'aggregator/load/load-faults.store.test.ts',
   'torture/kills.sys.test.ts',
-  'app/main-job.sys.test.ts',
+  'app/main-job.whole.test.ts',
   'distributed/distributed.sys.test.ts',
   'upgrade/refused-data.sys.test.ts',
-  'tests/tenancy/tenancy.sys.test.ts',
+  'tests/tenancy/tenancy.whole.test.ts',
   'upgrade/upgrade.sys.test.ts',
   'power/power-cut.sys.test.ts',
   'settlement/settlement.sys.test.ts',

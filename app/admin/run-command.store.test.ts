@@ -12,7 +12,7 @@ import { AdminRefusal, runCommand } from './run-command.ts';
 
 /*
  * The operator's commands over a real Postgres; as a process of its own against a running instance:
- * tests/tenancy/tenancy.sys.test.ts.
+ * tests/tenancy/tenancy.whole.test.ts.
  *
  * Seen red with: the audit entry of a revocation left out; its note left out; another key taken for one that
  * is not there.

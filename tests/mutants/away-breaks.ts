@@ -11,7 +11,7 @@ export const AWAY_BREAKS: readonly Break[] = [
     replace: 'onSession: clear, onLost: clear,',
     provedBy: [
       {
-        test: 'tests/faults/outage/away.sys.test.ts',
+        test: 'tests/faults/outage/away.timed.test.ts',
         title: 'goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang',
       },
     ],
@@ -29,7 +29,7 @@ export const AWAY_BREAKS: readonly Break[] = [
         title: 'a look-up that hangs is given up, and nobody else waits for it',
       },
       {
-        test: 'tests/faults/outage/away.sys.test.ts',
+        test: 'tests/faults/outage/away.timed.test.ts',
         title: 'goes on while ClickHouse or Postgres is dead or hangs, and stops in time while both hang',
       },
     ],

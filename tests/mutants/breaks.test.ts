@@ -89,15 +89,15 @@ describe('the list of breaks', () => {
 
 /** The short forms, and other tests of processes, by the promises they are the test of. */
 const RUNS: Record<string, readonly number[]> = {
-  'tests/faults/outage/away.sys.test.ts': [5, 8],
-  'tests/faults/fuzz/hostile.sys.test.ts': [7],
-  'tests/faults/crash/limits.sys.test.ts': [9, 11],
+  'tests/faults/outage/away.timed.test.ts': [5, 8],
+  'tests/faults/fuzz/hostile.timed.test.ts': [7],
+  'tests/faults/crash/limits.timed.test.ts': [9, 11],
   'tests/faults/crash-consistency/disk.sys.test.ts': [10],
   'tests/faults/crash-consistency/power-cut.sys.test.ts': [6],
   'tests/faults/upgrade/refused-data.sys.test.ts': [17, 19],
   'tests/faults/upgrade/upgrade.sys.test.ts': [19],
-  'tests/faults/webhooks/webhooks.sys.test.ts': [5, 12, 13],
-  'tests/tenancy/tenancy.sys.test.ts': [16, 17, 18],
+  'tests/faults/webhooks/webhooks.whole-timed.test.ts': [5, 12, 13],
+  'tests/tenancy/tenancy.whole.test.ts': [16, 17, 18],
 };
 
 function isSeenByRunOf({ provedBy, shownBy }: Break, promise: number): boolean {

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 
-const KEPT_TEST = 'infra/valkey/kept-keys.store.test.ts';
+const KEPT_TEST = 'infra/valkey/kept-keys.distributed-store.test.ts';
 
 /** What a claim is worth when a store changed hands, or when its event came to nobody knows what. */
 export const CLAIM_BREAKS: readonly Break[] = [
@@ -13,7 +13,7 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: "...['NOT_LEADER_FOR_PARTITION', 'NOT_ENOUGH_REPLICAS',",
     provedBy: [
       {
-        test: 'infra/kafka/broken-connections.store.test.ts',
+        test: 'infra/kafka/broken-connections.distributed-store.test.ts',
         title: 'what a broker wrote that then has no leader it knows of may be written',
       },
     ],
@@ -64,7 +64,7 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: 'elseif looksOnly and lease then',
     provedBy: [
       {
-        test: 'ingest/distributed/distributed-claims.store.test.ts',
+        test: 'ingest/distributed/claims.distributed-store.test.ts',
         title: 'what may be written is taken over though its customer was archived, and nothing new is',
       },
     ],
@@ -89,7 +89,7 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: 'if (pieces.length === 0) {',
     provedBy: [
       {
-        test: 'aggregator/load/distributed-letters.store.test.ts',
+        test: 'aggregator/load/letters.distributed-store.test.ts',
         title: 'records of others that fill a block are set aside in pieces, and the partition goes on',
       },
     ],
@@ -103,7 +103,7 @@ export const CLAIM_BREAKS: readonly Break[] = [
     replace: '',
     provedBy: [
       {
-        test: 'infra/valkey/fail-over.store.test.ts',
+        test: 'infra/valkey/fail-over.distributed-store.test.ts',
         title: 'a primary that became a replica is left for the new one, whatever it answers',
       },
     ],

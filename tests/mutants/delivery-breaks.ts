@@ -3,7 +3,7 @@ import type { Break } from './break.ts';
 const DISPATCH_TEST = 'delivery/dispatch/dispatch.store.test.ts';
 const FAIR_TEST = 'delivery/dispatch/fair-dispatch.store.test.ts';
 const UNWELL_TEST = 'delivery/unwell-endpoints.store.test.ts';
-const WEBHOOKS_TEST = 'tests/faults/webhooks/webhooks.sys.test.ts';
+const WEBHOOKS_TEST = 'tests/faults/webhooks/webhooks.whole-timed.test.ts';
 const HELD_UP = /for what endpoints that are well are told/;
 
 /** From the outbox to an attempt, and what follows from it. */

@@ -1,7 +1,7 @@
 import type { Break } from './break.ts';
 
 const SHORT_FORM = {
-  test: 'tests/faults/fuzz/hostile.sys.test.ts',
+  test: 'tests/faults/fuzz/hostile.timed.test.ts',
   title: '5,000 hostile bodies, the JSON cases and every misuse of a connection do no harm',
 };
 

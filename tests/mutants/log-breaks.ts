@@ -107,7 +107,7 @@ export const LOG_BREAKS: readonly Break[] = [
         title: 'are made from the log alone when files of theirs are gone',
       },
       {
-        test: 'tests/faults/crash/limits.sys.test.ts',
+        test: 'tests/faults/crash/limits.timed.test.ts',
         title: 'the data plane acknowledges again two seconds after a kill, with all its keys',
       },
     ],
@@ -126,7 +126,7 @@ export const LOG_BREAKS: readonly Break[] = [
         title: 'reads of the log only what its checkpoint does not cover',
       },
       {
-        test: 'tests/faults/crash/limits.sys.test.ts',
+        test: 'tests/faults/crash/limits.timed.test.ts',
         title: 'the data plane acknowledges again two seconds after a kill, with all its keys',
       },
     ],

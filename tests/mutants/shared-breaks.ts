@@ -1,8 +1,8 @@
 import type { Break } from './break.ts';
 
-const CLAIMS_TEST = 'ingest/distributed/distributed-claims.store.test.ts';
-const BIRTH_TEST = 'infra/valkey/store-epoch.store.test.ts';
-const LOAD_TEST = 'aggregator/load/distributed-load.store.test.ts';
+const CLAIMS_TEST = 'ingest/distributed/claims.distributed-store.test.ts';
+const BIRTH_TEST = 'infra/valkey/store-epoch.distributed-store.test.ts';
+const LOAD_TEST = 'aggregator/load/load.distributed-store.test.ts';
 const SCRIPTS = 'infra/valkey/key-scripts';
 
 const RACE = 'of two that race one writes, and the other is not answered before that is durable';
@@ -223,7 +223,7 @@ export const SHARED_BREAKS: readonly Break[] = [
     replace: '',
     provedBy: [
       {
-        test: 'infra/valkey/silent-connection.store.test.ts',
+        test: 'infra/valkey/silent-connection.distributed-store.test.ts',
         title: 'a connection to the key store that falls silent is replaced',
       },
     ],

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts';
 
-const FORGOTTEN_TEST = 'aggregator/load/distributed-forgotten.store.test.ts';
+const FORGOTTEN_TEST = 'aggregator/load/forgotten.distributed-store.test.ts';
 
 /** What several aggregators share: the filter that one leaves to the next, and the gate of their inserts. */
 export const SHARED_LOAD_BREAKS: readonly Break[] = [

@@ -1,6 +1,6 @@
 import type { Break, Proof } from './break.ts';
 
-const wholeRun = (title: string): Proof => ({ test: 'tests/tenancy/tenancy.sys.test.ts', title });
+const wholeRun = (title: string): Proof => ({ test: 'tests/tenancy/tenancy.whole.test.ts', title });
 const KEYS = 'control-plane/routes/api-keys.store.test.ts';
 const CROSSING = wholeRun('to another workspace nothing is there, shown or changed');
 const SECRETS = wholeRun('in no log, page, error or row, with good and bad requests and a restart');

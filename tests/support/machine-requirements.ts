@@ -78,7 +78,7 @@ const UPGRADE = 'tests/faults/upgrade';
 /** A file stands or falls with its means: none has tests of its own for a machine without them. */
 export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: 'bench/**/*.sys.test.ts', what: 'whole Metergates under attack', means: ['linux'] },
-  { pattern: 'app/main-job.sys.test.ts', what: 'the main job of whole processes', means: ['linux'] },
+  { pattern: 'app/main-job.whole.test.ts', what: 'the main job of whole processes', means: ['linux'] },
   {
     pattern: `${POWER}/power-cut.sys.test.ts`,
     what: 'the order of flush and answer, and power cuts',
@@ -91,14 +91,14 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: 'ingest/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
   { pattern: 'ingest/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
   {
-    pattern: 'tests/servers/servers.store.test.ts',
+    pattern: 'tests/servers/servers.distributed-store.test.ts',
     what: 'servers for tests',
     means: ['ownServers'],
   },
   { pattern: 'infra/kafka/**/*.store.test.ts', what: 'the log on Kafka', means: ['broker'] },
   { pattern: 'infra/valkey/**/*.store.test.ts', what: 'the keys on Valkey', means: ['keyStore'] },
   {
-    pattern: 'app/roles/distributed-stores.sys.test.ts',
+    pattern: 'app/roles/stores.distributed-sys.test.ts',
     what: 'roles and servers with TLS and logins',
     means: ['linux', 'nativeServers'],
   },

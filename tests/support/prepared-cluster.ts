@@ -14,7 +14,7 @@ const PREFIX = 'metergate-test-cluster-';
 /**
  * Vitest's globalSetup: an empty Postgres cluster, made by the program itself, for every test of the run that
  * begins with a Metergate. To make one is a fifth of a first start's work, and half of its time. All else of
- * a first start is done each time; app/start.sys.test.ts begins with nothing at all.
+ * a first start is done each time; app/start.whole.test.ts begins with nothing at all.
  */
 export async function setup(): Promise<() => void> {
   clearDeadRuns();

@@ -74,7 +74,7 @@ export function mustBeAnother(instance: Instance, role: Role, killed: number): v
 
 /**
  * Windows are cut when they are read, which no kill touches: what it could spoil shows in the hours of all
- * that is stored and, for `custom`, in the events. Each window has its turn in app/main-job.sys.test.ts.
+ * that is stored and, for `custom`, in the events. Each window has its turn in app/main-job.whole.test.ts.
  */
 const SHORT_WINDOWS = ['all', 'custom'];
 
