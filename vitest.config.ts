@@ -30,7 +30,10 @@ const WHOLE = [
   'delivery/webhooks.whole.test.ts',
 ];
 /** Of these, what judges how long something takes. */
-const WHOLE_TIMED = ['tests/faults/crash/{fanout,webhooks}/*.sys.test.ts', 'app/admin/admin-time.whole-timed.test.ts'];
+const WHOLE_TIMED = [
+  'tests/faults/crash/{fanout,webhooks}/*.sys.test.ts',
+  'app/admin/admin-time.whole-timed.test.ts',
+];
 
 /** Tests on a broker and a key store, which take longer to start than most tests take. */
 const SHARED = [

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, vi } from 'vitest';
-import { TEST_NOW_MS } from '../tests/support/event-line.ts';
-import type { LoggedEvent } from '../tests/support/load-frames.ts';
-import type { Counted, LoadStores } from '../tests/support/load-stores.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { createListener } from '../infra/postgres/listen.ts';
+import { TEST_NOW_MS } from '../tests/support/event-line.ts';
+import type { LoggedEvent } from '../tests/support/load-frames.ts';
+import type { Counted, LoadStores } from '../tests/support/load-stores.ts';
 import type { AggregatorOptions } from './aggregator-options.ts';
 import { type Aggregator, type AggregatorDeps, startAggregator } from './start-aggregator.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { inTime } from '../infra/platform/circuit-breaker.ts';
-import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { throwTransient } from '../infra/postgres/unavailable.ts';
 import { REBUILD, refuseOtherWarehouse } from '../domain/refuse-other-warehouse.ts';
 import { adoptWarehouse, noteStamp, readKnownStamp } from '../domain/store/warehouse-stamps.ts';
-import { createWakeup } from '../infra/platform/wakeup.ts';
 import type { WarehouseStamps } from '../infra/clickhouse/warehouse-stamps.ts';
+import { inTime } from '../infra/platform/circuit-breaker.ts';
+import { createWakeup } from '../infra/platform/wakeup.ts';
+import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { throwTransient } from '../infra/postgres/unavailable.ts';
 import { Fatal } from '../schemas/failures.ts';
 import { countStored } from './store/acknowledged-events.ts';
 

@@ -1,19 +1,19 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { keptMonthsFromMs } from '../domain/rules/events-retention.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/stored/channels.ts';
-import { keptMonthsFromMs } from '../domain/rules/events-retention.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
-import { type Auditor, startAuditor } from './audit/auditor.ts';
 import { besideOneLoad, besideSharedLoad } from './audit/audit-lock.ts';
+import { type Auditor, startAuditor } from './audit/auditor.ts';
 import type { AuditLimits } from './audit/compare-places.ts';
-import { startFairShare, WHOLE_SHARE } from './load/partition-assignment.ts';
 import type { SharedLoad } from './load/load-range.ts';
-import { createAggregatorMetrics } from './metrics.ts';
+import { startFairShare, WHOLE_SHARE } from './load/partition-assignment.ts';
 import { createPartitionLoader, type PartitionLoader } from './load/partition-loader.ts';
+import { createAggregatorMetrics } from './metrics.ts';
 
 export interface AggregatorDeps {
   pool: Pool;

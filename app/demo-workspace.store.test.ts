@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
+import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../domain/secrets.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
-import { ensureIdentityKey, hashApiKey, readIdentityKey } from '../domain/secrets.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
+import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
 
 const pepper = Buffer.alloc(32, 3);
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pool } from 'pg';
-import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
-import { inTransaction } from '../infra/postgres/pool.ts';
 import { keepFact, readFact } from '../domain/store/installation.ts';
 import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
+import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
+import { inTransaction } from '../infra/postgres/pool.ts';
 
 export interface DemoDeps {
   pool: Pool;

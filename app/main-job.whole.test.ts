@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { type Api, createApi } from '../tests/support/api.ts';
+import { auditOf } from '../tests/support/audit-of.ts';
 import {
   compareBreakdowns,
   compareCounters,
@@ -12,7 +13,6 @@ import { type Instance, startInstance } from '../tests/support/instance.ts';
 import { createLedger } from '../tests/support/ledger.ts';
 import { makeWorld } from '../tests/support/make-world.ts';
 import { type SendSummary, sendAll } from '../tests/support/send.ts';
-import { auditOf } from '../tests/support/audit-of.ts';
 
 /*
  * The main job through the HTTP door of the real processes: every answer is judged, and every counter,

@@ -1,8 +1,4 @@
 import type { Pool } from 'pg';
-import type { Config } from './config/config.ts';
-import type { DataDir } from '../infra/platform/data-dir.ts';
-import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
-import { publicUrl } from '../infra/platform/public-url.ts';
 import {
   checkServerSecret,
   type DerivedSecrets,
@@ -10,6 +6,10 @@ import {
   ensureIdentityKey,
   readServerSecret,
 } from '../domain/secrets.ts';
+import type { DataDir } from '../infra/platform/data-dir.ts';
+import { publicUrl } from '../infra/platform/public-url.ts';
+import type { Config } from './config/config.ts';
+import { demoGreeting, ensureDemoWorkspace } from './demo-workspace.ts';
 
 export interface Installed {
   config: Config;

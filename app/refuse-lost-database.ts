@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { Fatal } from '../schemas/failures.ts';
+import { identityCheckOf, readIdentityKey } from '../domain/secrets.ts';
 import type { DataDir } from '../infra/platform/data-dir.ts';
 import { hasCluster } from '../infra/postgres/cluster.ts';
-import { identityCheckOf, readIdentityKey } from '../domain/secrets.ts';
 import { readLogIdentity, refuseOtherIdentity } from '../infra/segment-log/log-identity.ts';
+import { Fatal } from '../schemas/failures.ts';
 
 const RESTORE =
   'restore it from the backup of DATA_DIR, or set DATABASE_URL to where it is. With a new database no API ' +

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { isAlive, signal } from '../infra/platform/process-identity.ts';
+import { testFolder } from '../tests/support/test-folder.ts';
 import type { ChildSpec } from './supervised-child.ts';
 import { startSupervisor } from './supervisor.ts';
-import { testFolder } from '../tests/support/test-folder.ts';
 
 /** Said last: a stop may follow at once. */
 const READY = `process.send({ type: 'ready', port: 7 });`;

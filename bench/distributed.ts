@@ -6,14 +6,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { Redis } from 'iovalkey';
+import {
+  type DistributedInstallation,
+  startInstallation,
+} from '../tests/support/distributed-installation.ts';
 import { runLoad } from '../tests/support/load-run.ts';
 import { processCost } from '../tests/support/process-cost.ts';
 import { childrenOf } from '../tests/support/processes.ts';
+import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript } from './read-options.ts';
 import { keepResult } from './result-file.ts';
 import { median, paired, rounded } from './suite/paired.ts';
-import { type DistributedInstallation, startInstallation } from '../tests/support/distributed-installation.ts';
-import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 
 const OPTIONS = { seconds: { type: 'string' }, rounds: { type: 'string' } } as const;
 const CONNECTIONS = 16;

@@ -13,10 +13,10 @@ import { type Instance, startInstance } from '../tests/support/instance.ts';
 import { type LoadRunResult, runLoad } from '../tests/support/load-run.ts';
 import { makeWorld } from '../tests/support/make-world.ts';
 import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
-import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
-import { keepResult } from './result-file.ts';
 import { waitUntilCounted } from '../tests/support/wait-until-counted.ts';
 import type { World } from '../tests/support/world.ts';
+import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
+import { keepResult } from './result-file.ts';
 
 interface Bench {
   instance: Instance;

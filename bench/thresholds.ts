@@ -14,9 +14,9 @@ import { percentile } from '../tests/support/freshness-probe.ts';
 import { type Instance, startInstance } from '../tests/support/instance.ts';
 import { runLoad } from '../tests/support/load-run.ts';
 import { familyCost, processCost } from '../tests/support/process-cost.ts';
+import type { World } from '../tests/support/world.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
-import type { World } from '../tests/support/world.ts';
 
 const OPTIONS = {
   rate: { type: 'string', default: '20000' },

@@ -11,9 +11,9 @@ import { readEndpoints } from '../infra/platform/endpoints-file.ts';
 import { createApi } from '../tests/support/api.ts';
 import { type Instance, startInstance } from '../tests/support/instance.ts';
 import { familyCost, type ProcessCost, processCost } from '../tests/support/process-cost.ts';
+import { startWebhookReceiver } from '../tests/support/webhook-receiver.ts';
 import { numberOption, OF_A_SCRIPT, readOptions, runScript, Unusable } from './read-options.ts';
 import { keepResult } from './result-file.ts';
-import { startWebhookReceiver } from '../tests/support/webhook-receiver.ts';
 
 const OPTIONS = { deliveries: { type: 'string', default: '100000' } } as const;
 /** Each of them is sent as many. */

@@ -1,33 +1,33 @@
 import type { RequestListener } from 'node:http';
 import type { Pool } from 'pg';
+import { createKeyCache } from '../domain/api-key-cache.ts';
 import { createFirstCallStamp } from '../domain/first-call-stamp.ts';
 import { startJobWatch } from '../domain/job-watch.ts';
-import { createKeyCache } from '../domain/api-key-cache.ts';
 import { createLastUsedStamp } from '../domain/last-used-stamp.ts';
-import type { EventLogReader } from '../infra/ports/event-log.ts';
 import { hashApiKey } from '../domain/secrets.ts';
 import { findApiKey } from '../domain/store/find-api-key.ts';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
 import { CHANNELS, type ChangeNote, type CreditsNote, type LoadedNote } from '../schemas/stored/channels.ts';
 import { type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
+import { startSubscriptionClock } from './clock/subscription-clock.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { createEntitlementMemory } from './entitlements/cache/entitlement-cache.ts';
+import { startEntitlementTeller } from './entitlements/changes/change-notifier.ts';
 import { startLogWatch } from './jobs/log-watch.ts';
+import { startSweep } from './jobs/old-rows-sweep.ts';
+import { watchedJobs } from './jobs/watched-jobs.ts';
 import {
   createClockMetrics,
   createLogWatchMetrics,
   createReadGauges,
   createTellerMetrics,
 } from './metrics.ts';
-import { startSweep } from './jobs/old-rows-sweep.ts';
 import { startProcessorMatcher } from './processor/processor-matcher.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
 import { type Repairs, readRepairs } from './store/repairs.ts';
-import { startSubscriptionClock } from './clock/subscription-clock.ts';
-import { startEntitlementTeller } from './entitlements/changes/change-notifier.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
 import { createPartitionCuts } from './usage/partition-cuts.ts';
-import { watchedJobs } from './jobs/watched-jobs.ts';
 
 /** Made here, of the rest. */
 type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memory' | 'hear' | 'jobWatch';

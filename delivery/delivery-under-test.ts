@@ -2,12 +2,12 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished, vi } from 'vitest';
-import type { Clock } from '../infra/ports/clock.ts';
-import { createPool, inTransaction } from '../infra/postgres/pool.ts';
-import { createTestDatabase } from '../tests/support/test-database.ts';
 import { sealWebhookSecret } from '../domain/webhook-secrets.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
+import type { Clock } from '../infra/ports/clock.ts';
+import { createPool, inTransaction } from '../infra/postgres/pool.ts';
 import { newId } from '../schemas/primitives/ids.ts';
+import { createTestDatabase } from '../tests/support/test-database.ts';
 import type { Attempt, SendRequest } from './send/send.ts';
 import { type Delivery, startDelivery } from './start-delivery.ts';
 

@@ -1,15 +1,15 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Clock } from '../infra/ports/clock.ts';
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import { createWakeup } from '../infra/platform/wakeup.ts';
+import type { Clock } from '../infra/ports/clock.ts';
 import { CHANNELS } from '../schemas/stored/channels.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
+import { repeat } from './dispatch/repeat.ts';
 import { fanOut } from './fan-out.ts';
 import { holdDisabled } from './hold-disabled.ts';
 import { createDeliveryMetrics } from './metrics.ts';
-import { repeat } from './dispatch/repeat.ts';
 import { turnPartitions } from './retention.ts';
 import type { Send } from './send/send.ts';
 import { readBacklog } from './store/backlog.ts';

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Instance, startInstance } from '../tests/support/instance.ts';
-import { startStopwatch } from '../tests/support/stopwatch.ts';
 import type { WebhookDelivery } from '../schemas/resources/webhook-deliveries.ts';
 import type { WebhookEndpoint } from '../schemas/resources/webhooks.ts';
+import { type Instance, startInstance } from '../tests/support/instance.ts';
+import { startStopwatch } from '../tests/support/stopwatch.ts';
 import { type Receiver, startReceiver } from './receiver-under-test.ts';
 
 /*

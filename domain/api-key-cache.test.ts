@@ -1,8 +1,8 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Transient } from '../schemas/failures.ts';
-import { newApiKey } from './rules/api-key.ts';
 import { createKeyCache, type StoredKey } from './api-key-cache.ts';
+import { newApiKey } from './rules/api-key.ts';
 
 const SECOND = 1_000;
 const NOTE = { kind: 'key' as const, environment: 'ws_a:live', id: 'key_a' };

@@ -1,10 +1,10 @@
-import type { ChangeNote } from '../schemas/stored/channels.ts';
-import type { Refusal } from '../schemas/error-codes.ts';
-import { Transient } from '../schemas/failures.ts';
-import { parseApiKey } from './rules/api-key.ts';
-import { KEY_REFUSALS } from './rules/key-refusals.ts';
 import { createLookUps, inTime, type LookUp } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
+import type { Refusal } from '../schemas/error-codes.ts';
+import { Transient } from '../schemas/failures.ts';
+import type { ChangeNote } from '../schemas/stored/channels.ts';
+import { parseApiKey } from './rules/api-key.ts';
+import { KEY_REFUSALS } from './rules/key-refusals.ts';
 
 /** A key as the store knows it. */
 export interface StoredKey {

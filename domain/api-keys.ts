@@ -1,9 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import { newId } from '../schemas/primitives/ids.ts';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
 import type { ApiKey } from '../schemas/resources/api-keys.ts';
 import { type KeyKind, lastFour, newApiKey } from './rules/api-key.ts';
-import { timestampText } from '../schemas/primitives/timestamp.ts';
 import { hashApiKey } from './secrets.ts';
 import { type ApiKeyRow, insertApiKey } from './store/api-keys.ts';
 

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import type { ChangeEvent } from '../schemas/event-types.ts';
-import { newId } from '../schemas/primitives/ids.ts';
+import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import { exactJson } from '../schemas/primitives/exact-json.ts';
+import { newId } from '../schemas/primitives/ids.ts';
 import { timestampText } from '../schemas/primitives/timestamp.ts';
 import { insertEvents } from './store/insert-events.ts';
 

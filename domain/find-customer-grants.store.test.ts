@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskedGrants, findHolder, findHolders, heldNow } from './find-customer-grants.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
+import { type AskedGrants, findHolder, findHolders, heldNow } from './find-customer-grants.ts';
 
 /*
  * What customers hold, of one and of many at once, from a real Postgres.

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { timestampText } from '../schemas/primitives/timestamp.ts';
-import type { Clock } from '../infra/ports/clock.ts';
-import { readJobRuns } from './store/job-leases.ts';
 import { createWakeup } from '../infra/platform/wakeup.ts';
+import type { Clock } from '../infra/ports/clock.ts';
+import { timestampText } from '../schemas/primitives/timestamp.ts';
+import { readJobRuns } from './store/job-leases.ts';
 
 /** A leased job, as an operator is told of it when it stands still. */
 export interface WatchedJob {

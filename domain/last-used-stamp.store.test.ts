@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startStopwatch } from '../tests/support/stopwatch.ts';
-import { createLastUsedStamp, type LastUsedStamp } from './last-used-stamp.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
+import { startStopwatch } from '../tests/support/stopwatch.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
+import { createLastUsedStamp, type LastUsedStamp } from './last-used-stamp.ts';
 import { newWorkspaceKeys, writeWorkspace } from './workspace.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { inJobTransaction, type JobTurn, startLeasedJob } from './leased-job.ts';
 import { createPool } from '../infra/postgres/pool.ts';
 import { createTestDatabase } from '../tests/support/test-database.ts';
+import { inJobTransaction, type JobTurn, startLeasedJob } from './leased-job.ts';
 import { holdJob, readJobRuns } from './store/job-leases.ts';
 
 /*

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Logger } from 'pino';
-import { Transient } from '../schemas/failures.ts';
 import { inTransaction } from '../infra/postgres/pool.ts';
 import { asTransient, isTimeout } from '../infra/postgres/unavailable.ts';
+import { Transient } from '../schemas/failures.ts';
 import { countJobRun, endJob, holdJob, shareEpoch } from './store/job-leases.ts';
 
 /** Work that one process of an installation does at a time. */

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { Fatal } from '../schemas/failures.ts';
-import { throwTransient } from '../infra/postgres/unavailable.ts';
-import { readKnownStamp } from './store/warehouse-stamps.ts';
 import type { WarehouseStamp, WarehouseStamps } from '../infra/clickhouse/warehouse-stamps.ts';
+import { throwTransient } from '../infra/postgres/unavailable.ts';
+import { Fatal } from '../schemas/failures.ts';
+import { readKnownStamp } from './store/warehouse-stamps.ts';
 
 /**
  * Throws Fatal (exit 4) where the warehouse is not the one that this database has counted in:

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deriveSecrets, hashApiKey, readServerSecret, seal, unseal } from './secrets.ts';
 import { testFolder } from '../tests/support/test-folder.ts';
+import { deriveSecrets, hashApiKey, readServerSecret, seal, unseal } from './secrets.ts';
 
 const { keyPepper, sealingKey, internalToken } = deriveSecrets(Buffer.alloc(32, 1));
 const BROKEN = expect.objectContaining({ name: 'Poison', code: 'seal_broken' });

@@ -3,11 +3,11 @@ import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import { dataDirAt } from '../infra/platform/data-dir.ts';
 import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
-import { keepFact, readFact } from './store/installation.ts';
 import { whenThere } from '../infra/platform/retry-until-available.ts';
+import { Fatal, Poison, Transient } from '../schemas/failures.ts';
+import { keepFact, readFact } from './store/installation.ts';
 
 export interface DerivedSecrets {
   /** Under which API keys are hashed, 32 bytes. */

@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
 import { environmentOf, type Mode } from '../schemas/primitives/environment.ts';
 import { newId } from '../schemas/primitives/ids.ts';
-import { newApiKey } from './rules/api-key.ts';
 import { EVERY_SCOPE } from '../schemas/scopes.ts';
 import { type ApiKeySpec, makeApiKey } from './api-keys.ts';
+import { newApiKey } from './rules/api-key.ts';
 import { insertEnvironment, insertWorkspace } from './store/workspaces.ts';
 
 /** A workspace's first keys, as they are shown once. The secret ones may do everything. */

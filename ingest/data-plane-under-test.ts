@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
+import { deriveSecrets, ensureIdentityKey } from '../domain/secrets.ts';
+import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { type Closer, createCloser } from '../infra/platform/closer.ts';
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts';
 import { migratePostgres } from '../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../infra/postgres/pool.ts';
-import { quietPort } from '../tests/support/quiet-port.ts';
-import { deriveSecrets, ensureIdentityKey } from '../domain/secrets.ts';
-import { newWorkspaceKeys, type WorkspaceKeys, writeWorkspace } from '../domain/workspace.ts';
 import { newId } from '../schemas/primitives/ids.ts';
+import { quietPort } from '../tests/support/quiet-port.ts';
 
 /** A real data plane process over a Postgres of its own, without a control side. Needs the build. */
 export interface DataPlaneUnderTest {

@@ -3,10 +3,10 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createPool } from '../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
 import { Transient } from '../schemas/failures.ts';
 import { newId } from '../schemas/primitives/ids.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
+import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
 import { createRegistry } from './registry.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { createLookUps } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
-import type { ChangeNote } from '../schemas/stored/channels.ts';
 import { otherModeOf } from '../schemas/primitives/environment.ts';
+import type { ChangeNote } from '../schemas/stored/channels.ts';
 import type { Customer, Meter, Pair, UsageRegistry } from './registry-entries.ts';
 import { findCustomers } from './store/find-customers.ts';
 import { findNames } from './store/find-names.ts';

@@ -19,7 +19,11 @@ interface Outcome {
 }
 
 export const PROGRAM = 'app/all-in-one.ts';
-const LOCK = ['infra/platform/process-lock.ts', 'infra/platform/process-identity.ts', 'infra/platform/poll.ts'];
+const LOCK = [
+  'infra/platform/process-lock.ts',
+  'infra/platform/process-identity.ts',
+  'infra/platform/poll.ts',
+];
 const FAILURES = ['schemas/failures.ts', 'schemas/error-codes.ts'];
 const MEANS = ['tools/tsconfig.build.json', 'tsconfig.json', ...LOCK, ...FAILURES];
 /** Real ones; what these load is found beside them. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { Fatal, Transient } from '../../schemas/failures.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { Fatal, Transient } from '../../schemas/failures.ts';
 import { events, exactly, settledUpTo, start } from '../aggregator-under-test.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 import { findLogSpan } from './log-span.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 
 describe('what an audit expects of the log', () => {
   // Red when `kept_from` is not asked for: a segment may go before it is read.

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
+import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
-import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { alarms, events, exactly } from '../aggregator-under-test.ts';
 import {
   counted,
@@ -13,8 +13,8 @@ import {
   putAll,
   type SharedLoadUnderTest,
 } from '../load/distributed-load-under-test.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 import type { Difference } from './hour-sums.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -3,18 +3,18 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { eventId } from '../../tests/support/load-frames.ts';
-import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { arrivalText } from '../../schemas/stored/event-row.ts';
+import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { eventId } from '../../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { createEnd, events, exactly, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import { takeLease } from '../load/lease.ts';
 import type { Aggregator } from '../start-aggregator.ts';
-import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 import { type Comparison, comparePlaces } from './compare-places.ts';
+import { AUDIT_EXIT, askAudit } from './request-audit.ts';
 
 const STATES = `SELECT customer_id, hour, sum(total) AS total, sum(events) AS events, max(largest) AS largest,
                   argMaxMerge(latest) AS latest, uniqExactMerge(uniques) AS uniques

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import { createWakeup } from '../../infra/platform/wakeup.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
-import { createWakeup } from '../../infra/platform/wakeup.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import {
   type AuditRun,

@@ -1,7 +1,7 @@
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { canonicalDecimal } from '../../schemas/primitives/decimal.ts';
+import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { splitLines } from '../load/block.ts';
 import type { Range } from '../store/ranges.ts';
 import { HOUR_SECONDS, keyText } from './hour-sums.ts';

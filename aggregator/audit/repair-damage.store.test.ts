@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openLoadStores } from '../../tests/support/load-stores.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { keepMending } from './repair-damage.ts';
 
 const WITHIN = { timeout: 20_000, interval: 20 };

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { createWakeup } from '../../infra/platform/wakeup.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { askAuditRun } from '../store/audit-runs.ts';
 
 interface BrokenPart {

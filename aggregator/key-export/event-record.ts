@@ -1,7 +1,7 @@
-import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { fromBase32 } from '../../schemas/primitives/ids.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 
 /** What the key table has to know of an event. */
 export interface RecordedEvent {

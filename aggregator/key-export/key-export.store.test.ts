@@ -2,14 +2,14 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/stored/key-export.ts';
 import { eventLine, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { decodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
-import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/stored/key-export.ts';
 import { settledUpTo, start } from '../aggregator-under-test.ts';
-import { answerKeyExport } from './serve-key-export.ts';
 import { exportKeys } from './export-keys.ts';
+import { answerKeyExport } from './serve-key-export.ts';
 import { storedRecords } from './stored-records.ts';
 
 const TOKEN = Buffer.alloc(32, 3);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { frameOf } from '../../tests/support/load-frames.ts';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
+import { frameOf } from '../../tests/support/load-frames.ts';
 import { linesWithout, readBlock } from './block.ts';
 import { createGatherer } from './block-reader.ts';
 

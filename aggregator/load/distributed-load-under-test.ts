@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest';
+import type { KafkaLog } from '../../infra/kafka/kafka-log.ts';
+import { type KafkaUnderTest, kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { frameOf, type LoggedEvent, partitionOfEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import type { KafkaLog } from '../../infra/kafka/kafka-log.ts';
-import { type KafkaUnderTest, kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import type { AggregatorOptions } from '../aggregator-options.ts';
 import { exactly, start } from '../aggregator-under-test.ts';
 import { ensureEventIds } from '../store/event-ids.ts';

@@ -1,7 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { events, start } from '../aggregator-under-test.ts';
-import { counted, openSharedLoad, PATIENCE, type SharedLoadUnderTest } from './distributed-load-under-test.ts';
+import {
+  counted,
+  openSharedLoad,
+  PATIENCE,
+  type SharedLoadUnderTest,
+} from './distributed-load-under-test.ts';
 
 const SECOND_MS = 1_000;
 const TAKEN_OVER_MS = TEST_NOW_MS;

@@ -1,9 +1,9 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { base32 } from '../../schemas/primitives/ids.ts';
+import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
+import { storedIds } from '../store/event-ids.ts';
 import type { Block } from './block.ts';
 import type { RecentIds } from './recent-ids.ts';
-import { storedIds } from '../store/event-ids.ts';
 
 const ID_BYTES = 16;
 

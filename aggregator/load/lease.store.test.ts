@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { holdSettlement } from '../../domain/store/settlement-lock.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { createPool, inTransaction, type PoolOptions } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { holdSettlement } from '../../domain/store/settlement-lock.ts';
-import { type Lease, takeLease } from './lease.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { renewMember } from '../store/load-members.ts';
+import { type Lease, takeLease } from './lease.ts';
 
 const WAIT = { timeout: 20_000, interval: 20 };
 const PLACE = { logId: 'aa', partition: 0 };

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { eventLine, TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { frameOf } from '../../tests/support/load-frames.ts';
-import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
-import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { eventLine, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { frameOf } from '../../tests/support/load-frames.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   alarms,
   createEnd,

@@ -1,21 +1,21 @@
-import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Wakeup } from '../../infra/platform/wakeup.ts';
+import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { EVENT_TWICE } from '../../schemas/alarm-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { AggregatorOptions } from '../aggregator-options.ts';
-import { type Block, touchedBy } from './block.ts';
-import type { Share } from './partition-assignment.ts';
-import { createGatherer, type Gatherer } from './block-reader.ts';
-import { withKnownIds } from './known-ids.ts';
-import type { Lease } from './lease.ts';
-import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
-import type { RecentIds } from './recent-ids.ts';
-import { seedRecentIds } from './seed-recent-ids.ts';
 import { type Settler, startSettler } from '../settle/settler.ts';
 import { raiseAlarm } from '../store/alarms.ts';
 import { noteLogStart } from '../store/log-trims.ts';
 import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from '../store/ranges.ts';
+import { type Block, touchedBy } from './block.ts';
+import { createGatherer, type Gatherer } from './block-reader.ts';
+import { withKnownIds } from './known-ids.ts';
+import type { Lease } from './lease.ts';
+import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
 import type { Turns } from './mutex.ts';
+import type { Share } from './partition-assignment.ts';
+import type { RecentIds } from './recent-ids.ts';
+import { seedRecentIds } from './seed-recent-ids.ts';
 
 export interface LoadLoopDeps extends LoadDeps {
   /** Usage that occurred before this moment is not kept. */

@@ -5,16 +5,16 @@ import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts
 import type { EventBlock, Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Poison, Transient } from '../../schemas/failures.ts';
+import type { AggregatorMetrics } from '../metrics.ts';
+import { keepRefusedLines } from '../store/quarantine.ts';
+import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
+import { untilNoInsertRuns } from '../store/running-inserts.ts';
 import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
 import { type Piece, piecesOf } from './block-pieces.ts';
 import { throughInsertGate } from './insert-lock.ts';
 import type { Lease } from './lease.ts';
-import type { AggregatorMetrics } from '../metrics.ts';
-import { findRefusedLines } from './rejected-lines.ts';
-import { keepRefusedLines } from '../store/quarantine.ts';
-import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
-import { untilNoInsertRuns } from '../store/running-inserts.ts';
 import type { Turns } from './mutex.ts';
+import { findRefusedLines } from './rejected-lines.ts';
 
 export interface LoadDeps {
   pool: Pool;

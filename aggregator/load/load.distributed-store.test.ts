@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
-import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
-import { systemClock } from '../../infra/ports/clock.ts';
 import { alarms, events, exactly, start } from '../aggregator-under-test.ts';
+import { freezeRange } from '../store/ranges.ts';
 import {
   counted,
   openSharedLoad,
@@ -18,7 +19,6 @@ import {
   SOON,
 } from './distributed-load-under-test.ts';
 import { createStandstill } from './pause-load.ts';
-import { freezeRange } from '../store/ranges.ts';
 
 test('two share the partitions, each event is counted once, and one goes on for both', async () => {
   const opened = await openSharedLoad();

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { poll } from '../../infra/platform/poll.ts';
-import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   alarms,
   createEnd,

@@ -1,17 +1,17 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
+import { poll } from '../../infra/platform/poll.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { frameOf, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
-import { poll } from '../../infra/platform/poll.ts';
-import { systemClock } from '../../infra/ports/clock.ts';
 import { events, exactly, ranges, withInsert } from '../aggregator-under-test.ts';
+import { createAggregatorMetrics } from '../metrics.ts';
+import { freezeRange } from '../store/ranges.ts';
 import { addFrame, emptyBlock } from './block.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
-import { createAggregatorMetrics } from '../metrics.ts';
-import { freezeRange } from '../store/ranges.ts';
 import { createTurns } from './mutex.ts';
 
 /** An aggregator of a log that several load. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fairShare } from './partition-assignment.ts';
 import { AUDIT_OF_LOG, WHOLE_LOG } from '../store/leases.ts';
+import { fairShare } from './partition-assignment.ts';
 
 test('one alone takes all; with a second half is given up, and what others hold is left', () => {
   expect(fairShare({ members: 1, held: [] }, 'a', 5).size).toBe(5);

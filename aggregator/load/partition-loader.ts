@@ -1,11 +1,11 @@
-import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { createWakeup } from '../../infra/platform/wakeup.ts';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 import type { AggregatorOptions } from '../aggregator-options.ts';
-import { type Lease, takeLease } from './lease.ts';
-import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
 import { clearAlarms, raiseAlarm } from '../store/alarms.ts';
 import type { Place } from '../store/leases.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
 import { createTurns } from './mutex.ts';
 
 /** Keeps one partition of the log loading, for as long as it takes. */

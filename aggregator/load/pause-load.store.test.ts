@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import {
   createEnd,
   events,

@@ -3,12 +3,12 @@ import { poll } from '../../infra/platform/poll.ts';
 import type { Standstill } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from '../aggregator-options.ts';
-import { throughInsertGate } from './insert-lock.ts';
-import { type Lease, takeLease } from './lease.ts';
-import { type LoadDeps, resumeRange } from './load-range.ts';
 import { createAggregatorMetrics } from '../metrics.ts';
 import { type Place, WHOLE_LOG } from '../store/leases.ts';
 import { takeOverRanges } from '../store/ranges.ts';
+import { throughInsertGate } from './insert-lock.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type LoadDeps, resumeRange } from './load-range.ts';
 
 /** For the others to end the block that they load, and for what a dead one left. */
 const GIVEN = { timeoutMs: 60_000, everyMs: 200 };

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
 import type { EventLogReader } from '../../infra/ports/event-log.ts';
-import { addFrame, emptyBlock } from './block.ts';
-import { createRecentIds, type RecentIds } from './recent-ids.ts';
 import type { Place } from '../store/leases.ts';
 import { latestRanges } from '../store/ranges.ts';
+import { addFrame, emptyBlock } from './block.ts';
+import { createRecentIds, type RecentIds } from './recent-ids.ts';
 
 export interface SeedOptions {
   /** Ids that are kept per generation. */

@@ -1,8 +1,8 @@
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { costOfPeriod, type RowChanges, rowChanges } from '../../domain/rules/usage-cost.ts';
-import type { PairFacts } from './settlement-inputs.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { PairUsage } from './customer-meter-usage.ts';
+import type { PairFacts } from './settlement-inputs.ts';
 
 /** What a settlement of one period has to change. Amounts in units of 10^-24. */
 export interface CostChange extends RowChanges {

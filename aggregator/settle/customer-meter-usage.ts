@@ -1,8 +1,8 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
 import { UNRATED } from '../../domain/rules/credit-cost.ts';
 import { touchedBy, type UsageCell } from '../../domain/rules/usage-cells.ts';
 import type { CellUsage, LabelledUsage } from '../../domain/rules/usage-cost.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-usage.ts';
 import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
 import type { PairFacts, RatedPeriod } from './settlement-inputs.ts';

@@ -5,10 +5,10 @@ import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../load/lease.ts';
+import type { Turns } from '../load/mutex.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';
 import { advanceMark, removeMarks } from '../store/settlement-marks.ts';
-import type { Turns } from '../load/mutex.ts';
 import { type Settled, settlePairs } from './settle-customer-meters.ts';
 
 /** What is settled at once. */

@@ -1,20 +1,20 @@
 import type { PoolClient } from 'pg';
 import type { CreditBurn } from '../../domain/credits/customer-burns.ts';
 import { burnCredits } from '../../domain/credits/move-credits.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type ToldEvent, tellEverywhere } from '../../domain/emit-events.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { creditText } from '../../domain/rules/credit-units.ts';
-import { unitsText } from '../../schemas/primitives/decimal.ts';
-import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { reachedThresholds, type ThresholdKind } from '../../domain/rules/usage-thresholds.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { unitsText } from '../../schemas/primitives/decimal.ts';
+import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
 import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
 import { boundedWarehouse } from './bounded-warehouse.ts';
 import { costChanges } from './cost-changes.ts';
-import { readPairFacts, type SettlingTime } from './settlement-inputs.ts';
 import { type PairUsage, readPairUsage } from './customer-meter-usage.ts';
+import { readPairFacts, type SettlingTime } from './settlement-inputs.ts';
 
 /** What came of a settlement. */
 export interface Settled {

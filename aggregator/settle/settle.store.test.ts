@@ -1,12 +1,12 @@
 import type { Pool, PoolClient } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
-import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
+import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
+import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { createEnd, ranges, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
 import type { Lease } from '../load/lease.ts';
 import { acquireLease, type Place, shareSettlement } from '../store/leases.ts';

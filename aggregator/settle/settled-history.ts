@@ -1,13 +1,13 @@
 import type { PoolClient } from 'pg';
-import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { BilledQuestion } from '../../domain/rules/billed-periods.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
 import { creditUnits } from '../../domain/rules/credit-units.ts';
-import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { MeteredTerm } from '../../domain/rules/metered-terms.ts';
 import { hullOf, type SettledPeriods, settledPeriods } from '../../domain/rules/settled-periods.ts';
 import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
+import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { type BurnRow, readBurns } from '../store/credit-burns.ts';
 
 /** The periods of a pair that are settled, and what they were settled as before. */

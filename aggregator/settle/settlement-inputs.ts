@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
-import { type RatedMeter, readRatedMeters } from '../../domain/store/meter-rates.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { type CellPeriod, cellsOf, meet, type SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { type Threshold, usageThresholds } from '../../domain/rules/usage-thresholds.ts';
+import { type RatedMeter, readRatedMeters } from '../../domain/store/meter-rates.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { readBudgets } from '../store/read-budgets.ts';
 import { readCrossings } from '../store/usage-crossings.ts';
 import { nameOf, readHistories, type SettledHistory } from './settled-history.ts';

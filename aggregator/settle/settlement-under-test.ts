@@ -1,7 +1,3 @@
-import type { LoggedEvent } from '../../tests/support/load-frames.ts';
-import type { LoadStores } from '../../tests/support/load-stores.ts';
-import { readTermsOfCustomers, replaceMeteredTerms } from '../../domain/store/metered-terms.ts';
-import { markMeters } from '../../domain/store/settlement-marks.ts';
 import {
   type MeteredFacts,
   type MeteredSource,
@@ -9,7 +5,11 @@ import {
   UNMETERED,
 } from '../../domain/rules/metered-terms.ts';
 import { addMonths } from '../../domain/rules/subscription-period.ts';
+import { readTermsOfCustomers, replaceMeteredTerms } from '../../domain/store/metered-terms.ts';
+import { markMeters } from '../../domain/store/settlement-marks.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import type { LoggedEvent } from '../../tests/support/load-frames.ts';
+import type { LoadStores } from '../../tests/support/load-stores.ts';
 import { settledUpTo } from '../aggregator-under-test.ts';
 
 export const ENVIRONMENT = 'ws_a:live';

@@ -1,6 +1,6 @@
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import type { AskedSpan } from './requested-spans.ts';
 import type { UsageQuestion } from './read-usage.ts';
+import type { AskedSpan } from './requested-spans.ts';
 
 /** A span that is read at once, for one question, or for each of its hours for another one. */
 export interface Stretch extends AskedSpan {

@@ -3,8 +3,8 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { acquireLease, endLease, type Place, renewLease } from './leases.ts';
 import {
   dropLines,

@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import { HOUR_MS } from '../../schemas/primitives/calendar.ts';
+import type { TouchedPair } from '../../schemas/stored/frame.ts';
 import type { Queryable } from './queryable.ts';
 import type { MeterPlace } from './watched-meters.ts';
 

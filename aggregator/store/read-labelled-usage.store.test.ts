@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { eventLines } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import { labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
+import { eventLines } from '../../tests/support/event-line.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 
 /*

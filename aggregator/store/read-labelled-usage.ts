@@ -1,11 +1,11 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { labelOf } from '../../domain/store/aggregate-sql.ts';
 import { type CreditRates, labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
-import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { LabelledUsage } from '../../domain/rules/usage-cost.ts';
-import { askedParams, askedTable, isOfAsked } from './requested-spans.ts';
+import { labelOf } from '../../domain/store/aggregate-sql.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
 import type { UsageQuestion } from './read-usage.ts';
+import { askedParams, askedTable, isOfAsked } from './requested-spans.ts';
 
 /** Usage by the values that have rates. */
 export interface LabelQuestion extends UsageQuestion {

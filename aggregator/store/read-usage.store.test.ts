@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { calendarSpan, HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
+import { eventLines, type TestEvent } from '../../tests/support/event-line.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 
 /*

@@ -1,11 +1,11 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
 import { cut } from '../../domain/rules/billed-periods.ts';
+import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import { type AskedSpan, askedParams, askedTable, isOfAsked } from './requested-spans.ts';
 import type { PairPlace } from './read-budgets.ts';
+import { type AskedSpan, askedParams, askedTable, isOfAsked } from './requested-spans.ts';
 
 /** A stretch of a customer's usage of a meter. */
 export interface UsageQuestion extends PairPlace {

@@ -1,16 +1,16 @@
 /** `npm run admin -- …`: exit 0 when it is done, 1 when it cannot be, 2 for bad arguments or settings. */
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { Fatal, Transient } from '../../schemas/failures.ts';
-import { type AdminCommand, adminUsage, readArguments, UsageFault } from './read-arguments.ts';
-import { AdminRefusal, runCommand } from './run-command.ts';
-import { readEnv, toConfig } from '../config/config.ts';
+import { checkServerSecret, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
 import { dataDirAt, refuseWrongKinds } from '../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { EXIT, exitCodeOf } from '../../infra/platform/exit-code.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
-import { checkServerSecret, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
+import { Fatal, Transient } from '../../schemas/failures.ts';
+import { readEnv, toConfig } from '../config/config.ts';
+import { type AdminCommand, adminUsage, readArguments, UsageFault } from './read-arguments.ts';
+import { AdminRefusal, runCommand } from './run-command.ts';
 
 const CONNECTIONS_MAX = 1;
 const USAGE_EXIT = 2;

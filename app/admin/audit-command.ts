@@ -3,11 +3,11 @@
  * told.
  */
 import { pino } from 'pino';
-import { readEnv, toConfig } from '../config/config.ts';
+import { AUDIT_EXIT, askAudit } from '../../aggregator/audit/request-audit.ts';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { AUDIT_EXIT, askAudit } from '../../aggregator/audit/request-audit.ts';
+import { readEnv, toConfig } from '../config/config.ts';
 
 /** Longer than the lease of an aggregator that died in the middle of an audit. */
 const BEGIN_WITHIN_MS = 30_000;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { KeyKind } from '../../domain/rules/api-key.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 import { timestampFault } from '../../schemas/primitives/timestamp-fault.ts';
 import { EVERY_SCOPE, SCOPES } from '../../schemas/scopes.ts';

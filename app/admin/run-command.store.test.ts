@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import { parseApiKey } from '../../domain/rules/api-key.ts';
-import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { hashApiKey } from '../../domain/secrets.ts';
 import type { WorkspaceKeys } from '../../domain/workspace.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import type { ApiKey } from '../../schemas/resources/api-keys.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { readArguments } from './read-arguments.ts';
 import { AdminRefusal, runCommand } from './run-command.ts';
 

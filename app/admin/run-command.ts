@@ -1,14 +1,19 @@
 import type { Pool, PoolClient } from 'pg';
-import { environmentOf } from '../../schemas/primitives/environment.ts';
-import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { makeApiKey, shownApiKey } from '../../domain/api-keys.ts';
-import { inTransaction } from '../../infra/postgres/pool.ts';
 import { hashApiKey } from '../../domain/secrets.ts';
-import { listWorkspaceKeys, listWorkspaces, lockAnyKey, workspaceExists } from '../../domain/store/admin-lists.ts';
+import {
+  listWorkspaceKeys,
+  listWorkspaces,
+  lockAnyKey,
+  workspaceExists,
+} from '../../domain/store/admin-lists.ts';
 import { endApiKey } from '../../domain/store/api-keys.ts';
 import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
 import { notifyChange } from '../../domain/store/notify-change.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
+import { environmentOf } from '../../schemas/primitives/environment.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { AdminCommand } from './read-arguments.ts';
 
 export interface AdminDeps {

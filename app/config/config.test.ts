@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../infra/platform/exit-code.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { type Env, readEnv, toConfig, type Variable } from './config.ts';
-import { exitCodeOf } from '../../infra/platform/exit-code.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 

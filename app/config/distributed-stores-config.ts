@@ -1,6 +1,6 @@
-import type { EnvReader } from './env-reader.ts';
 import { type KafkaLogin, type KafkaSettings, SASL_MECHANISMS } from '../../infra/kafka/kafka-settings.ts';
 import type { ValkeySettings } from '../../infra/valkey/valkey-settings.ts';
+import type { EnvReader } from './env-reader.ts';
 
 /** The variables of the stores that several processes share. */
 export const SHARED_VARIABLES = [

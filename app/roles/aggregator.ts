@@ -1,17 +1,17 @@
 /** The aggregator as a process of its own, beside any number of others: `npm run aggregator`. */
 import { randomUUID } from 'node:crypto';
-import { createControlServer } from './control-server.ts';
 import type { Check } from '../../infra/platform/health-checks.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
-import { openOperatorPort } from './operator-port.ts';
+import { storesChecks } from '../../infra/platform/store-checks.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
-import { rolePages } from './health-server.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
+import { createControlServer } from './control-server.ts';
+import { rolePages } from './health-server.ts';
+import { openLoad } from './open-load.ts';
+import { openOperatorPort } from './operator-port.ts';
 import { runRole } from './role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
-import { storesChecks } from '../../infra/platform/store-checks.ts';
-import { openLoad } from './open-load.ts';
 
 await runRole('aggregator', async (context) => {
   const { config, closer, log } = context;

@@ -1,18 +1,19 @@
 /** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
-import { createControlServer } from './control-server.ts';
+
+import { createControlPlane } from '../../control-plane/control-plane.ts';
+import { refuseOtherWarehouse } from '../../domain/refuse-other-warehouse.ts';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
-import { openOperatorPort } from './operator-port.ts';
+import { whenThere } from '../../infra/platform/retry-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
-import { prepareInstallation } from '../prepare-installation.ts';
-import { refuseOtherWarehouse } from '../../domain/refuse-other-warehouse.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
+import { prepareInstallation } from '../prepare-installation.ts';
+import { createControlServer } from './control-server.ts';
+import { openOperatorPort } from './operator-port.ts';
 import { runRole } from './role-process.ts';
 import { openRoleLog, openRolePostgres, openRoleWarehouse } from './role-stores.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
-import { createControlPlane } from '../../control-plane/control-plane.ts';
 
 await runRole('control-plane', async (context) => {
   const { config, closer, log } = context;

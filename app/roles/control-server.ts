@@ -2,15 +2,15 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Refusal } from '../../schemas/error-codes.ts';
-import { Fatal } from '../../schemas/failures.ts';
 import { FRONT_LIMITS } from '../../infra/http/front-limits.ts';
 import { parserRefusal } from '../../infra/http/parser-refusal.ts';
-import { isOperatorRead } from '../../infra/operator-paths.ts';
-import { pageListener, refusePage, sendPage } from '../../infra/page-answers.ts';
+import { isOperatorRead } from '../../infra/platform/operator-paths.ts';
 import { publicUrl } from '../../infra/platform/public-url.ts';
 import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
 import { createRequestIds, type RequestIds } from '../../infra/platform/request-ids.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import { pageListener, refusePage, sendPage } from './page-responses.ts';
 
 export interface ControlServer {
   /** `http://host:port`. */

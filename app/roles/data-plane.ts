@@ -1,20 +1,20 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Registry as Metrics } from 'prom-client';
-import { createFirstCallStamp } from '../../domain/first-call-stamp.ts';
 import { createKeyCache, type KeyCache } from '../../domain/api-key-cache.ts';
+import { createFirstCallStamp } from '../../domain/first-call-stamp.ts';
 import { createLastUsedStamp } from '../../domain/last-used-stamp.ts';
+import { type DerivedSecrets, hashApiKey } from '../../domain/secrets.ts';
+import { findApiKey } from '../../domain/store/find-api-key.ts';
+import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
-import type { RoleContext } from './role-process.ts';
-import { type DerivedSecrets, hashApiKey } from '../../domain/secrets.ts';
-import { findApiKey } from '../../domain/store/find-api-key.ts';
-import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
-import { createRegistry, type Registry } from '../../ingest/registry.ts';
-import type { UsageOperation } from '../../ingest/http/usage-operation.ts';
 import type { Whereabouts } from '../../ingest/endpoint-discovery.ts';
+import type { UsageOperation } from '../../ingest/http/usage-operation.ts';
+import { createRegistry, type Registry } from '../../ingest/registry.ts';
+import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
+import type { RoleContext } from './role-process.ts';
 
 /** What both ways of taking usage stand on. */
 export interface DataPlane extends RoleContext {

@@ -1,19 +1,19 @@
 /** Delivery as a process of its own, beside any number of others: `npm run delivery`. */
 import { randomUUID } from 'node:crypto';
-import { createControlServer } from './control-server.ts';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import type { Check } from '../../infra/platform/health-checks.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
-import { openOperatorPort } from './operator-port.ts';
+import { storesChecks } from '../../infra/platform/store-checks.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
-import { openSecrets } from '../prepare-installation.ts';
-import { rolePages } from './health-server.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
+import { openSecrets } from '../prepare-installation.ts';
+import { createControlServer } from './control-server.ts';
+import { rolePages } from './health-server.ts';
+import { openDelivery } from './open-delivery.ts';
+import { openOperatorPort } from './operator-port.ts';
 import { runRole } from './role-process.ts';
 import { openRolePostgres } from './role-stores.ts';
-import { storesChecks } from '../../infra/platform/store-checks.ts';
-import { openDelivery } from './open-delivery.ts';
 
 await runRole('delivery', async (context) => {
   const { config, closer, log } = context;

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { ERROR_STATUS, type ErrorCode } from '../../schemas/error-codes.ts';
 import { createCloser } from '../../infra/platform/closer.ts';
-import { keptLog, SILENT } from '../../infra/ports/conformance/front-under-test.ts';
-import { createControlServer } from './control-server.ts';
-import { deferred } from '../../infra/deferred-under-test.ts';
 import type { Check } from '../../infra/platform/health-checks.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess, OPEN_ACCESS } from '../../infra/platform/operator-access.ts';
-import { openOperatorPort } from './operator-port.ts';
+import { keptLog, SILENT } from '../../infra/ports/conformance/front-under-test.ts';
+import { ERROR_STATUS, type ErrorCode } from '../../schemas/error-codes.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { quietPort } from '../../tests/support/quiet-port.ts';
+import { createControlServer } from './control-server.ts';
 import { rolePages } from './health-server.ts';
+import { openOperatorPort } from './operator-port.ts';
 
 async function openDoor(
   checks: Record<string, Check>,

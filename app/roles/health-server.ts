@@ -1,13 +1,13 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Refusal } from '../../schemas/error-codes.ts';
 import { type Check, judgeChecks } from '../../infra/platform/health-checks.ts';
 import { OPEN_ACCESS, type OperatorAccess } from '../../infra/platform/operator-access.ts';
-import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../../infra/operator-paths.ts';
-import { type PageExchange, pageListener, refusePage, sendPage } from '../../infra/page-answers.ts';
+import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../../infra/platform/operator-paths.ts';
 import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
-import { shareOutcome } from '../../infra/shared-outcome.ts';
+import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { type PageExchange, pageListener, refusePage, sendPage } from './page-responses.ts';
 
 export interface RolePages {
   metrics: Registry;

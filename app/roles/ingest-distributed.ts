@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitForIdentityKey } from '../../domain/secrets.ts';
 import { type KafkaLog, openKafkaLog } from '../../infra/kafka/kafka-log.ts';
-import { openWarehouse } from './open-warehouse.ts';
+import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import { NOWHERE_URL } from '../../infra/postgres/pool.ts';
-import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
-import { waitForIdentityKey } from '../../domain/secrets.ts';
-import type { SharedStores } from '../config/distributed-stores-config.ts';
 import { openValkeyKeys } from '../../infra/valkey/valkey-keys.ts';
-import { createAccept } from '../../ingest/http/accept.ts';
-import { createAdmission } from '../../ingest/http/admission.ts';
 import { createSharedUsage } from '../../ingest/distributed/begin-distributed-usage.ts';
-import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
 import { createSharedEngine } from '../../ingest/engine/js/distributed-engine.ts';
+import { createAccept } from '../../ingest/http/accept.ts';
+import { createAdmission } from '../../ingest/http/admission.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { createUsageMetrics } from '../../ingest/metrics.ts';
+import type { SharedStores } from '../config/distributed-stores-config.ts';
+import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
+import { openWarehouse } from './open-warehouse.ts';
 
 /** Opens what an acknowledgement stands on where several processes take usage: a log and keys of them all. */
 export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores): Promise<UsagePath> {

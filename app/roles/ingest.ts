@@ -3,33 +3,34 @@
  * Under the supervisor of `npm start`, or as a process of its own beside any number of others: `npm run
  * ingest`.
  */
-import type { Config } from '../config/config.ts';
-import { type DataDir, dataDirAt, prepareDataDir } from '../../infra/platform/data-dir.ts';
+
+import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
 import { chooseFront } from '../../infra/http/choose-front.ts';
 import { FRONT_LIMITS } from '../../infra/http/front-limits.ts';
 import { createNodeFront } from '../../infra/http/node-front.ts';
+import { type DataDir, dataDirAt, prepareDataDir } from '../../infra/platform/data-dir.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
 import { poll } from '../../infra/platform/poll.ts';
-import { systemClock } from '../../infra/ports/clock.ts';
-import type { Exchange, HttpFront } from '../../infra/ports/http-front.ts';
-import { createPool } from '../../infra/postgres/pool.ts';
 import { identityOf } from '../../infra/platform/process-identity.ts';
 import { acquireLock } from '../../infra/platform/process-lock.ts';
 import { createRefusalLog, type RefusalLog } from '../../infra/platform/rejection-log.ts';
-import { checkRoleNeeds } from '../config/role-needs.ts';
-import { runRole } from './role-process.ts';
-import { type DerivedSecrets, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { Exchange, HttpFront } from '../../infra/ports/http-front.ts';
+import { createPool } from '../../infra/postgres/pool.ts';
+import { createWhereabouts, type Whereabouts } from '../../ingest/endpoint-discovery.ts';
+import { createForwarder } from '../../ingest/forward/forward.ts';
+import { createSenderOf } from '../../ingest/forward/sender-of.ts';
+import { createOperations } from '../../ingest/http/operations.ts';
+import { usageOperation } from '../../ingest/http/usage-operation.ts';
+import { createForwardMetrics } from '../../ingest/metrics.ts';
 import { ERROR_STATUS, errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
+import type { Config } from '../config/config.ts';
+import { checkRoleNeeds } from '../config/role-needs.ts';
 import type { Accept, DataPlane, UsagePath } from './data-plane.ts';
-import { createForwarder } from '../../ingest/forward/forward.ts';
 import { type EmbeddedDataPlane, openEmbeddedUsage } from './ingest-embedded.ts';
-import { createForwardMetrics } from '../../ingest/metrics.ts';
-import { createOperations } from '../../ingest/http/operations.ts';
-import { createSenderOf } from '../../ingest/forward/sender-of.ts';
-import { usageOperation } from '../../ingest/http/usage-operation.ts';
-import { createWhereabouts, type Whereabouts } from '../../ingest/endpoint-discovery.ts';
+import { runRole } from './role-process.ts';
 
 const POOL_CONNECTIONS_MAX = 4;
 const LISTEN_PATIENCE = { timeoutMs: 3_000, everyMs: 100 };

@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
+import { createSend } from '../../delivery/send/send.ts';
+import { type Delivery, startDelivery } from '../../delivery/start-delivery.ts';
+import type { DerivedSecrets } from '../../domain/secrets.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import type { RoleContext } from './role-process.ts';
-import type { DerivedSecrets } from '../../domain/secrets.ts';
-import { createSend } from '../../delivery/send/send.ts';
-import { type Delivery, startDelivery } from '../../delivery/start-delivery.ts';
 
 export interface OpenDeliveryDeps {
   postgresUrl: () => string;

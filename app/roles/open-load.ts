@@ -1,22 +1,22 @@
 import type { Registry } from 'prom-client';
-import type { OpenedWarehouse } from './open-warehouse.ts';
+import { keepMending } from '../../aggregator/audit/repair-damage.ts';
+import { createKnownWarehouse, keepStamping } from '../../aggregator/known-warehouse.ts';
+import type { SharedLoad } from '../../aggregator/load/load-range.ts';
+import { createTurns } from '../../aggregator/load/mutex.ts';
+import { createStandstill } from '../../aggregator/load/pause-load.ts';
+import { rebuildWarehouse } from '../../aggregator/rebuild-warehouse.ts';
+import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from '../../aggregator/start-aggregator.ts';
+import { ensureEventIds } from '../../aggregator/store/event-ids.ts';
+import { rangeEnds } from '../../aggregator/store/ranges.ts';
+import { whenThere } from '../../infra/platform/retry-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts';
 import type { Standstill } from '../../infra/ports/warehouse.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
+import { Fatal } from '../../schemas/failures.ts';
+import type { OpenedWarehouse } from './open-warehouse.ts';
 import type { Relational } from './relational.ts';
 import type { RoleContext } from './role-process.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
-import { Fatal } from '../../schemas/failures.ts';
-import { keepMending } from '../../aggregator/audit/repair-damage.ts';
-import { createKnownWarehouse, keepStamping } from '../../aggregator/known-warehouse.ts';
-import type { SharedLoad } from '../../aggregator/load/load-range.ts';
-import { rebuildWarehouse } from '../../aggregator/rebuild-warehouse.ts';
-import { createStandstill } from '../../aggregator/load/pause-load.ts';
-import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from '../../aggregator/start-aggregator.ts';
-import { ensureEventIds } from '../../aggregator/store/event-ids.ts';
-import { rangeEnds } from '../../aggregator/store/ranges.ts';
-import { createTurns } from '../../aggregator/load/mutex.ts';
 
 export interface LoadDeps extends OpenedWarehouse {
   relational: Relational;

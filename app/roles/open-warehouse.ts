@@ -1,9 +1,13 @@
 import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
 import { setEventsRetention } from '../../infra/clickhouse/events-retention.ts';
 import { onCluster } from '../../infra/clickhouse/on-cluster.ts';
+import {
+  stampsInFolder,
+  stampsInTable,
+  type WarehouseStamps,
+} from '../../infra/clickhouse/warehouse-stamps.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { RoleContext } from './role-process.ts';
-import { stampsInFolder, stampsInTable, type WarehouseStamps } from '../../infra/clickhouse/warehouse-stamps.ts';
 
 export interface OpenedWarehouse {
   warehouse: Warehouse;

@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Closer } from '../../infra/platform/closer.ts';
-import { createControlServer } from './control-server.ts';
-import type { OperatorPages } from '../config/operator-config.ts';
-import { NO_SUCH_PAGE, OPERATOR_PATHS } from '../../infra/operator-paths.ts';
-import { pageListener, refusePage } from '../../infra/page-answers.ts';
+import { NO_SUCH_PAGE, OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
 import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import type { OperatorPages } from '../config/operator-config.ts';
+import { createControlServer } from './control-server.ts';
+import { pageListener, refusePage } from './page-responses.ts';
 
 /** Opens METRICS_PORT, where it is set, for the operator's pages of this listener and nothing else. */
 export async function openOperatorPort(

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Closer } from '../../infra/platform/closer.ts';
+import { whenThere } from '../../infra/platform/retry-until-available.ts';
 import { keepPostgres } from '../../infra/postgres/kept-postgres.ts';
 import { migratePostgres } from '../../infra/postgres/migrate.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
 
 export interface RelationalDeps {
   /** The operator's; absent: the embedded one. */

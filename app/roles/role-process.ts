@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { type Closer, createCloser } from '../../infra/platform/closer.ts';
-import { type Config, readEnv, toConfig } from '../config/config.ts';
 import { EXIT, exitCodeOf, isFinal } from '../../infra/platform/exit-code.ts';
 import { createLogger } from '../../infra/platform/logger.ts';
 import { checkOpenFilesLimit } from '../../infra/platform/open-files-limit.ts';
 import { ignoreOutputErrors } from '../../infra/platform/output-errors.ts';
 import { publicUrl } from '../../infra/platform/public-url.ts';
 import { onStopSignals } from '../../infra/platform/stop-signals.ts';
+import { type Config, readEnv, toConfig } from '../config/config.ts';
 
 export interface RoleContext {
   config: Config;

@@ -2,12 +2,12 @@
 
 import type { Pool } from 'pg';
 import { type KafkaLog, openKafkaLog } from '../../infra/kafka/kafka-log.ts';
-import { type OpenedWarehouse, openWarehouse } from './open-warehouse.ts';
+import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
 import { migratePostgres } from '../../infra/postgres/migrate.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
-import type { Relational } from './relational.ts';
 import type { DistributedConfig } from '../config/role-needs.ts';
+import { type OpenedWarehouse, openWarehouse } from './open-warehouse.ts';
+import type { Relational } from './relational.ts';
 import type { RoleContext } from './role-process.ts';
 
 const POOL_CONNECTIONS_MAX = 20;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
-import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
 import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
-import { quietPort } from '../../tests/support/quiet-port.ts';
+import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
 import { startNativeKafka } from '../../tests/servers/native-kafka.ts';
 import { startNativeRedis } from '../../tests/servers/native-redis.ts';
+import { quietPort } from '../../tests/support/quiet-port.ts';
+import { LOCAL_CERTIFICATE, LOCAL_CERTIFICATE_KEY } from './certificate-under-test.ts';
 
 /** The four servers, each of which takes who has the password, over TLS. */
 export interface SecureStores {

@@ -1,10 +1,10 @@
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { type Endpoints, readEndpoints, writeEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { type Api, createApi, getPatiently } from '../../tests/support/api.ts';
-import { startBaseline } from '../baselines/start-baseline.ts';
-import { openClosedLoop, runClosedLoop } from '../closed-loop.ts';
 import type { Instance } from '../../tests/support/instance.ts';
 import { processCost } from '../../tests/support/process-cost.ts';
+import { startBaseline } from '../baselines/start-baseline.ts';
+import { openClosedLoop, runClosedLoop } from '../closed-loop.ts';
 import { eachRound, inTurns, median, paired, rounded } from './paired.ts';
 import { inShortTurns, type RoundSizes, timesOurs, wholeOf } from './short-turns.ts';
 

@@ -1,5 +1,5 @@
-import { type Baseline, startBaseline } from '../baselines/start-baseline.ts';
 import { familyCost, processCost } from '../../tests/support/process-cost.ts';
+import { type Baseline, startBaseline } from '../baselines/start-baseline.ts';
 import { createDriver } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';

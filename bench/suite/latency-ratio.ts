@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { build as buildHistogram } from 'hdr-histogram-js';
-import { runBaseline } from '../baselines/start-baseline.ts';
 import { percentile } from '../../tests/support/freshness-probe.ts';
+import { runBaseline } from '../baselines/start-baseline.ts';
 import { createAnswerLedger } from '../load-tester/answer-ledger.ts';
 import { latencies } from '../load-tester/latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';

@@ -1,11 +1,11 @@
 import { build as buildHistogram } from 'hdr-histogram-js';
 import type { Instance, Role } from '../../tests/support/instance.ts';
+import { processCost } from '../../tests/support/process-cost.ts';
 import { createAnswerLedger, type LedgerCounts } from '../load-tester/answer-ledger.ts';
 import { type Judgement, judgeRun } from '../load-tester/judge-run.ts';
 import { latencies } from '../load-tester/latencies.ts';
 import { type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
-import { processCost } from '../../tests/support/process-cost.ts';
 import { drive, makeLanes } from './drive.ts';
 import { rounded } from './paired.ts';
 import { type Scene, toward, waitForAll } from './scene.ts';

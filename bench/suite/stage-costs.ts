@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
-import { createFastDoor } from '../../ingest/engine/wasm/wasm-module.ts';
 import { findKnownPairs, touchedSpans } from '../../ingest/engine/wasm/known-pairs.ts';
+import { createFastDoor } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
 import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';

@@ -9,10 +9,10 @@
 import { writeFileSync } from 'node:fs';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { signal } from '../../infra/platform/process-identity.ts';
-import { runBaseline } from '../baselines/start-baseline.ts';
-import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { familyCost, processCost } from '../../tests/support/process-cost.ts';
 import { descendantsOf } from '../../tests/support/processes.ts';
+import { runBaseline } from '../baselines/start-baseline.ts';
+import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { Unusable } from '../read-options.ts';
 import { keepResult } from '../result-file.ts';
 import { compareChecks } from './check-ratio.ts';

@@ -1,9 +1,9 @@
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { Client } from 'pg';
 import { getPatiently } from '../../tests/support/api.ts';
-import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
 import { numberText } from '../../tests/support/exact.ts';
 import { percentile, startFreshnessProbe } from '../../tests/support/freshness-probe.ts';
+import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
 import { createAnswerLedger } from '../load-tester/answer-ledger.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
 import { makeLanes } from './drive.ts';

@@ -1,8 +1,8 @@
 import { notifyChange } from '../../domain/store/notify-change.ts';
-import { type Change, recordChange } from './record-change.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
 import { lockCatalogue } from '../store/lock-catalogue.ts';
+import { type Change, recordChange } from './record-change.ts';
 
 /**
  * Changes of one environment's plans, features and add-ons happen one after the other: they are rare, and

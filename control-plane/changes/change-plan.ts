@@ -1,11 +1,11 @@
+import { versionAfterChange } from '../../domain/rules/plan-status.ts';
 import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import type { Plan } from '../../schemas/resources/plans.ts';
-import { versionAfterChange } from '../../domain/rules/plan-status.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
+import type { Plan } from '../../schemas/resources/plans.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { findPlan, isVersionPinned, lockPlan, type PlanRow, updatePlan } from '../store/plans.ts';
+import { beginCatalogueChange, recordCatalogueChange } from './catalogue-change.ts';
 
 /**
  * By id or key, while nobody else changes it or subscribes to it. The catalogue is locked first and the plan

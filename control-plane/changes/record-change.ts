@@ -1,5 +1,5 @@
-import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
 import { tellEvents } from '../../domain/emit-events.ts';
+import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
 import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import type { Database } from '../http/request-context.ts';

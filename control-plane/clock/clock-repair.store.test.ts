@@ -1,18 +1,18 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
+import { toldUnderTest } from '../entitlements/changes/changes-under-test.ts';
+import { freshPool, tellerUnderTest } from '../entitlements/changes/notifier-under-test.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { putOverride } from '../store/overrides.ts';
 import { readRepairs } from '../store/repairs.ts';
-import { clockUnderTest } from './clock-under-test.ts';
 import { catalogueUnderTest } from '../subscriptions/subscriptions-under-test.ts';
-import { freshPool, tellerUnderTest } from '../entitlements/changes/notifier-under-test.ts';
-import { toldUnderTest } from '../entitlements/changes/changes-under-test.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { startClockRepair } from './clock-repair.ts';
+import { clockUnderTest } from './clock-under-test.ts';
 
 /*
  * What a clock that was 40 days ahead has left in the stores, once it is right again. The rows are written

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { inJobTransaction, type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
-import type { Clock } from '../../infra/ports/clock.ts';
 import { ATTEMPT_DELAY_MS_MAX } from '../../domain/rules/webhook-schedule.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
 import { bringBack, latestNow, TABLES_WITH_MOMENTS } from '../store/times-ahead.ts';
 
 export interface ClockRepairDeps {

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { createClockMetrics } from '../metrics.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
 import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fields.ts';

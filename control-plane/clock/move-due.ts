@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { endsLook, type JobTurn } from '../../domain/leased-job.ts';
 import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
-import type { ClockMetrics } from '../metrics.ts';
 import type { PutOffs } from '../jobs/backoff-queue.ts';
+import type { ClockMetrics } from '../metrics.ts';
 import {
   type DueSubscription,
   FROM_THE_START,

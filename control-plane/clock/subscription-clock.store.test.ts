@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { startApi } from '../api-under-test.ts';
 import { createPutOffs } from '../jobs/backoff-queue.ts';
 import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { START_MS, walletsUnderTest } from '../../domain/credits/wallets-under-test.ts';
-import { endJob, holdJob } from '../../domain/store/job-leases.ts';
 import { creditUnits } from '../../domain/rules/credit-units.ts';
+import { endJob, holdJob } from '../../domain/store/job-leases.ts';
 import { refuseRows } from '../http/rejection-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 

@@ -9,10 +9,10 @@ import {
   type LeasedJob,
   startLeasedJob,
 } from '../../domain/leased-job.ts';
-import type { Clock } from '../../infra/ports/clock.ts';
-import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
 import { findExpiredWallets, nextExpiryAt } from '../../domain/store/credit-grants.ts';
 import type { WalletPlace } from '../../domain/store/credit-wallets.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
 import { createPutOffs, type PutOffs } from '../jobs/backoff-queue.ts';
 
 export interface CreditExpiryDeps {

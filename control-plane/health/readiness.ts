@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { JobWatch } from '../../domain/job-watch.ts';
 import { type Check, judgeChecks } from '../../infra/platform/health-checks.ts';
+import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { shareOutcome } from '../../infra/shared-outcome.ts';
-import type { Readiness } from '../../schemas/resources/service.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Readiness } from '../../schemas/resources/service.ts';
 import {
   countQuarantined,
   listPartitionAlarms,
@@ -38,7 +38,7 @@ const ALARMS_SHOWN = 20;
 /** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
 const UNTOLD_MS_MAX = 60_000;
 
-/** Asks everything that this needs to work: once for all who ask meanwhile (infra/shared-outcome.ts). */
+/** Asks everything that this needs to work: once for all who ask meanwhile (infra/platform/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newApiKey } from '../../domain/rules/api-key.ts';
 import type { WorkspaceKeys } from '../../domain/workspace.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
-import { newApiKey } from '../../domain/rules/api-key.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 

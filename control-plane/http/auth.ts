@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
-import type { FirstCallStamp } from '../../domain/first-call-stamp.ts';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
+import type { FirstCallStamp } from '../../domain/first-call-stamp.ts';
 import type { LastUsedStamp } from '../../domain/last-used-stamp.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { Route } from '../../schemas/route.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
+import type { Route } from '../../schemas/route.ts';
 import { EVERY_SCOPE } from '../../schemas/scopes.ts';
 import type { Caller } from './request-context.ts';
 

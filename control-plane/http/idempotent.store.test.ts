@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { createRunChange } from './idempotent.ts';
 import { lockRequestKey } from '../store/idempotent-responses.ts';
+import { createRunChange } from './idempotent.ts';
 
 /*
  * Idempotent POSTs (contract, §1).

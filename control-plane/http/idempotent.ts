@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
+import { seal, unseal } from '../../domain/secrets.ts';
 import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { seal, unseal } from '../../domain/secrets.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { canonicalJson } from '../../schemas/primitives/exact-json.ts';
-import { createFairGate, type GateLimits } from './tenant-semaphore.ts';
 import {
   findAnswer,
   keepAnswer,
@@ -13,6 +12,7 @@ import {
   type RequestKey,
   tryRequestKey,
 } from '../store/idempotent-responses.ts';
+import { createFairGate, type GateLimits } from './tenant-semaphore.ts';
 
 export interface Answer {
   status: number;

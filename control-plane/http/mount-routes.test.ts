@@ -5,9 +5,9 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
 import { ROUTES } from '../../schemas/routes.ts';
-import { answerAlways } from './respond.ts';
 import { createHttpMetrics } from '../metrics.ts';
 import { mountRoutes, type Serve } from './mount-routes.ts';
+import { answerAlways } from './respond.ts';
 
 let url: string;
 

@@ -1,11 +1,11 @@
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { OPERATOR_PATHS } from '../../infra/operator-paths.ts';
+import { OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { API_BASE, type Route } from '../../schemas/route.ts';
-import { refuse } from './respond.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { createPathTree } from './path-tree.ts';
+import { refuse } from './respond.ts';
 
 /** Answers one operation. `params` are decoded. */
 export type Serve = (ctx: Context, params: Record<string, string>) => Promise<void>;

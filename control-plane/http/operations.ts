@@ -2,10 +2,11 @@ import type { Context } from 'koa';
 import type { Pool } from 'pg';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { Rejected } from '../../schemas/failures.ts';
+import { appliedPreferences, type Preferences, readPreferences } from '../../schemas/http/preferences.ts';
+import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../schemas/routes.ts';
-import { exactJson } from '../../schemas/primitives/exact-json.ts';
-import { appliedPreferences, type Preferences, readPreferences } from '../../schemas/http/preferences.ts';
+import type { PublicPages } from '../routes/service.ts';
 import type { Authorise } from './auth.ts';
 import { etagOf } from './etag.ts';
 import type { RunChange } from './idempotent.ts';
@@ -17,7 +18,6 @@ import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
 import { createReadInput, refuseUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import { type InPlace, shareOf } from './request-slots.ts';
-import type { PublicPages } from '../routes/service.ts';
 
 export interface OperationDeps {
   handlers: Handlers;

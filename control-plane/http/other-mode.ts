@@ -1,7 +1,6 @@
-import { otherModeOf, splitEnvironment } from '../../schemas/primitives/environment.ts';
 import type { ErrorCode } from '../../schemas/error-codes.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { Caller, Database } from './request-context.ts';
+import { otherModeOf, splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { findAddon } from '../store/addons.ts';
 import { findKey } from '../store/api-keys.ts';
 import { findCustomer } from '../store/customers.ts';
@@ -12,6 +11,7 @@ import { findSubscription } from '../store/subscriptions.ts';
 import { findDelivery } from '../store/webhook-deliveries.ts';
 import { findEndpoint } from '../store/webhook-endpoints.ts';
 import { findEvent } from '../store/webhook-events.ts';
+import type { Caller, Database } from './request-context.ts';
 
 /** What a request says, where the name of an object may stand. */
 export interface NamedIn {

@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { Rejected } from '../../schemas/failures.ts';
-import { answerAlways } from './respond.ts';
 import { createHttpMetrics } from '../metrics.ts';
+import { answerAlways } from './respond.ts';
 
 /** Red when refusals are answered and nothing of them is logged: nobody could look up the id in a report. */
 it('a refused request is found in the log by its requestId, and one that is served is not told', async () => {

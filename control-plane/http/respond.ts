@@ -1,12 +1,12 @@
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
-import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { createRefusalLog, type RefusalLog } from '../../infra/platform/rejection-log.ts';
 import { createRequestIds } from '../../infra/platform/request-ids.ts';
-import { SENT_METHOD } from '../../infra/sent-method.ts';
-import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
+import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
+import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
 import { Rejected, Transient } from '../../schemas/failures.ts';
+import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
 import { API_VERSION } from '../../schemas/route.ts';
 import type { HttpMetrics } from '../metrics.ts';
 

@@ -1,7 +1,7 @@
-import type { Meter } from '../../schemas/resources/meters.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
-import { readDecimal } from './read-decimal.ts';
+import type { Meter } from '../../schemas/resources/meters.ts';
 import type { MeterRow } from '../store/meters.ts';
+import { readDecimal } from './read-decimal.ts';
 
 type Rates = Pick<MeterRow, 'creditRate' | 'creditRates'>;
 

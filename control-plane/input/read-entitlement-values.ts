@@ -1,10 +1,10 @@
 import { Rejected } from '../../schemas/failures.ts';
-import type { GivenEntitlements } from '../../schemas/resources/entitlement-values.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
-import { readDecimal } from './read-decimal.ts';
+import type { GivenEntitlements } from '../../schemas/resources/entitlement-values.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
 import { type FeatureRow, findFeatures } from '../store/features.ts';
+import { readDecimal } from './read-decimal.ts';
 
 /** What one place of the checked body says, with its number as marked text. */
 interface Given {

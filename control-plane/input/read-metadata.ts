@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { PlainValues } from '../../schemas/resources/fields.ts';
 import { exactJson, exactNumber, numberText, parseExact } from '../../schemas/primitives/exact-json.ts';
+import type { PlainValues } from '../../schemas/resources/fields.ts';
 import { readDecimal } from './read-decimal.ts';
 
 /**

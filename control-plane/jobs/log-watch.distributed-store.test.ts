@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { eventId, frameOf } from '../../tests/support/load-frames.ts';
 import { kafkaUnderTest } from '../../infra/kafka/kafka-under-test.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
+import { eventId, frameOf } from '../../tests/support/load-frames.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { listPartitionAlarms } from '../store/readiness.ts';
 import { startLogWatch } from './log-watch.ts';

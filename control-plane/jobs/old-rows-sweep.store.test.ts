@@ -3,10 +3,10 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
-import { startSweep } from './old-rows-sweep.ts';
 import { forgetOldAnswers } from '../store/forget-old-responses.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
+import { startSweep } from './old-rows-sweep.ts';
 
 const WAIT = { timeout: 10_000, interval: 20 };
 const log = pino({ level: 'silent' });

@@ -1,12 +1,12 @@
 import type { WatchedJob } from '../../domain/job-watch.ts';
 import { EVERY_MS } from '../../domain/leased-job.ts';
 import { CLOCK_REPAIR } from '../clock/clock-repair.ts';
+import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
 import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
+import { ENTITLEMENT_TELLER } from '../entitlements/changes/change-notifier.ts';
+import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/processor-matcher.ts';
 import { LOG_WATCH } from './log-watch.ts';
 import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
-import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/processor-matcher.ts';
-import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
-import { ENTITLEMENT_TELLER } from '../entitlements/changes/change-notifier.ts';
 
 /** The leased jobs that each control plane is ready to do, and what stands still without them. */
 export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob[] {

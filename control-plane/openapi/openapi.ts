@@ -1,11 +1,11 @@
 import { ERROR_STATUS } from '../../schemas/error-codes.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
-import { ANSWER_HEADERS } from './response-headers.ts';
+import { REFUSAL_HEADERS, type Refusals } from './errors.ts';
 import { schemasReferredTo } from './named-schemas.ts';
 import { operationOf } from './operation.ts';
-import { REFUSAL_HEADERS, type Refusals } from './errors.ts';
 import { OPTIONAL_HEADERS } from './request-parameters.ts';
+import { ANSWER_HEADERS } from './response-headers.ts';
 
 /** Version of the contract, not of this software. Source: the specification, Versioning. */
 const CONTRACT_VERSION = '2026-03-15';

@@ -1,9 +1,9 @@
 import { type Access, API_BASE, type Route } from '../../schemas/route.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
-import { answerHeaders } from './response-headers.ts';
-import { withReferences } from './named-schemas.ts';
 import { codesOf, type Refusals, refusedWith } from './errors.ts';
+import { withReferences } from './named-schemas.ts';
 import { parametersOf } from './request-parameters.ts';
+import { answerHeaders } from './response-headers.ts';
 
 /** One operation of the description. What it may be refused with is gathered in `refusals`. */
 export function operationOf(operationId: string, route: Route, refusals: Refusals): Record<string, unknown> {

@@ -1,6 +1,6 @@
-import type { Override } from '../../schemas/resources/overrides.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Override } from '../../schemas/resources/overrides.ts';
 import type { OverrideRow } from '../store/overrides.ts';
 
 /** As answers and the audit log show it. */

@@ -12,8 +12,8 @@ import { APPLIED, outdated, unmatched } from './event-outcome.ts';
 import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
 import type { Mapping } from './read-mapping.ts';
-import { localOrderMs } from './subscription-event.ts';
 import { toldFields, toldPlan } from './reported-fields.ts';
+import { localOrderMs } from './subscription-event.ts';
 
 export interface Applied {
   row: SubscriptionRow;

@@ -1,8 +1,8 @@
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { Defect } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { ProcessorEventReason } from '../../schemas/resources/integrations.ts';
 import { CUSTOMER_SUBSCRIPTIONS_MAX } from '../../schemas/resources/subscriptions.ts';
-import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import type { ChangeContext } from '../changes/record-change.ts';
 import type { EventOutcome } from '../store/processor-events.ts';
 import {
@@ -19,8 +19,8 @@ import { APPLIED, unmatched } from './event-outcome.ts';
 import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
 import type { Mapping } from './read-mapping.ts';
-import type { SubscriptionEvent } from './subscription-event.ts';
 import { firstFields } from './reported-fields.ts';
+import type { SubscriptionEvent } from './subscription-event.ts';
 
 /**
  * Makes the subscription that the processor made there, where its customer is known and a price is mapped to

@@ -1,7 +1,8 @@
 /** What a subscription of the processor is made of, and whose it is. */
-import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
-import { faultyText } from '../../schemas/primitives/exact-json.ts';
+
 import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
+import { faultyText } from '../../schemas/primitives/exact-json.ts';
+import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
 import type { StripeItem, StripeSubscription } from './event-shapes.ts';
 
 export interface EventItem {

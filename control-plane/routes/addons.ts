@@ -1,14 +1,15 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Addon, AddonEntitlements } from '../../schemas/resources/addons.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
-import { readEntitlementValues, shownEntitlements } from '../input/read-entitlement-values.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { readEntitlementValues, shownEntitlements } from '../input/read-entitlement-values.ts';
+import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import {
   type AddonRow,
   deleteAddonEntitlements,
@@ -21,7 +22,6 @@ import {
   updateAddon,
 } from '../store/addons.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type AddonOperation = Extract<keyof Handlers, `addons.${string}`>;
 

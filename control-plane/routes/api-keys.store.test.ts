@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseApiKey } from '../../domain/rules/api-key.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
-import { parseApiKey } from '../../domain/rules/api-key.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 
 /*

@@ -2,11 +2,11 @@ import { apiKeyStatus, makeApiKey, shownApiKey } from '../../domain/api-keys.ts'
 import { type ApiKeyRow, endApiKey, type KeyEnd } from '../../domain/store/api-keys.ts';
 import { notifyChange } from '../../domain/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import type { NewApiKey } from '../../schemas/resources/api-keys.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
+import type { NewApiKey } from '../../schemas/resources/api-keys.ts';
 import { EVERY_SCOPE } from '../../schemas/scopes.ts';
-import { pageOf } from '../http/page.ts';
 import { recordChange } from '../changes/record-change.ts';
+import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { findKey, listKeys, lockKey } from '../store/api-keys.ts';
 

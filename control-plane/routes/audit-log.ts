@@ -1,7 +1,7 @@
 import type { AuditEntryRow } from '../../domain/store/insert-audit-entry.ts';
-import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { listAuditEntries } from '../store/audit-log.ts';

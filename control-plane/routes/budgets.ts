@@ -1,15 +1,15 @@
 import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import type { Budget } from '../../schemas/resources/budgets.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Budget } from '../../schemas/resources/budgets.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { recordChange } from '../changes/record-change.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { readDecimal } from '../input/read-decimal.ts';
-import { recordChange } from '../changes/record-change.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { readDecimal } from '../input/read-decimal.ts';
 import {
   type BudgetFields,
   type BudgetPlace,

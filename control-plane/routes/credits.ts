@@ -1,20 +1,20 @@
 import { grantCredits } from '../../domain/credits/move-credits.ts';
 import { shownCredits, shownGrant } from '../../domain/credits/shown-grant.ts';
+import { creditText, creditUnits } from '../../domain/rules/credit-units.ts';
 import type { GrantRow } from '../../domain/store/credit-grants.ts';
 import { Rejected } from '../../schemas/failures.ts';
+import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import {
   type CreditLedgerEntry,
   CUSTOMER_GRANTS_MAX,
   type CustomerCredits,
 } from '../../schemas/resources/credits.ts';
-import { creditText, creditUnits } from '../../domain/rules/credit-units.ts';
-import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
-import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { pageOf } from '../http/page.ts';
-import { readDecimal } from '../input/read-decimal.ts';
 import { recordChange } from '../changes/record-change.ts';
+import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { readDecimal } from '../input/read-decimal.ts';
 import {
   type CreditsRow,
   countOpenGrants,

@@ -1,14 +1,15 @@
 import { notifyChange } from '../../domain/store/notify-change.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Customer, CustomerPatch } from '../../schemas/resources/customers.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { recordChange } from '../changes/record-change.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { readMetadata, shownMetadata } from '../input/read-metadata.ts';
-import { recordChange } from '../changes/record-change.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { readMetadata, shownMetadata } from '../input/read-metadata.ts';
 import {
   type CustomerFields,
   type CustomerRow,
@@ -19,7 +20,6 @@ import {
   updateCustomer,
 } from '../store/customers.ts';
 import { whenTaken } from '../store/unique-violation.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type CustomerOperation = Extract<keyof Handlers, `customers.${string}`>;
 

@@ -1,17 +1,17 @@
-import { Defect } from '../../schemas/failures.ts';
-import { type Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
 import { shownEffectiveValue } from '../../domain/rules/decide-entitlement.ts';
+import { Defect } from '../../schemas/failures.ts';
 import { exactNumber, faultyText, parseExact } from '../../schemas/primitives/exact-json.ts';
+import { type Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
 import type { HoldingReads } from '../entitlements/cache/customer-grants-reads.ts';
-import { type ListedEntitlement, listEntitlements } from '../entitlements/check/list-entitlements.ts';
 import type { RememberedChecks } from '../entitlements/check/cached-checks.ts';
+import type { WarmAnswers } from '../entitlements/check/check-fast-path.ts';
+import { type ListedEntitlement, listEntitlements } from '../entitlements/check/list-entitlements.ts';
 import { checkOf } from '../http/json-schema.ts';
 import { PrintedJson } from '../http/printed-json.ts';
-import { readDecimal } from '../input/read-decimal.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { unknownFields } from '../http/unknown-fields.ts';
+import { readDecimal } from '../input/read-decimal.ts';
 import { customerNotFound } from '../usage/customer-meter.ts';
-import type { WarmAnswers } from '../entitlements/check/check-fast-path.ts';
 
 type EntitlementHandlers = Pick<Handlers, Extract<keyof Handlers, `entitlements.${string}`>>;
 

@@ -1,8 +1,9 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { Feature, FeaturePatch, NewFeature } from '../../schemas/resources/features.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Feature, FeaturePatch, NewFeature } from '../../schemas/resources/features.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
@@ -15,7 +16,6 @@ import {
   updateFeature,
 } from '../store/features.ts';
 import { findMeter } from '../store/meters.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type FeatureOperation = Extract<keyof Handlers, `features.${string}`>;
 

@@ -1,7 +1,7 @@
 import { Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { Funnel } from '../../schemas/resources/funnel.ts';
 import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Funnel } from '../../schemas/resources/funnel.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { countFunnelSessions, type FunnelSessions, insertFunnelEvent } from '../store/funnel-events.ts';
 

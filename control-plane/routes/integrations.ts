@@ -2,9 +2,9 @@ import { seal } from '../../domain/secrets.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { ProcessorAction, ProcessorConnection } from '../../schemas/resources/integrations.ts';
 import { API_BASE } from '../../schemas/route.ts';
-import { webhookSecretContext } from '../processor/webhook-secret.ts';
 import { recordChange } from '../changes/record-change.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { webhookSecretContext } from '../processor/webhook-secret.ts';
 import {
   findConnection,
   lockConnection,

@@ -4,15 +4,15 @@ import { holdSettlement } from '../../domain/store/settlement-lock.ts';
 import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { Meter, MeterPatch, NewMeter } from '../../schemas/resources/meters.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Meter, MeterPatch, NewMeter } from '../../schemas/resources/meters.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { type Change, recordChange } from '../changes/record-change.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { readCreditRates, shownCreditRates } from '../input/read-credit-rates.ts';
-import { type Change, recordChange } from '../changes/record-change.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { readCreditRates, shownCreditRates } from '../input/read-credit-rates.ts';
 import {
   findMeter,
   insertMeter,

@@ -1,14 +1,15 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
+import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import { type NewOverride, OVERRIDES_MAX, type Override } from '../../schemas/resources/overrides.ts';
-import { parseExact } from '../../schemas/primitives/exact-json.ts';
 import { changedFields } from '../changes/changed-fields.ts';
-import { requireMatch } from '../http/etag.ts';
-import { shownOverride } from '../overrides/shown-override.ts';
-import { pageOf } from '../http/page.ts';
-import { readFeatureValue } from '../input/read-entitlement-values.ts';
 import { recordChange } from '../changes/record-change.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
+import { requireMatch } from '../http/etag.ts';
+import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { readFeatureValue } from '../input/read-entitlement-values.ts';
+import { shownOverride } from '../overrides/shown-override.ts';
 import { type CustomerRow, lockCustomer } from '../store/customers.ts';
 import { type FeatureRow, findFeature, shareFeature } from '../store/features.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
@@ -22,7 +23,6 @@ import {
   putOverride,
 } from '../store/overrides.ts';
 import { givenMoment } from '../subscriptions/read-times.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { customerNotFound } from '../usage/customer-meter.ts';
 
 type OverrideOperation = Extract<keyof Handlers, `overrides.${string}`>;

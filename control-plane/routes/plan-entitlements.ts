@@ -3,9 +3,10 @@ import type { PlanEntitlements } from '../../schemas/resources/plans.ts';
 import { recordCatalogueChange } from '../changes/catalogue-change.ts';
 import { knownPlan, nextVersion, planToChange, writePlan } from '../changes/change-plan.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { requireMatch } from '../http/etag.ts';
-import { readEntitlementValues, shownEntitlements } from '../input/read-entitlement-values.ts';
 import type { Handlers } from '../http/request-context.ts';
+import { readEntitlementValues, shownEntitlements } from '../input/read-entitlement-values.ts';
 import type { EntitlementValueRow } from '../store/entitlement-values.ts';
 import {
   deletePlanEntitlements,
@@ -13,7 +14,6 @@ import {
   listPlanEntitlements,
   type PlanVersion,
 } from '../store/plan-entitlements.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type EntitlementOperation = 'plans.retrieveEntitlements' | 'plans.replaceEntitlements';
 

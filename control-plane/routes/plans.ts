@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { planKeys } from '../../domain/rules/plan-key.ts';
+import { nextPlanStatuses, type PlanStatus } from '../../domain/rules/plan-status.ts';
 import { Defect } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewPlan, Plan } from '../../schemas/resources/plans.ts';
-import { planKeys } from '../../domain/rules/plan-key.ts';
-import { nextPlanStatuses, type PlanStatus } from '../../domain/rules/plan-status.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import {
   knownPlan,
@@ -13,11 +13,11 @@ import {
   shownPlan,
   writePlan,
 } from '../changes/change-plan.ts';
-import { requireMatch } from '../http/etag.ts';
 import { illegalTransition } from '../changes/illegal-transition.ts';
+import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { isOtherPrices, mapPrices } from '../processor/map-prices.ts';
 import { copyPlanEntitlements } from '../store/plan-entitlements.ts';
 import { insertPlan, listPlans, type PlanRow } from '../store/plans.ts';
 import { planEntitlementHandlers } from './plan-entitlements.ts';

@@ -1,10 +1,10 @@
 import { Rejected } from '../../schemas/failures.ts';
-import type { ProcessorEvent } from '../../schemas/resources/integrations.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { ProcessorEvent } from '../../schemas/resources/integrations.ts';
 import { pageOf } from '../http/page.ts';
+import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { readingOf } from '../processor/kept-event.ts';
 import { matchSubscription } from '../processor/match-subscription.ts';
-import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   findProcessorEvent,
   listProcessorEvents,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Mode } from '../../schemas/primitives/environment.ts';
 import { Rejected } from '../../schemas/failures.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
+import type { Handlers } from '../http/request-context.ts';
 import type { ProcessorMetrics } from '../metrics.ts';
 import { readSubscriptionEvent } from '../processor/subscription-event.ts';
 import { takeEvent } from '../processor/take-event.ts';
 import { isSignedBy } from '../processor/verify-signature.ts';
 import { readWebhookSecret } from '../processor/webhook-secret.ts';
-import type { Handlers } from '../http/request-context.ts';
 
 export function createProcessorWebhookHandlers({
   sealingKey,

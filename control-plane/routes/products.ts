@@ -1,7 +1,7 @@
 import { Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import type { Product } from '../../schemas/resources/products.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Product } from '../../schemas/resources/products.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { OperatorAccess, OperatorCaller } from '../../infra/platform/operator-access.ts';
-import { shareOutcome } from '../../infra/shared-outcome.ts';
+import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import type { PublicOperationId } from '../../schemas/routes.ts';

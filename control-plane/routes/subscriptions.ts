@@ -1,10 +1,10 @@
-import { Defect, Rejected } from '../../schemas/failures.ts';
 import { termPeriodAt } from '../../domain/rules/subscription-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
+import { Defect, Rejected } from '../../schemas/failures.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { linkSubscription } from '../processor/link-subscription.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
+import { linkSubscription } from '../processor/link-subscription.ts';
 import { deleteSubscriptionAddon, putSubscriptionAddon } from '../store/subscription-addons.ts';
 import {
   findSubscription,

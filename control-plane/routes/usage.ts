@@ -1,9 +1,9 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { readRatedMeters } from '../../domain/store/meter-rates.ts';
-import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { creditCost, type RateVersion } from '../../domain/rules/credit-cost.ts';
+import { readRatedMeters } from '../../domain/store/meter-rates.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type ExactNumber, exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampMs, timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { listMeters, type MeterRow } from '../store/meters.ts';
@@ -11,11 +11,11 @@ import { type BreakdownAnswer, type BreakdownGroup, readBreakdown } from '../sto
 import { type CounterQuestion, readCounter, readCounters } from '../store/read-counter.ts';
 import { readUsageEvents } from '../store/read-usage-events.ts';
 import { readConsistently } from '../usage/consistency.ts';
+import { findCustomer, findMeteredPair, findPair, type Pair, readMetering } from '../usage/customer-meter.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
 import type { Metering } from '../usage/metering.ts';
-import { findCustomer, findMeteredPair, findPair, type Pair, readMetering } from '../usage/customer-meter.ts';
 import { beginReadTime, type ReadTime } from '../usage/read-time.ts';
 import { breakdownSpan, openSpan } from '../usage/window.ts';
 

@@ -1,15 +1,15 @@
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import {
   REPLAYED_MAX,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '../../schemas/resources/webhook-deliveries.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
-import { timestampText } from '../../schemas/primitives/timestamp.ts';
-import { pageOf } from '../http/page.ts';
 import { recordChange } from '../changes/record-change.ts';
+import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   findDelivery,
@@ -24,8 +24,8 @@ import {
 } from '../store/webhook-deliveries.ts';
 import { findEndpoint, type WebhookEndpointRow } from '../store/webhook-endpoints.ts';
 import { insertTestEvent } from '../store/webhook-events.ts';
-import { testEvent } from '../webhooks/test-event.ts';
 import { openSpan } from '../usage/window.ts';
+import { testEvent } from '../webhooks/test-event.ts';
 import { endpointNotFound, lockedEndpoint } from './webhooks.ts';
 
 type DeliveryOperation =

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type PrivateTargets, targetsOf } from '../../infra/platform/private-targets.ts';
 import { type SecretOwner, sealWebhookSecret } from '../../domain/webhook-secrets.ts';
+import { type PrivateTargets, targetsOf } from '../../infra/platform/private-targets.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
-import { newId } from '../../schemas/primitives/ids.ts';
-import { ENDPOINTS_MAX, type EventEnvelope, type WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { parseExact } from '../../schemas/primitives/exact-json.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import { ENDPOINTS_MAX, type EventEnvelope, type WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { changedFields } from '../changes/changed-fields.ts';
+import { recordChange } from '../changes/record-change.ts';
 import { requireMatch } from '../http/etag.ts';
 import { pageOf } from '../http/page.ts';
-import { recordChange } from '../changes/record-change.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import {
   countEndpointsLocked,

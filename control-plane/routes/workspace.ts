@@ -1,15 +1,15 @@
 import { notifyChange } from '../../domain/store/notify-change.ts';
-import { environmentOf, splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { Defect } from '../../schemas/failures.ts';
-import type { Workspace } from '../../schemas/resources/workspace.ts';
+import { environmentOf, splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Workspace } from '../../schemas/resources/workspace.ts';
 import { changedFields } from '../changes/changed-fields.ts';
-import { requireMatch } from '../http/etag.ts';
 import { recordChange } from '../changes/record-change.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
+import { requireMatch } from '../http/etag.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { raiseCatalogueVersion } from '../store/entitlement-versions.ts';
 import { findWorkspace, lockWorkspace, updateWorkspace, type WorkspaceRow } from '../store/workspace.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 
 type WorkspaceOperation = Extract<keyof Handlers, `workspace.${string}`>;
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
-import { lockTold } from './notified-entitlements.ts';
 import { readMarks, readSizedMark } from './grant-versions.ts';
+import { lockTold } from './notified-entitlements.ts';
 
 /*
  * The mark is the net under lost notes: every kind of change has to show in it. Breaks that turn it red: any

@@ -1,5 +1,5 @@
-import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
+import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** What one customer has at its moment, as it is told. */

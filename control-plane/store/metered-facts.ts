@@ -1,6 +1,6 @@
+import type { MeteredFacts, MeteredSource } from '../../domain/rules/metered-terms.ts';
 import { type SourceRow, sourceOf } from '../../domain/store/metered-terms.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
-import type { MeteredFacts, MeteredSource } from '../../domain/rules/metered-terms.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** What a customer's subscriptions and overrides say of its meters from a moment on. */

@@ -1,7 +1,7 @@
+import type { HeldOverride } from '../../domain/rules/resolve-entitlements.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
-import type { HeldOverride } from '../../domain/rules/resolve-entitlements.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 

@@ -1,7 +1,7 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggregate-sql.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
 import { labelOfValue, type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
+import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggregate-sql.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Pair } from '../usage/customer-meter.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { eventLine } from '../../tests/support/event-line.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
+import { eventLine } from '../../tests/support/event-line.ts';
 import { readCounter } from './read-counter.ts';
 import { readManyCounters } from './read-many-counters.ts';
 

@@ -1,5 +1,5 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';

@@ -1,5 +1,5 @@
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { occurredWithin } from '../../domain/store/aggregate-sql.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { Pair } from '../usage/customer-meter.ts';
 import { OF_PAIR, pairParams } from './usage-sql.ts';

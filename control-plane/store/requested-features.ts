@@ -1,5 +1,5 @@
-import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { MeterRates } from '../../domain/rules/credit-cover.ts';
+import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../http/request-context.ts';
 

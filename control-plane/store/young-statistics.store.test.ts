@@ -1,13 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { inTransaction } from '../../infra/postgres/pool.ts';
 import { readHoldings } from '../../domain/store/customer-grants.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
 import { countFunnelSessions } from './funnel-events.ts';
+import { readMarks } from './grant-versions.ts';
 import { readHeldFeatures } from './granted-features.ts';
 import { readHeldValues } from './granted-values.ts';
-import { readMarks } from './grant-versions.ts';
 import { findExpired } from './overrides.ts';
 
 /*

@@ -1,13 +1,13 @@
+import { isSameCourse } from '../../domain/rules/subscription-period.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
-import { isSameCourse } from '../../domain/rules/subscription-period.ts';
-import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import { type ChangeContext, recordChange } from '../changes/record-change.ts';
+import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { type SubscriptionFields, type SubscriptionRow, updateSubscription } from '../store/subscriptions.ts';
 import { whenTaken } from '../store/unique-violation.ts';
-import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';
 

@@ -1,8 +1,8 @@
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
-import { readMetadata } from '../input/read-metadata.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { readMetadata } from '../input/read-metadata.ts';
 import { putSubscriptionAddon } from '../store/subscription-addons.ts';
 import {
   findSubscription,

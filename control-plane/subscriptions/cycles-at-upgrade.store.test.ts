@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { addMonths, periodAt, termPeriodAt } from '../../domain/rules/subscription-period.ts';
+import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { migratePostgres, readMigrations } from '../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
-import { addMonths, periodAt, termPeriodAt } from '../../domain/rules/subscription-period.ts';
 import { findSubscription, type SubscriptionRow } from '../store/subscriptions.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';

@@ -1,5 +1,3 @@
-import { Rejected } from '../../schemas/failures.ts';
-import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
 import {
   type BillingCycle,
   cycleOf,
@@ -8,8 +6,10 @@ import {
   periodAt,
   type SubscriptionTerm,
 } from '../../domain/rules/subscription-period.ts';
-import { givenMoment, requirePeriod } from './read-times.ts';
+import { Rejected } from '../../schemas/failures.ts';
+import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
 import { firstLength } from './period-length.ts';
+import { givenMoment, requirePeriod } from './read-times.ts';
 
 /** What decides on the first period beside the body. */
 interface Beginning {

@@ -1,15 +1,15 @@
+import { hasEnded, nextStatuses, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
-import { hasEnded, nextStatuses, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import { illegalTransition } from '../changes/illegal-transition.ts';
-import { readMetadata } from '../input/read-metadata.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { readMetadata } from '../input/read-metadata.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { changeLocally } from './change-locally.ts';
-import { givenMoment, requireTrialAhead } from './read-times.ts';
 import { patchedPlan } from './patched-plan.ts';
 import { patchedTerm } from './patched-term.ts';
+import { givenMoment, requireTrialAhead } from './read-times.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { movedTo, rolledTo } from './subscription-fields.ts';
 

@@ -1,5 +1,3 @@
-import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
-import type { Span } from '../../schemas/primitives/calendar.ts';
 import {
   type BillingCycle,
   cycleAfter,
@@ -10,10 +8,12 @@ import {
   type SubscriptionTerm,
 } from '../../domain/rules/subscription-period.ts';
 import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
+import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { endOfTerm } from './end-of-term.ts';
-import { givenMoment, requirePeriod } from './read-times.ts';
 import { otherLength } from './period-length.ts';
+import { givenMoment, requirePeriod } from './read-times.ts';
 import { fieldsOfTerm, startMoved, type TermFields, termOfRow } from './subscription-fields.ts';
 
 /** Where a change leads beside its period. */

@@ -1,5 +1,5 @@
-import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { shownMetadata } from '../input/read-metadata.ts';
 import type { SubscriptionRow } from '../store/subscriptions.ts';
 

@@ -1,5 +1,5 @@
 /** Fields of a subscription that change together. */
-import type { Span } from '../../schemas/primitives/calendar.ts';
+
 import {
   type BillingCycle,
   cycleThrough,
@@ -7,6 +7,7 @@ import {
   termPeriodAt,
 } from '../../domain/rules/subscription-period.ts';
 import { hasEnded, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { SubscriptionFields } from '../store/subscriptions.ts';
 
 type CycleFields = Pick<SubscriptionFields, 'anchor' | 'interval' | 'intervalCount' | 'legacyIntervalMs'>;

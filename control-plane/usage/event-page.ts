@@ -1,9 +1,9 @@
-import { BOOLEAN_TAG, propertyJson } from '../../schemas/stored/event-row.ts';
 import { Rejected } from '../../schemas/failures.ts';
-import type { UsageEventList } from '../../schemas/resources/usage.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { UsageEventList } from '../../schemas/resources/usage.ts';
+import { BOOLEAN_TAG, propertyJson } from '../../schemas/stored/event-row.ts';
 import type { EventPlace, StoredEvent } from '../store/read-usage-events.ts';
 import type { Pair } from './customer-meter.ts';
 

@@ -1,5 +1,5 @@
-import type { Span } from '../../schemas/primitives/calendar.ts';
 import { allowanceOf, type MeteredTerm, meteredPeriod, termAt } from '../../domain/rules/metered-terms.ts';
+import type { Span } from '../../schemas/primitives/calendar.ts';
 
 /** How a customer's meters are to be read at a moment: by meter key. */
 export interface Metering {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRefusal, startApi } from '../api-under-test.ts';
 
 /*

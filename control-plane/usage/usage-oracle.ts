@@ -3,8 +3,8 @@
  * arithmetic with the product: a fault there cannot hide here.
  */
 import { createHash } from 'node:crypto';
-import { base32 } from '../../schemas/primitives/ids.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
+import { base32 } from '../../schemas/primitives/ids.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
 export interface Happening {

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
+import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
 import { type ApiAnswer, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
 import { type Happening, makeHappenings, storedId, unitsAsText } from './usage-oracle.ts';
 

@@ -1,7 +1,7 @@
 import { Rejected } from '../../schemas/failures.ts';
-import type { BreakdownWindow } from '../../schemas/resources/usage.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
+import type { BreakdownWindow } from '../../schemas/resources/usage.ts';
 
 export interface WindowQuery {
   window?: BreakdownWindow;

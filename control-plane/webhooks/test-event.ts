@@ -1,7 +1,7 @@
-import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import type { EventType } from '../../schemas/event-types.ts';
-import { newId } from '../../schemas/primitives/ids.ts';
+import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 
 /** Five bits each: no event that happened has such an id by chance. */

@@ -1,8 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Logger } from 'pino';
 import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
-import { afterAttempt, isGivenUp } from './circuit.ts';
-import type { Verdict } from './delivery-verdict.ts';
 import {
   type CircuitRow,
   type DisabledReason,
@@ -11,6 +9,8 @@ import {
   writeCircuit,
 } from '../store/endpoints.ts';
 import { findRecorded } from '../store/record-attempts.ts';
+import { afterAttempt, isGivenUp } from './circuit.ts';
+import type { Verdict } from './delivery-verdict.ts';
 
 export interface AfterVerdicts {
   random: () => number;

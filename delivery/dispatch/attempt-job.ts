@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../infra/ports/clock.ts';
 import { type PrivateTargets, targetsOf } from '../../infra/platform/private-targets.ts';
-import { type Verdict, verdictOf } from './delivery-verdict.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import { ATTEMPT_TIMEOUT_MS, type Attempt, type Send } from '../send/send.ts';
-import type { DueDelivery } from '../store/take-due.ts';
 import type { Target } from '../send/target.ts';
+import type { DueDelivery } from '../store/take-due.ts';
+import { type Verdict, verdictOf } from './delivery-verdict.ts';
 
 /** A delivery that was taken, and where it goes. */
 export interface Job {

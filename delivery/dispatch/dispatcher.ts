@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { poll } from '../../infra/platform/poll.ts';
-import type { Clock } from '../../infra/ports/clock.ts';
 import { createWakeup, type Wakeup } from '../../infra/platform/wakeup.ts';
+import type { Clock } from '../../infra/ports/clock.ts';
+import { giveBackAll } from '../store/take-due.ts';
 import { type AttemptDeps, attemptJob, type Job } from './attempt-job.ts';
 import { FAILURES_TO_OPEN } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';
@@ -11,7 +12,6 @@ import { type JobOutcome, Lanes } from './endpoint-queues.ts';
 import { recallJobs } from './recall-jobs.ts';
 import { createRecorder } from './recorder.ts';
 import { repeat } from './repeat.ts';
-import { giveBackAll } from '../store/take-due.ts';
 import { release, type Taking, takeJobs } from './take-jobs.ts';
 
 /** Sends what is due, until it is closed. */

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Logger } from 'pino';
-import { inTransaction } from '../../infra/postgres/pool.ts';
 import { createWakeup } from '../../infra/platform/wakeup.ts';
-import { afterVerdicts } from './after-verdicts.ts';
-import type { Verdict } from './delivery-verdict.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import { recordAttempts } from '../store/record-attempts.ts';
+import { afterVerdicts } from './after-verdicts.ts';
+import type { Verdict } from './delivery-verdict.ts';
 
 /** Writes down what came of attempts, many at a time. */
 export interface Recorder {

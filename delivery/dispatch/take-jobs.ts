@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import type { Job } from './attempt-job.ts';
-import type { Lanes } from './endpoint-queues.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../send/send.ts';
+import { type Target, targetOf } from '../send/target.ts';
 import { readEndpoints } from '../store/endpoints.ts';
 import { type DueDelivery, giveBack, takeDue } from '../store/take-due.ts';
-import { type Target, targetOf } from '../send/target.ts';
+import type { Job } from './attempt-job.ts';
+import type { Lanes } from './endpoint-queues.ts';
 
 export interface Taking {
   pool: Pool;

@@ -6,8 +6,8 @@ import { buildConnector } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
-import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
 import { listen, type Receiver, startRawReceiver } from '../receiver-under-test.ts';
+import { INTERNAL_ADDRESSES, INTERNAL_HOSTS } from './internal-hosts-under-test.ts';
 import { type Attempt, createSend, type Send } from './send.ts';
 
 /*

@@ -1,12 +1,12 @@
 import pRetry from 'p-retry';
 import type { Logger } from 'pino';
 import { buildConnector } from 'undici';
-import { type Clock, systemClock } from '../../infra/ports/clock.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
+import { type Clock, systemClock } from '../../infra/ports/clock.ts';
 import type { AttemptError } from '../../schemas/stored/webhook-attempt.ts';
 import { AttemptFailed } from './attempt-failed.ts';
-import { checkedAddresses, type ResolveName } from './endpoint-guard.ts';
 import { type Exchange, exchange, type Post } from './delivery-attempt.ts';
+import { checkedAddresses, type ResolveName } from './endpoint-guard.ts';
 import { createPinnedPools, type PinnedPools } from './pinned-pools.ts';
 import { createResolveName } from './resolve-name.ts';
 import { retryAfterMsOf } from './retry-after.ts';

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { creditUnits } from '../rules/credit-units.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
+import { creditUnits } from '../rules/credit-units.ts';
 import { burnCredits } from './move-credits.ts';
 import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-test.ts';
 

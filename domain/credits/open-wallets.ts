@@ -1,13 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
 import { Defect } from '../../schemas/failures.ts';
-import { creditText, creditUnits } from '../rules/credit-units.ts';
 import { exactJson, exactNumber } from '../../schemas/primitives/exact-json.ts';
+import { tellEverywhere } from '../emit-events.ts';
+import { creditText, creditUnits } from '../rules/credit-units.ts';
 import { emptyExpired, type GrantRow } from '../store/credit-grants.ts';
 import { insertEntries, type LedgerEntry, type LedgerReference } from '../store/credit-ledger.ts';
 import { insertWallets, lockWallets, updateWallets, type WalletPlace } from '../store/credit-wallets.ts';
 import { insertAuditEntries } from '../store/insert-audit-entry.ts';
 import { notifyCredits } from '../store/notify-credits.ts';
-import { tellEverywhere } from '../emit-events.ts';
 import { shownGrant } from './shown-grant.ts';
 
 /** A locked wallet, and what has happened to it since. Amounts in units of 10^-24. */

@@ -1,7 +1,7 @@
-import type { CreditGrant } from '../../schemas/resources/credits.ts';
-import { creditText, creditUnits } from '../rules/credit-units.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { CreditGrant } from '../../schemas/resources/credits.ts';
+import { creditText, creditUnits } from '../rules/credit-units.ts';
 import type { GrantRow } from '../store/credit-grants.ts';
 
 /** As answers and the audit log show it. */

@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { newId } from '../../schemas/primitives/ids.ts';
-import { creditUnits } from '../rules/credit-units.ts';
 import { createPool, inTransaction } from '../../infra/postgres/pool.ts';
+import { newId } from '../../schemas/primitives/ids.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { creditUnits } from '../rules/credit-units.ts';
 import type { WalletPlace } from '../store/credit-wallets.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../workspace.ts';
 import { burnCredits, expireCredits, grantCredits } from './move-credits.ts';

@@ -1,6 +1,6 @@
-import type { Contribution } from '../../schemas/resources/entitlements.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import type { Contribution } from '../../schemas/resources/entitlements.ts';
 
 /** What one source gives of a feature. */
 export interface SourceGrant {

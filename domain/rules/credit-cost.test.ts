@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CreditRates, creditCost, labelOfValue, type RateVersion, UNRATED } from './credit-cost.ts';
 import { unitsText } from '../../schemas/primitives/decimal.ts';
+import { type CreditRates, creditCost, labelOfValue, type RateVersion, UNRATED } from './credit-cost.ts';
 
 function versions(...rates: Array<CreditRates | undefined>): RateVersion[] {
   return rates.map((one, at) => ({ version: at + 1, startMs: at, burnsFromMs: at, rates: one }));

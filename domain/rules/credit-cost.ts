@@ -1,5 +1,5 @@
-import { creditText } from './credit-units.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { creditText } from './credit-units.ts';
 
 /**
  * What a meter's usage costs in credits: a rate for all of it, or by the values of one property. Decimal

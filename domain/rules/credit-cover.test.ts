@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { coverOf, rateOfOneMore } from './credit-cover.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { coverOf, rateOfOneMore } from './credit-cover.ts';
 
 /*
  * Whether credits reach. Breaks that turn it red: the cheapest rate in place of the dearest; rates compared

@@ -1,5 +1,5 @@
-import { creditText, creditUnits } from './credit-units.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { creditText, creditUnits } from './credit-units.ts';
 
 /** A meter's credit rates, as it has them. Decimal texts. */
 export interface MeterRates {

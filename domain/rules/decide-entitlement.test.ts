@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { numberText } from '../../schemas/primitives/exact-json.ts';
 import type { CreditReading } from './credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from './decide-entitlement.ts';
-import { numberText } from '../../schemas/primitives/exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView } from './resolve-entitlements.ts';
 
 /*

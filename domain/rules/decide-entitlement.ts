@@ -1,11 +1,11 @@
+import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
+import { exactNumber } from '../../schemas/primitives/exact-json.ts';
+import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { DeniedCode, GrantedCode } from '../../schemas/reason-codes.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { EntitlementDecision } from '../../schemas/resources/entitlements.ts';
 import { type CreditReading, coverOf } from './credit-cover.ts';
-import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
-import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import type { EffectiveEntitlement, EntitlementView, Suspension } from './resolve-entitlements.ts';
-import { timestampText } from '../../schemas/primitives/timestamp.ts';
 
 export interface EntitlementQuestion {
   /** As the answer names them: by id and key where they exist. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactNumber, numberText } from '../../schemas/primitives/exact-json.ts';
-import type { EffectiveEntitlement } from './resolve-entitlements.ts';
 import { type ToldChange, type ToldValue, toldChanges, toldValues } from './entitlement-changes.ts';
+import type { EffectiveEntitlement } from './resolve-entitlements.ts';
 
 /*
  * What is told of a customer's entitlements. Breaks that turn it red: null told of a limit that is gone, a

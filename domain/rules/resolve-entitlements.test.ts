@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { numberText } from '../../schemas/primitives/exact-json.ts';
 import { REASON_CODES } from '../../schemas/reason-codes.ts';
 import type { Contribution } from '../../schemas/resources/entitlements.ts';
 import { decideEntitlement } from './decide-entitlement.ts';
@@ -18,7 +19,6 @@ import {
   obstaclesOf,
   TYPES,
 } from './entitlement-oracle.ts';
-import { numberText } from '../../schemas/primitives/exact-json.ts';
 import {
   type EntitlementView,
   type Grant,

@@ -1,7 +1,7 @@
+import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Contribution } from '../../schemas/resources/entitlements.ts';
 import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
-import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { BillingCycle, SubscriptionTerm } from './subscription-period.ts';
 import type { SubscriptionStatus } from './subscription-status.ts';
 

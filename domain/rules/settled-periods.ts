@@ -1,5 +1,5 @@
-import { type BilledPeriod, type BilledQuestion, billedPeriods } from './billed-periods.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
+import { type BilledPeriod, type BilledQuestion, billedPeriods } from './billed-periods.ts';
 import type { MeteredTerm } from './metered-terms.ts';
 import { meet, type SettledUsage } from './usage-cells.ts';
 

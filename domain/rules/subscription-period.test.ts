@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { billingPeriod } from './billing-period.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
+import { billingPeriod } from './billing-period.ts';
 import {
   addMonths,
   type BillingCycle,

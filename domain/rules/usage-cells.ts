@@ -1,5 +1,5 @@
-import { type BilledPeriod, cut } from './billed-periods.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
+import { type BilledPeriod, cut } from './billed-periods.ts';
 import type { RateVersion } from './credit-cost.ts';
 import type { Allowance } from './metered-terms.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { billedPeriods } from './billed-periods.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
-import { labelOfValue, type RateVersion, UNRATED } from './credit-cost.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
+import { billedPeriods } from './billed-periods.ts';
+import { labelOfValue, type RateVersion, UNRATED } from './credit-cost.ts';
 import { type MeteredFacts, type MeteredTerm, meteredPeriod, termAfter } from './metered-terms.ts';
 import { settledPeriods } from './settled-periods.ts';
 import { addMonths } from './subscription-period.ts';

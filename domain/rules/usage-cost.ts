@@ -1,6 +1,6 @@
+import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { type CreditRates, rateOfLabel } from './credit-cost.ts';
 import { smaller } from './credit-units.ts';
-import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { SettledUsage, UsageCell } from './usage-cells.ts';
 
 /** Usage under one value of the rates' property, in units of 10^-12. Negative where it was corrected. */

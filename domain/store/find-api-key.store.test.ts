@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Transient } from '../../schemas/failures.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
+import { Transient } from '../../schemas/failures.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { findApiKey } from './find-api-key.ts';
 

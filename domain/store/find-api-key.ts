@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { StoredKey } from '../api-key-cache.ts';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
+import type { StoredKey } from '../api-key-cache.ts';
 
 /** The key with this hash, in whatever state. Throws Transient. */
 export async function findApiKey(pool: pg.Pool, hash: Buffer): Promise<StoredKey | undefined> {

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { creditRatesOf, type RateVersion } from '../rules/credit-cost.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
+import { creditRatesOf, type RateVersion } from '../rules/credit-cost.ts';
 
 /** Meters by environment and key. */
 export interface MeterPlaces {

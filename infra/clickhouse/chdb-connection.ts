@@ -1,8 +1,8 @@
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
 import type { Logger } from 'pino';
-import { unavailable } from './driver-errors.ts';
 import type { Settings } from './connection-settings.ts';
+import { unavailable } from './driver-errors.ts';
 
 export interface ChdbLane {
   /**

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { warehouseConformance } from '../ports/conformance/warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { warehouseConformance } from '../ports/conformance/warehouse.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 
 async function createHarness() {

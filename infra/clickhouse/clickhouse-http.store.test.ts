@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { warehouseConformance } from '../ports/conformance/warehouse.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
+import { warehouseConformance } from '../ports/conformance/warehouse.ts';
 import { createClickHouseWarehouse } from './clickhouse-warehouse.ts';
 
 warehouseConformance('a ClickHouse server', async () => {

@@ -3,8 +3,8 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { Logger } from 'pino';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { unavailable } from './driver-errors.ts';
 import { CLUSTER_SETTINGS, LANE_SETTINGS, type Lane, type Settings } from './connection-settings.ts';
+import { unavailable } from './driver-errors.ts';
 import type { Transport } from './transport.ts';
 import { createWarehouseOver } from './warehouse-over.ts';
 

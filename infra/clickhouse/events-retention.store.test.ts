@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { EVENTS_RETENTION_DAYS_MAX, keptMonthsFromMs } from '../../domain/rules/events-retention.ts';
 import { eventLines } from '../../tests/support/event-line.ts';
-import type { Warehouse } from '../ports/warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
 import { createChdbWarehouse } from './chdb-warehouse.ts';
 import { setEventsRetention } from './events-retention.ts';
 

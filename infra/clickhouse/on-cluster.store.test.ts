@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createChdbConnection } from 'chdb/connection';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Warehouse } from '../ports/warehouse.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
 import { setEventsRetention } from './events-retention.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import { onCluster } from './on-cluster.ts';

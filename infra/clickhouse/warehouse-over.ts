@@ -1,7 +1,7 @@
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
-import { makeWhole, partsAreAside } from './repair-block.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
+import { makeWhole, partsAreAside } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;

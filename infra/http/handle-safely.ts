@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Exchange, RequestHandler } from '../ports/http-front.ts';
 import type { RefusalLog } from '../platform/rejection-log.ts';
+import type { Exchange, RequestHandler } from '../ports/http-front.ts';
 import { JSON_TYPE } from './answer-head.ts';
 import { headersTooLarge, internalError } from './request-head.ts';
 

@@ -1,5 +1,5 @@
-import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
 import { errorBody } from '../../schemas/error-codes.ts';
+import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
 import { API_VERSION, statusLine } from './answer-head.ts';
 import { headersTooLarge } from './request-head.ts';
 

@@ -2,9 +2,9 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import { createRefusalLog } from '../platform/rejection-log.ts';
 import { createRequestIds, type RequestIds } from '../platform/request-ids.ts';
+import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { FrontLimits } from './front-limits.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
-import { testPool } from '../../tests/support/test-pool.ts';
 import { type FaultyWay, startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { startKafka } from '../../tests/servers/start-kafka.ts';
 import type { TestingServer } from '../../tests/servers/testing-server.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
 let way: FaultyWay;

@@ -1,5 +1,5 @@
-import { eventLogConformance } from '../ports/conformance/event-log.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
+import { eventLogConformance } from '../ports/conformance/event-log.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
 eventLogConformance('Kafka', async () => {

@@ -8,10 +8,10 @@ import { startFailure, unavailable } from './kafka-errors.ts';
 import { createKafkaReader } from './kafka-reader.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
 import { createKafkaWriter } from './kafka-writer.ts';
-import { findOrMakeLog, LOG_HEADER } from './topic-identity.ts';
 import { createProduce } from './produce.ts';
 import { PRODUCE } from './produce-request.ts';
 import { deadLetterTopic, ensureTopics, retentionOf } from './topic.ts';
+import { findOrMakeLog, LOG_HEADER } from './topic-identity.ts';
 
 export interface KafkaLog {
   readonly logId: Uint8Array;

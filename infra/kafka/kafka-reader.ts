@@ -1,11 +1,11 @@
 import { Fatal } from '../../schemas/failures.ts';
 import type { EventLogReader, LogFrame } from '../ports/event-log.ts';
-import { createBirthCheck } from './topic-identity-check.ts';
 import { createEndsQuestion } from './ends-question.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { typeOf, unavailable } from './kafka-errors.ts';
-import type { LogBirth } from './topic-identity.ts';
 import { createRecordFetch } from './record-fetch.ts';
+import type { LogBirth } from './topic-identity.ts';
+import { createBirthCheck } from './topic-identity-check.ts';
 
 export interface ReaderDeps {
   client: KafkaClient;

@@ -1,6 +1,6 @@
 import { Fatal } from '../../schemas/failures.ts';
-import { BIRTH_HEADER, type LogBirth } from './topic-identity.ts';
 import type { RecordFetch } from './record-fetch.ts';
+import { BIRTH_HEADER, type LogBirth } from './topic-identity.ts';
 
 export interface BirthCheckDeps {
   topic: string;

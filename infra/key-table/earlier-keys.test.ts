@@ -3,8 +3,8 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
-import { RECORD_WORDS } from './recent-records.ts';
 import { type TestKeys, testKeys } from './keys-under-test.ts';
+import { RECORD_WORDS } from './recent-records.ts';
 
 const KEYS = 3_000;
 const BATCH = 100;

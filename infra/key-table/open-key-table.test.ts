@@ -5,10 +5,10 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { type Claim, OUTCOME } from '../ports/idempotency-store.ts';
+import { type TestKeys, testKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
 import { RECORD_WORDS } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
-import { type TestKeys, testKeys } from './keys-under-test.ts';
 
 const BATCH = 20_000;
 

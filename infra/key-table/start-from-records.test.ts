@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OUTCOME } from '../ports/idempotency-store.ts';
+import { testKeys } from './keys-under-test.ts';
 import { openKeyTable } from './open-key-table.ts';
 import { RECORD_WORDS } from './recent-records.ts';
-import { testKeys } from './keys-under-test.ts';
 
 const FRAMES = 5;
 

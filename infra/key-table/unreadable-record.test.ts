@@ -2,9 +2,9 @@ import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ClaimBatch, OUTCOME } from '../ports/idempotency-store.ts';
+import { testKeys } from './keys-under-test.ts';
 import { RECORD_WORDS } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
-import { testKeys } from './keys-under-test.ts';
 
 // Red when what was claimed before the failure stays claimed: a retry of it is told duplicate, and is lost.
 it('keys claimed beside one that cannot be read are free, and what follows is in order', async () => {

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { dataDirAt, prepareDataDir } from './data-dir.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 
 /*
  * Seen red with each code left to Node: EEXIST, ENAMETOOLONG, ELOOP and ENOENT as they come, exit 1; and with

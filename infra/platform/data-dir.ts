@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fatal } from '../../schemas/failures.ts';
+import { listSegments, segmentName } from '../segment-log/segment-file.ts';
 import { isDiskFull } from './disk-guard.ts';
 import { syncDirectory } from './durable-file.ts';
-import { listSegments, segmentName } from '../segment-log/segment-file.ts';
 
 /** Where everything stands that is kept. The layout is fixed: a newer release finds it as it was left. */
 export interface DataDir {

@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readEndpoints, writeEndpoints } from './endpoints-file.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { readEndpoints, writeEndpoints } from './endpoints-file.ts';
 
 const endpoints = { postgresUrl: 'postgres://one', controlUrl: 'http://one' };
 

@@ -1,8 +1,8 @@
 import fs, { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createLogger } from './logger.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { createLogger } from './logger.ts';
 
 function openLog(path: string) {
   const dest = openSync(path, 'a');

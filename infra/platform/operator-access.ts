@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Refusal } from '../../schemas/error-codes.ts';
 import type { OperatorPages } from '../../app/config/operator-config.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
 
 /** Who asks for `/metrics` or `/readyz`. */
 export interface OperatorCaller {

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { identityOf, isLiving } from './process-identity.ts';
 import { acquireLock } from './process-lock.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 
 const IN_USE = { name: 'Fatal', code: 'data_dir_in_use' };
 

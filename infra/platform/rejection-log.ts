@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { withoutSecrets } from '../secret-shapes.ts';
+import { withoutSecrets } from './secret-shapes.ts';
 
 /** Tells the log of requests that were refused, so that a caller's `requestId` is found there. */
 export interface RefusalLog {

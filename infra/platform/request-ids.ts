@@ -1,5 +1,5 @@
 import { newId } from '../../schemas/primitives/ids.ts';
-import { holdsSecret } from '../secret-shapes.ts';
+import { holdsSecret } from './secret-shapes.ts';
 
 /**
  * The caller's id where it is at most 128 visible ASCII characters and has no form of a key or secret, else

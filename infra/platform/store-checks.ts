@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { Check } from './health-checks.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
+import type { Check } from './health-checks.ts';
 
 const QUESTION_TIMEOUT_MS = 2_000;
 

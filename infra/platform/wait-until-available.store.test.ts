@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { Fatal, Transient } from '../../schemas/failures.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../app/roles/certificate-under-test.ts';
+import { Fatal, Transient } from '../../schemas/failures.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
 import { addressOf, reachStore } from './wait-until-available.ts';
 

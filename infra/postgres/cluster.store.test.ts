@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { exitCodeOf } from '../platform/exit-code.ts';
 import { parentOf, programOf, signal } from '../platform/process-identity.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { prepareCluster } from './cluster.ts';
 import { chooseServerAccount } from './server-account.ts';

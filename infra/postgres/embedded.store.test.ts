@@ -16,8 +16,8 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { isAlive, parentOf, signal, workingDirectoryOf } from '../platform/process-identity.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { isAlive, parentOf, signal, workingDirectoryOf } from '../platform/process-identity.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 
 const log = pino({ level: 'silent' });

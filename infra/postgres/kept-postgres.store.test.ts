@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { isAlive, signal } from '../platform/process-identity.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { isAlive, signal } from '../platform/process-identity.ts';
 import { keepPostgres } from './kept-postgres.ts';
 import { createPool } from './pool.ts';
 import { findPostmaster } from './postmaster.ts';

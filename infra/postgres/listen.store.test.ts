@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signal } from '../platform/process-identity.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { signal } from '../platform/process-identity.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { createListener, type Listener } from './listen.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
 
 const log = pino({ level: 'silent' });
 

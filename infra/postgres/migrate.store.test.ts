@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Migration, migratePostgres, readMigrations } from './migrate.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { type Migration, migratePostgres, readMigrations } from './migrate.ts';
 
 async function emptyDatabase(): Promise<string> {
   const database = await createTestDatabase({ migrated: false });

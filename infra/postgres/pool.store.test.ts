@@ -4,8 +4,8 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createPool, inTransaction, type PoolOptions } from './pool.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { createPool, inTransaction, type PoolOptions } from './pool.ts';
 import { asTransient, isUnavailable } from './unavailable.ts';
 
 async function openPool(options: Partial<PoolOptions> = {}): Promise<Pool> {

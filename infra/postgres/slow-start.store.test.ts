@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createCloser } from '../platform/closer.ts';
-import { isAlive, signal } from '../platform/process-identity.ts';
 import { openRelational } from '../../app/roles/relational.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { createCloser } from '../platform/closer.ts';
+import { isAlive, signal } from '../platform/process-identity.ts';
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres, stopEmbeddedPostgres } from './embedded.ts';
 import { findPostmaster } from './postmaster.ts';
 

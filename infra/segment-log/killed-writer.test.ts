@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
-import type { LogFrame } from '../ports/event-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import type { LogFrame } from '../ports/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter } from './writer.ts';
 

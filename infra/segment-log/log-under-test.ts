@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { testFrame } from '../ports/conformance/event-log.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
+import { testFrame } from '../ports/conformance/event-log.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter, type SegmentLogOptions, type SegmentLogWriter } from './writer.ts';
 

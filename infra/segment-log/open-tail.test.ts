@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testFrame } from '../ports/conformance/event-log.ts';
+import { type TestLog, testLog } from './log-under-test.ts';
 import type { OpenFile } from './segment-appender.ts';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
-import { type TestLog, testLog } from './log-under-test.ts';
 
 describe('a log whose process died in the middle of a write', () => {
   it('drops what was written of the frame, wherever it was cut, and goes on in its place', async () => {

@@ -1,12 +1,12 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
+import { type TestLog, testLog } from './log-under-test.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { segmentName } from './segment-file.ts';
-import { type TestLog, testLog } from './log-under-test.ts';
 
 describe('a reader of the segment log', () => {
   it('is told that there is no log before the first writer was there', async () => {

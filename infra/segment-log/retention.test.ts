@@ -1,8 +1,8 @@
 import { open, readdir, rm, utimes } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFrame } from '../ports/conformance/event-log.ts';
-import { openSegmentLogReader } from './reader.ts';
 import { testLog } from './log-under-test.ts';
+import { openSegmentLogReader } from './reader.ts';
 
 const FRAMES = Array.from({ length: 12 }, () => 200);
 

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import type { OpenFile } from './segment-appender.ts';
 import { testLog } from './log-under-test.ts';
+import type { OpenFile } from './segment-appender.ts';
 
 // Break it catches: O_DSYNC left out. What the kernel is then asked for is seen in killed-writer.test.ts.
 it('every segment is opened so that a write returns when it is on the disk', async () => {

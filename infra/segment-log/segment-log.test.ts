@@ -1,7 +1,7 @@
 import { pino } from 'pino';
+import { testFolder } from '../../tests/support/test-folder.ts';
 import { type EventLogHarness, eventLogConformance } from '../ports/conformance/event-log.ts';
 import { logRetentionConformance } from '../ports/conformance/event-log-retention.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 import { openSegmentLogReader } from './reader.ts';
 import { openSegmentLogWriter, type SegmentLogWriter } from './writer.ts';
 

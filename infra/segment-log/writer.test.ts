@@ -3,9 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { testFrame } from '../ports/conformance/event-log.ts';
 import type { EventLogWriter } from '../ports/event-log.ts';
+import { testLog } from './log-under-test.ts';
 import { openSegmentLogReader } from './reader.ts';
 import type { OpenFile } from './segment-appender.ts';
-import { testLog } from './log-under-test.ts';
 
 describe('a write that the disk does not take', () => {
   it('is taken back when the disk is full, and the next one stands in its place', async () => {

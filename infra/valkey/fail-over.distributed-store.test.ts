@@ -1,9 +1,9 @@
 import { Redis } from 'iovalkey';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Transient } from '../../schemas/failures.ts';
-import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
 import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
+import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 100 };

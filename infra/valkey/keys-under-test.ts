@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { sharedRedis } from '../../tests/servers/shared-url.ts';
+import { testPool } from '../../tests/support/test-pool.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { SharedIdempotencyStore } from '../ports/idempotency-store.ts';
-import { testPool } from '../../tests/support/test-pool.ts';
-import { sharedRedis } from '../../tests/servers/shared-url.ts';
 import { openValkeyKeys, type ValkeyKeysOptions } from './valkey-keys.ts';
 
 /** Keys of one installation, under a prefix of its own: any number of processes open them. */

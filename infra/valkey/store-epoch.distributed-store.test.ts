@@ -1,12 +1,12 @@
 import { Redis } from 'iovalkey';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
-import { createPool } from '../postgres/pool.ts';
-import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { createPool } from '../postgres/pool.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 30_000, interval: 100 };

@@ -8,8 +8,8 @@ import { Transient } from '../../schemas/failures.ts';
 import type { BeginUsage, Begun } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import { decideCold } from './cold-keys.ts';
-import { createCompanions } from './produce-batcher.ts';
 import { createPartitionCommit, type WaitingPart } from './partition-commit.ts';
+import { createCompanions } from './produce-batcher.ts';
 import { splitRequest } from './split-request.ts';
 
 export interface SharedUsageDeps {

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
-import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { testFolder } from '../../tests/support/test-folder.ts';
 import { openKeysUnderTest } from '../../infra/valkey/keys-under-test.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { createLogUnderTest, openDataPlane } from '../shared-usage-under-test.ts';
+import { startStopwatch } from '../../tests/support/stopwatch.ts';
+import { testFolder } from '../../tests/support/test-folder.ts';
+import { createLogUnderTest, openDataPlane } from './distributed-usage-under-test.ts';
 
 /** Long enough for a test to come between claim and take-over. */
 const LEASE_MS = 4_000;

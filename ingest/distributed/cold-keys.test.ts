@@ -3,9 +3,9 @@ import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Statement } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { decideCold } from './cold-keys.ts';
 import { createEngineHarness } from '../engine/engine-under-test.ts';
 import { createSharedEngine } from '../engine/js/distributed-engine.ts';
+import { decideCold } from './cold-keys.ts';
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 const OLD = '2026-11-10T10:00:00Z';

@@ -1,7 +1,7 @@
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME, type Outcome } from '../../infra/ports/idempotency-store.ts';
-import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Customer, Pair } from '../registry-entries.ts';
 import type { CheckedItem } from './js/check-item.ts';
 

@@ -1,5 +1,5 @@
-import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Item } from './decided.ts';
 
 /** How far an event's occurredAt may lie from now, milliseconds. */

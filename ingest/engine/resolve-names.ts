@@ -1,8 +1,8 @@
-import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { splitEnvironment } from '../../schemas/primitives/environment.ts';
 import type { Customer, Meter, UsageRegistry } from '../registry-entries.ts';
-import type { CheckedItem } from './js/check-item.ts';
 import type { Item } from './decided.ts';
+import type { CheckedItem } from './js/check-item.ts';
 
 /**
  * Gives every well-formed item its customer and meter. Undefined when memory knows all names; else what looks

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/ports/conformance/engine-session.ts';
 import { createEngineHarness } from './engine-under-test.ts';
-import { createFastEngine } from './wasm/wasm-engine.ts';
 import { createPlainEngine } from './js/js-engine.ts';
+import { createFastEngine } from './wasm/wasm-engine.ts';
 
 /**
  * What a client may have sent, and the id, fingerprint and value that the release of 25 November 2026 stored

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type CreateFront, sha256 } from '../../infra/ports/conformance/front-under-test.ts';
-import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
-import { startDoor, startUpstream } from '../forwarder-under-test.ts';
+import { type CreateFront, sha256 } from '../../infra/ports/conformance/front-under-test.ts';
+import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
+import { startDoor, startUpstream } from './forwarder-under-test.ts';
 
 describe('bodies forwarded behind uWebSockets.js', () => bodies(createUwsFront));
 describe('bodies forwarded behind node:http', () => bodies(createNodeFront));

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { createNodeFront } from '../../infra/http/node-front.ts';
+import { createUwsFront } from '../../infra/http/uws-front.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
 import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
@@ -9,12 +12,9 @@ import {
   requestHead,
   until,
 } from '../../tests/support/raw-connection.ts';
-import { createNodeFront } from '../../infra/http/node-front.ts';
-import { createUwsFront } from '../../infra/http/uws-front.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
-import { startDoor, startUpstream } from '../forwarder-under-test.ts';
-import { createBodyGatherer, type GatherLimits } from './buffer-body.ts';
 import { createForwardMetrics } from '../metrics.ts';
+import { createBodyGatherer, type GatherLimits } from './buffer-body.ts';
+import { startDoor, startUpstream } from './forwarder-under-test.ts';
 
 describe('slow bodies behind uWebSockets.js', () => slowBodies(createUwsFront));
 describe('slow bodies behind node:http', () => slowBodies(createNodeFront));

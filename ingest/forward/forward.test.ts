@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
-import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
-import { startDoor, startUpstream, stop } from '../forwarder-under-test.ts';
+import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
+import { startDoor, startUpstream, stop } from './forwarder-under-test.ts';
 
 describe('the forwarder behind uWebSockets.js', () => forwarderBehind(createUwsFront));
 describe('the forwarder behind node:http', () => forwarderBehind(createNodeFront));

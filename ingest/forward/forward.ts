@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
-import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
-import { SENT_METHOD } from '../../infra/sent-method.ts';
+import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
-import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
-import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
 import type { ForwardMetrics } from '../metrics.ts';
-import { createReachableNote } from '../reachable-note.ts';
+import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
+import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
+import { createReachableNote } from './reachable-note.ts';
 import type { SenderOf } from './sender-of.ts';
 
 export interface Forwarder {

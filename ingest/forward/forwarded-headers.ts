@@ -1,5 +1,5 @@
+import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { SENT_METHOD } from '../../infra/sent-method.ts';
 
 /**
  * A name that HTTP does not know is the caller's own, and none that the control plane reads. The older native

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
+import { KEY_REFUSALS } from '../../domain/rules/key-refusals.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { KEY_REFUSALS } from '../../domain/rules/key-refusals.ts';
 import { createSenderOf } from './sender-of.ts';
 
 const environment = 'ws_1:live';

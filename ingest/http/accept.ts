@@ -1,19 +1,19 @@
 import type pino from 'pino';
 import type { KeyCache } from '../../domain/api-key-cache.ts';
+import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
-import type { Admission } from './admission.ts';
-import { authoriseUsage } from './authorise.ts';
 import type { BeginUsage } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import type { UsageMetrics } from '../metrics.ts';
+import type { Admission } from './admission.ts';
+import { authoriseUsage } from './authorise.ts';
 import { inflate, readBody } from './read-body.ts';
-import { JSON_BODY, JSON_RETRY, usageAnswerHeaders } from './usage-response-headers.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
+import { JSON_BODY, JSON_RETRY, usageAnswerHeaders } from './usage-response-headers.ts';
 
 export interface AcceptDeps {
   keys: KeyCache;

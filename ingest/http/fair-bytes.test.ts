@@ -1,5 +1,9 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import type { KeyCache } from '../../domain/api-key-cache.ts';
+import { createNodeFront } from '../../infra/http/node-front.ts';
+import { createUwsFront } from '../../infra/http/uws-front.ts';
+import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
 import { type CreateFront, SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
@@ -7,13 +11,9 @@ import {
   requestHead,
   until,
 } from '../../tests/support/raw-connection.ts';
-import { createNodeFront } from '../../infra/http/node-front.ts';
-import { createUwsFront } from '../../infra/http/uws-front.ts';
-import type { KeyCache } from '../../domain/api-key-cache.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createUsageMetrics } from '../metrics.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
-import { createUsageMetrics } from '../metrics.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const POOL_BYTES = 8 * MEBIBYTE;

@@ -1,14 +1,14 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { keptLog, startFront } from '../../infra/ports/conformance/front-under-test.ts';
-import { until } from '../../tests/support/raw-connection.ts';
-import { deferred } from '../../infra/deferred-under-test.ts';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
-import type { Exchange } from '../../infra/ports/http-front.ts';
 import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { keptLog, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
 import { Readiness } from '../../schemas/resources/service.ts';
-import { startUpstream } from '../forwarder-under-test.ts';
+import { deferred } from '../../tests/support/deferred.ts';
+import { until } from '../../tests/support/raw-connection.ts';
+import { startUpstream } from '../forward/forwarder-under-test.ts';
 import { createOperations } from './operations.ts';
 
 /*

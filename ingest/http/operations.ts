@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
 import { request } from 'undici';
 import { OPEN_ACCESS, type OperatorAccess } from '../../infra/platform/operator-access.ts';
-import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../../infra/operator-paths.ts';
-import type { Exchange } from '../../infra/ports/http-front.ts';
+import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../../infra/platform/operator-paths.ts';
 import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
-import { shareOutcome } from '../../infra/shared-outcome.ts';
+import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
+import type { Exchange } from '../../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 
@@ -33,7 +33,7 @@ export interface Operations {
   onOwnPort(exchange: Exchange): void;
 }
 
-/** What the pages say is found once for all who ask meanwhile, on both ports (infra/shared-outcome.ts). */
+/** What the pages say is found once for all who ask meanwhile, on both ports (infra/platform/shared-outcome.ts). */
 export function createOperations(deps: OperationsDeps): Operations {
   const { access = OPEN_ACCESS, refusals } = deps;
   const readiness = shareOutcome(() => findReadiness(deps));

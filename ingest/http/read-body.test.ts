@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Admission } from './admission.ts';
 import { createBufferPool } from '../buffer-pool.ts';
+import type { Admission } from './admission.ts';
 import { type BodyMemory, type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
 
 const BYTES_MAX = 1_000;

@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
-import { type Admission, OVERLOADED } from './admission.ts';
 import type { BufferPool } from '../buffer-pool.ts';
+import { type Admission, OVERLOADED } from './admission.ts';
 
 /** A body whose bytes are counted as in flight until `release`; after it nobody reads them any more. */
 export interface ReadBody {

@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { raiseKeptFrom } from './raise-kept-from.ts';
 
 const log = pino({ level: 'silent' });

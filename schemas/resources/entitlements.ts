@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import type { ExactNumber } from '../primitives/exact-json.ts';
 import { REASON_CODES } from '../reason-codes.ts';
 import { API_BASE, defineRoute } from '../route.ts';
-import type { ExactNumber } from '../primitives/exact-json.ts';
 import { CustomerParams } from './customers.ts';
 import { EntitlementValue, FEATURE_TYPES } from './entitlement-values.ts';
 import { Decimal, NamedId, Nothing, ruled, Timestamp } from './fields.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { API_BASE, defineRoute } from '../route.ts';
 import { PLAN_STATUSES } from '../../domain/rules/plan-status.ts';
+import { API_BASE, defineRoute } from '../route.ts';
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';

@@ -1,7 +1,7 @@
 /** Sending usage: these operations are answered by the data plane, which reads their bodies by itself. */
 import { Type } from 'typebox';
-import { API_BASE, defineRoute } from '../route.ts';
 import type { ExactNumber } from '../primitives/exact-json.ts';
+import { API_BASE, defineRoute } from '../route.ts';
 import { USAGE_LIMITS } from '../usage-limits.ts';
 import { Decimal, HEADER_KEY_PATTERN, NamedId, Nothing, optional, PlainValues, Timestamp } from './fields.ts';
 

@@ -1,8 +1,8 @@
 /** Reading usage: counters, breakdowns and the events behind them. */
 import { type Static, Type } from 'typebox';
-import { API_BASE, defineRoute } from '../route.ts';
 import { CALENDAR_WINDOWS } from '../primitives/calendar.ts';
 import type { ExactNumber } from '../primitives/exact-json.ts';
+import { API_BASE, defineRoute } from '../route.ts';
 import { CustomerParams } from './customers.ts';
 import { Decimal, NamedId, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { UsageEvent } from './usage-events.ts';

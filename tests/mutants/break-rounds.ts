@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryTmpdir } from '../support/memory-tmpdir.ts';
 import type { RoundReport, TortureOptions, TorturePromise, TortureResult } from '../faults/promise.ts';
 import { type PromiseRun, runPromise } from '../faults/run-promise.ts';
+import { memoryTmpdir } from '../support/memory-tmpdir.ts';
 import { type Break, kindOf } from './break.ts';
 import { BREAKS } from './break-list.ts';
 import { BREAK_NOTICES_VARIABLE, brokenBy } from './broken-by.ts';

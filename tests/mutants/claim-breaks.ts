@@ -77,7 +77,10 @@ export const CLAIM_BREAKS: readonly Break[] = [
     find: 'timer = undefined;',
     replace: '',
     provedBy: [
-      { test: 'ingest/distributed/produce-batcher.test.ts', title: 'each has a limit of its own for who does not come' },
+      {
+        test: 'ingest/distributed/produce-batcher.test.ts',
+        title: 'each has a limit of its own for who does not come',
+      },
     ],
   },
   {

@@ -42,7 +42,7 @@ export const DOOR_BREAKS: readonly Break[] = [
     name: 'readiness-asked-anew',
     promises: [9],
     why: 'whoever reaches /readyz has each request ask the stores, and takes the counters from everybody',
-    module: 'infra/shared-outcome',
+    module: 'infra/platform/shared-outcome',
     find: 'if (shared === undefined || isStale) shared = begin();',
     replace: 'shared = begin();',
     provedBy: [

@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type ChdbConnection, createChdbConnection } from 'chdb/connection';
-import { poll } from '../../infra/platform/poll.ts';
 import { inlineParameters } from '../../infra/clickhouse/inline-parameters.ts';
+import { poll } from '../../infra/platform/poll.ts';
 
 export interface ChdbHttpServer {
   url: string;

@@ -4,7 +4,13 @@ import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { poll } from '../../infra/platform/poll.ts';
-import { identityOf, isAlive, isLiving, type ProcessIdentity, signal } from '../../infra/platform/process-identity.ts';
+import {
+  identityOf,
+  isAlive,
+  isLiving,
+  type ProcessIdentity,
+  signal,
+} from '../../infra/platform/process-identity.ts';
 import type { TestingServer } from './testing-server.ts';
 
 export interface NativeServer {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { isLiving } from '../../infra/platform/process-identity.ts';
+import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
 import { seenInTime } from '../support/in-time.ts';
 import { type StoreProcess, signalFamily } from './store-process.ts';
 

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
-import { findPostmaster } from '../../infra/postgres/postmaster.ts';
 import { commandOf, identityOf } from '../../infra/platform/process-identity.ts';
-import { quietPort } from './quiet-port.ts';
+import { findPostmaster } from '../../infra/postgres/postmaster.ts';
 import { seenInTime } from './in-time.ts';
 import { putCluster } from './prepared-cluster.ts';
 import { childrenOf, endByForce, lockOwner } from './processes.ts';
+import { quietPort } from './quiet-port.ts';
 
 /** A real Metergate: `npm start` on a data folder of its own, its processes in reach. */
 export interface Instance {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { encodeFrame, RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
 import { base32 } from '../../schemas/primitives/ids.ts';
 import { PARTITION_WORD, partitionOf } from '../../schemas/primitives/partition-of.ts';
+import { encodeFrame, RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
 import { eventLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
 /** `line` replaces what the event would say of itself. */

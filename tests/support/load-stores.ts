@@ -6,12 +6,12 @@ import { createChdbWarehouse } from '../../infra/clickhouse/chdb-warehouse.ts';
 import type { EventLogReader, EventLogWriter } from '../../infra/ports/event-log.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { createTestDatabase } from './test-database.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
-import { testFolder } from './test-folder.ts';
 import { TEST_NOW_MS } from './event-line.ts';
 import { frameOf, type LoggedEvent } from './load-frames.ts';
+import { createTestDatabase } from './test-database.ts';
+import { testFolder } from './test-folder.ts';
 
 /** Everything between the log and the counters, real and empty: a log, a database and a warehouse. */
 export interface LoadStores {

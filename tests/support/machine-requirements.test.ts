@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { testFolder } from './test-folder.ts';
 import { hasTar, NEEDY_TESTS } from './machine-requirements.ts';
 import { mayMount } from './small-disk.ts';
 import { hasStrace, mayAttach } from './system-calls.ts';
+import { testFolder } from './test-folder.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -88,8 +88,8 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: `${POWER}/disk.sys.test.ts`, what: 'a disk that is full', means: ['mounting'] },
   { pattern: `${UPGRADE}/upgrade.sys.test.ts`, what: 'data of the release before', means: ['tar'] },
   { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
-  { pattern: 'ingest/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
-  { pattern: 'ingest/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
+  { pattern: 'tests/proxies/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
+  { pattern: 'tests/proxies/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
   {
     pattern: 'tests/servers/servers.distributed-store.test.ts',
     what: 'servers for tests',

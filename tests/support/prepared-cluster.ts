@@ -3,10 +3,10 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareDataDir } from '../../infra/platform/data-dir.ts';
+import { isAlive } from '../../infra/platform/process-identity.ts';
 import { findPostgresBinaries } from '../../infra/postgres/binaries.ts';
 import { prepareCluster } from '../../infra/postgres/cluster.ts';
 import { chooseServerAccount } from '../../infra/postgres/server-account.ts';
-import { isAlive } from '../../infra/platform/process-identity.ts';
 
 const VARIABLE = 'TEST_CLUSTER';
 const PREFIX = 'metergate-test-cluster-';

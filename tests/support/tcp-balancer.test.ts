@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { quietPort } from './quiet-port.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
+import { quietPort } from './quiet-port.ts';
 import { startTcpBalancer } from './tcp-balancer.ts';
 
 async function greeter(name: string): Promise<Address> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { quietPort } from './quiet-port.ts';
 import type { Address } from './proxy/tcp-proxy.ts';
+import { quietPort } from './quiet-port.ts';
 
 /** What stands before several processes: each connection goes to the next of them that takes it. */
 export interface TcpBalancer {

@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { memoryTmpdir } from './memory-tmpdir.ts';
 import { isAlive } from '../../infra/platform/process-identity.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../infra/postgres/embedded.ts';
+import { memoryTmpdir } from './memory-tmpdir.ts';
 import { createTemplate, dropTemplate } from './test-database.ts';
 
 const PREFIX = 'metergate-test-postgres-';

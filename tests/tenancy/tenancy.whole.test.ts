@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { newApiKey } from '../../domain/rules/api-key.ts';
+import type { OperationId } from '../../schemas/routes.ts';
+import { SCOPES } from '../../schemas/scopes.ts';
 import { ask, faults, type NewKey, newKey } from './ask-as.ts';
 import { isHidden } from './is-hidden.ts';
 import { markerOf } from './make-objects.ts';
@@ -15,9 +18,6 @@ import {
 } from './tenant-requests.ts';
 import { idsIn, readTenantRows } from './tenant-rows.ts';
 import type { WatchedAnswer } from './watched-client.ts';
-import type { OperationId } from '../../schemas/routes.ts';
-import { newApiKey } from '../../domain/rules/api-key.ts';
-import { SCOPES } from '../../schemas/scopes.ts';
 
 /*
  * Promises 16, 17 and 18 of a whole Metergate, through its public port. The requests are made from the route

@@ -1,5 +1,4 @@
 import { type Holder, heldNow } from '../../../domain/find-customer-grants.ts';
-import type { WalletState } from '../../../domain/store/credit-wallets.ts';
 import type { MeteredTerm } from '../../../domain/rules/metered-terms.ts';
 import {
   type EntitlementView,
@@ -7,6 +6,7 @@ import {
   nextTurnMs,
   resolveEntitlements,
 } from '../../../domain/rules/resolve-entitlements.ts';
+import type { WalletState } from '../../../domain/store/credit-wallets.ts';
 import type { AskedFeatureRow } from '../../store/requested-features.ts';
 import type { CounterPlace, RememberedCounter } from './counter-store.ts';
 

@@ -5,6 +5,7 @@ import { readCounters } from '../../store/read-counter.ts';
 import { readManyCounters } from '../../store/read-many-counters.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
+import { createGathering } from './batch-by-key.ts';
 import {
   type CountedMoment,
   type CounterPlace,
@@ -15,7 +16,6 @@ import {
   type RememberedCounter,
 } from './counter-store.ts';
 import { everySoOften } from './repeat.ts';
-import { createGathering } from './batch-by-key.ts';
 
 /**
  * Counters that decisions go by. Those asked for within the last minute are kept fresh behind the answers:

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HeldSubscription } from '../../../domain/rules/resolve-entitlements.ts';
-import { type CustomerMemory, createCustomerMemory } from './customer-cache.ts';
 import type { ReadCustomer } from './cached-customer.ts';
+import { type CustomerMemory, createCustomerMemory } from './customer-cache.ts';
 
 /*
  * Breaks that turn it red: no bound on the count or on the bytes; who was used last goes first; one of two

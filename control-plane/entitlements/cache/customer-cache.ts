@@ -1,11 +1,11 @@
-import { createBoundedShelf, type ShelfBounds, type Shelved } from './lru-cache.ts';
-import { createFillsUnderWay } from './single-flight.ts';
 import {
   bytesOf,
   type ReadCustomer,
   type RememberedCustomer,
   rememberedCustomer,
 } from './cached-customer.ts';
+import { createBoundedShelf, type ShelfBounds, type Shelved } from './lru-cache.ts';
+import { createFillsUnderWay } from './single-flight.ts';
 
 /** Of whom memory holds no more than that: it holds too much. */
 export interface LargeCustomer {

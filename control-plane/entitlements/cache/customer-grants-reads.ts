@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
-import { createFairGate, type GateLimits } from '../../http/tenant-semaphore.ts';
 import type { Database, RequestContext } from '../../http/request-context.ts';
+import { createFairGate, type GateLimits } from '../../http/tenant-semaphore.ts';
 import { limitStatements, readOneMoment } from '../../store/grants-transaction.ts';
 
 /**

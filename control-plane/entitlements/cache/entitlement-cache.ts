@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../../../infra/ports/clock.ts';
 import type { ChangeNote, CreditsNote } from '../../../schemas/stored/channels.ts';
-import { readFeaturesAgain } from '../../store/requested-features.ts';
 import { readMarks } from '../../store/grant-versions.ts';
+import { readFeaturesAgain } from '../../store/requested-features.ts';
+import type { RememberedCustomer } from './cached-customer.ts';
 import { type CounterMemory, type CounterMemoryDeps, createCounterMemory } from './counter-cache.ts';
 import { type CustomerMemory, createCustomerMemory } from './customer-cache.ts';
-import { everySoOften } from './repeat.ts';
 import { createFeatureMemory, type FeatureMemory } from './feature-cache.ts';
-import type { RememberedCustomer } from './cached-customer.ts';
+import { everySoOften } from './repeat.ts';
 
 /** What decisions on entitlements are made of, in memory. */
 export interface EntitlementMemory {

@@ -3,9 +3,9 @@ import { findWallets } from '../../../domain/store/credit-wallets.ts';
 import { readTermsOfCustomers, termsByMeter } from '../../../domain/store/metered-terms.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { readSizedMark } from '../../store/grant-versions.ts';
+import type { ReadCustomer } from './cached-customer.ts';
 import type { LargeCustomer } from './customer-cache.ts';
 import type { HoldingReads } from './customer-grants-reads.ts';
-import type { ReadCustomer } from './cached-customer.ts';
 
 /** Who holds more than that, a million grants perhaps, is not remembered. */
 const HELD_MAX = 1_000;

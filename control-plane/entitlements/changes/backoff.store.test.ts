@@ -1,14 +1,14 @@
 import { expect, it, vi } from 'vitest';
+import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { systemClock } from '../../../infra/ports/clock.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { newId } from '../../../schemas/primitives/ids.ts';
 import { refuseRows } from '../../http/rejection-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
 import { putOverride } from '../../store/overrides.ts';
 import { auditEntries, catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
-import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
 import { toldUnderTest } from './changes-under-test.ts';
+import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { auditEntries, toldEvents } from '../../subscriptions/subscriptions-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { toldUnderTest } from './changes-under-test.ts';
 
 /*

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
 import type { Database } from '../../http/request-context.ts';
 import { catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
-import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
 import { toldUnderTest } from './changes-under-test.ts';
+import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /** Looked at often: what is asked next is about a job in the middle of its work. */

@@ -9,11 +9,11 @@ import {
   startLeasedJob,
 } from '../../../domain/leased-job.ts';
 import type { Clock } from '../../../infra/ports/clock.ts';
-import type { TellerMetrics } from '../../metrics.ts';
-import { createPutOffs, type PutOffs } from '../../jobs/backoff-queue.ts';
 import type { Database } from '../../http/request-context.ts';
-import { findTurned, type TurnedCustomer } from '../../store/notified-entitlements.ts';
+import { createPutOffs, type PutOffs } from '../../jobs/backoff-queue.ts';
+import type { TellerMetrics } from '../../metrics.ts';
 import { countFanouts, nextFanout, putFanoutLast } from '../../store/fanout-jobs.ts';
+import { findTurned, type TurnedCustomer } from '../../store/notified-entitlements.ts';
 import { createChunkSize } from './chunk-size.ts';
 import { fanOut, type Told } from './fan-out.ts';
 import { tellTurned } from './notify-due.ts';

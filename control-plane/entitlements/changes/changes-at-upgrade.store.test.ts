@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { migratePostgres, readMigrations } from '../../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { toldUnderTest } from './changes-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { expect, vi } from 'vitest';
 import { findHolders, heldNow } from '../../../domain/find-customer-grants.ts';
-import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { type ToldValues, toldValues } from '../../../domain/rules/entitlement-changes.ts';
+import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 
 /** One `entitlement.changed`, as a receiver reads it. */
 export interface HeardChange {

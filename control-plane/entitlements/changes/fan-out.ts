@@ -1,7 +1,7 @@
 import type { Database } from '../../http/request-context.ts';
-import { addTold, lockTold, type ToldRow } from '../../store/notified-entitlements.ts';
 import { advanceFanout, beginRound, endFanout, type FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS, type FanoutMember } from '../../store/fanout-members.ts';
+import { addTold, lockTold, type ToldRow } from '../../store/notified-entitlements.ts';
 import { tellCustomers } from './notify-customers.ts';
 
 /** What one piece of work was. */

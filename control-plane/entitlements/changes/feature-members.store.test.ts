@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import type { FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS } from '../../store/fanout-members.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { toldUnderTest } from './changes-under-test.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { PROCESSOR_GRACE_MS } from '../../clock/processor-grace.ts';
 import { type ProcessorUnderTest, startProcessor } from '../../processor/processor-under-test.ts';
 import type { ToldSubscription } from '../../processor/stripe-under-test.ts';
-import { PROCESSOR_GRACE_MS } from '../../clock/processor-grace.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { ENTITLEMENT_TELLER } from './change-notifier.ts';
 
 /*

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inTransaction } from '../../../infra/postgres/pool.ts';
-import { readMeteredTerms } from '../../../domain/store/metered-terms.ts';
-import { calendarSpan } from '../../../schemas/primitives/calendar.ts';
 import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
+import { readMeteredTerms } from '../../../domain/store/metered-terms.ts';
+import { inTransaction } from '../../../infra/postgres/pool.ts';
+import { calendarSpan } from '../../../schemas/primitives/calendar.ts';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { lockTold } from '../../store/notified-entitlements.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { toldUnderTest } from './changes-under-test.ts';
 
 /*

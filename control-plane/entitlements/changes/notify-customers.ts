@@ -1,9 +1,9 @@
-import { markFeatures } from '../../../domain/store/settlement-marks.ts';
 import { type ToldEvent, tellEvents } from '../../../domain/emit-events.ts';
 import { type ToldValues, toldChanges } from '../../../domain/rules/entitlement-changes.ts';
+import { markFeatures } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
-import { type ToldRow, writeTold } from '../../store/notified-entitlements.ts';
 import { readHeldValues } from '../../store/granted-values.ts';
+import { type ToldRow, writeTold } from '../../store/notified-entitlements.ts';
 import { recordExpired } from './record-expired.ts';
 import { recordMeteredTerms } from './record-metered-terms.ts';
 

@@ -1,7 +1,7 @@
 import { insertAuditEntries } from '../../../domain/store/insert-audit-entry.ts';
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
-import { shownOverride } from '../../overrides/shown-override.ts';
 import type { Database } from '../../http/request-context.ts';
+import { shownOverride } from '../../overrides/shown-override.ts';
 import type { ToldRow } from '../../store/notified-entitlements.ts';
 import { findExpired } from '../../store/overrides.ts';
 

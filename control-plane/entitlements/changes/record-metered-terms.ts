@@ -1,17 +1,17 @@
 import {
-  type MeterOfCustomer,
-  readTermsOfCustomers,
-  replaceMeteredTerms,
-  type TermOfCustomer,
-} from '../../../domain/store/metered-terms.ts';
-import { markMeters } from '../../../domain/store/settlement-marks.ts';
-import {
   isSameTerm,
   type MeteredTerm,
   meteredPeriod,
   termAfter,
   UNMETERED,
 } from '../../../domain/rules/metered-terms.ts';
+import {
+  type MeterOfCustomer,
+  readTermsOfCustomers,
+  replaceMeteredTerms,
+  type TermOfCustomer,
+} from '../../../domain/store/metered-terms.ts';
+import { markMeters } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
 import { type FoundFacts, type MomentFacts, readMeteredFacts } from '../../store/metered-facts.ts';
 

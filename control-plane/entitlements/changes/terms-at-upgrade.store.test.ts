@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { migratePostgres, readMigrations } from '../../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { lockTold } from '../../store/notified-entitlements.ts';
 import { tellCustomers } from './notify-customers.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { takeEvent } from '../../processor/take-event.ts';
 import { auditEntries } from '../../subscriptions/subscriptions-under-test.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { toldUnderTest } from './changes-under-test.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { notifyChange } from '../../../domain/store/notify-change.ts';
 import type { ChangeContext } from '../../changes/record-change.ts';
-import { touchTold } from '../../store/notified-entitlements.ts';
 import { askForFanout, type FanoutScope } from '../../store/fanout-jobs.ts';
 import { type ChangedFeature, featureTarget } from '../../store/fanout-members.ts';
 import { lockEntitlements, shareEntitlements } from '../../store/lock-entitlements.ts';
+import { touchTold } from '../../store/notified-entitlements.ts';
 import { notifyFanout } from '../../store/notify-fanout.ts';
 import { tellCustomers } from './notify-customers.ts';
 

@@ -2,15 +2,15 @@ import { Pool } from 'pg';
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
-import type { AskedFeature, CheckEntitlements, EntitlementChecks } from './check-entitlements.ts';
+import type { Prepared, RememberedCustomer } from '../cache/cached-customer.ts';
 import type { CounterMemory } from '../cache/counter-cache.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 import type { CustomerMemory } from '../cache/customer-cache.ts';
-import type { FeatureMemory } from '../cache/feature-cache.ts';
 import type { HoldingReads } from '../cache/customer-grants-reads.ts';
-import { preparedOf, printDecision, printUnknown } from './prepare-decision.ts';
+import type { FeatureMemory } from '../cache/feature-cache.ts';
 import { readCustomer } from '../cache/read-customer.ts';
-import type { Prepared, RememberedCustomer } from '../cache/cached-customer.ts';
+import type { AskedFeature, CheckEntitlements, EntitlementChecks } from './check-entitlements.ts';
+import { preparedOf, printDecision, printUnknown } from './prepare-decision.ts';
 
 export interface RememberedChecksDeps {
   customers: CustomerMemory;

@@ -1,8 +1,4 @@
 import { type AskedGrants, findHolder, heldNow } from '../../../domain/find-customer-grants.ts';
-import type { Warehouse } from '../../../infra/ports/warehouse.ts';
-import { findWallets } from '../../../domain/store/credit-wallets.ts';
-import { readMeteredTerms, termsByMeter } from '../../../domain/store/metered-terms.ts';
-import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import { type CreditReading, rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type MeterReading } from '../../../domain/rules/decide-entitlement.ts';
 import { type MeteredTerm, meteredPeriod } from '../../../domain/rules/metered-terms.ts';
@@ -11,9 +7,13 @@ import {
   type Holdings,
   resolveEntitlements,
 } from '../../../domain/rules/resolve-entitlements.ts';
+import { findWallets } from '../../../domain/store/credit-wallets.ts';
+import { readMeteredTerms, termsByMeter } from '../../../domain/store/metered-terms.ts';
+import type { Warehouse } from '../../../infra/ports/warehouse.ts';
+import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
 import { type CounterQuestion, readCounters } from '../../store/read-counter.ts';
+import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
 import { readConsistently } from '../../usage/consistency.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
 import { ANSWER_GUARDS } from '../../../schemas/http/response-guards.ts';
+import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
 import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';

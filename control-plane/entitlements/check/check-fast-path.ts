@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FirstCallStamp } from '../../../domain/first-call-stamp.ts';
 import type { KeyCache, StoredKey } from '../../../domain/api-key-cache.ts';
+import type { FirstCallStamp } from '../../../domain/first-call-stamp.ts';
 import type { LastUsedStamp } from '../../../domain/last-used-stamp.ts';
-import type { Clock } from '../../../infra/ports/clock.ts';
 import { createRequestIds } from '../../../infra/platform/request-ids.ts';
+import type { Clock } from '../../../infra/ports/clock.ts';
 import { API_VERSION, type Route } from '../../../schemas/route.ts';
 import { type OperationId, ROUTES } from '../../../schemas/routes.ts';
 import { EVERY_SCOPE } from '../../../schemas/scopes.ts';
-import type { HttpMetrics } from '../../metrics.ts';
 import type { TakeRequest } from '../../http/rate-limit.ts';
 import { keepBody } from '../../http/read-body.ts';
+import type { HttpMetrics } from '../../metrics.ts';
 
 /** The answer of an operation as JSON, where memory holds all that it takes; else undefined. */
 export type WarmAnswer = (

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { findHolder, heldNow } from '../../../domain/find-customer-grants.ts';
 import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
-import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
+import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
+import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../../api-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
 import { createHoldingReads } from '../cache/customer-grants-reads.ts';
+import { holdersUnderTest } from '../customer-grants-under-test.ts';
 
 /*
  * The list is added up by the server; here it is held against the rules that checks go by. And what slow

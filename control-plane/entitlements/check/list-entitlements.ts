@@ -1,12 +1,12 @@
 import { findHolder, NO_GRANTS } from '../../../domain/find-customer-grants.ts';
 import { contributionsTo, type SourceGrant } from '../../../domain/rules/contributions.ts';
-import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
 import {
   counts,
   type EffectiveEntitlement,
   type HeldOverride,
   resolveEntitlements,
 } from '../../../domain/rules/resolve-entitlements.ts';
+import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { type HeldFeatureRow, readHeldFeatures } from '../../store/granted-features.ts';
 import { readHeldOverrides } from '../../store/overrides.ts';

@@ -1,13 +1,13 @@
-import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import { rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type EntitlementFacts } from '../../../domain/rules/decide-entitlement.ts';
-import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import { meteredPeriod } from '../../../domain/rules/metered-terms.ts';
 import type { EntitlementView } from '../../../domain/rules/resolve-entitlements.ts';
+import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../../schemas/primitives/timestamp.ts';
+import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import type { AskedFeatureRow } from '../../store/requested-features.ts';
-import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 import type { Prepared, PrintedDecision, RememberedCustomer } from '../cache/cached-customer.ts';
+import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 
 /** Of one customer's features; beyond it all are worked out anew. */
 const PREPARED_MAX = 256;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
+import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
 
 const CHUNKED = requestHead('POST /shown HTTP/1.1', ['Transfer-Encoding: chunked', 'Trailer: X-Sum']);
 const BODY = '2\r\nab\r\n';

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 import type { Exchange } from '../http-front.ts';
 import {
   answerJson,
@@ -8,7 +9,6 @@ import {
   startFront,
   TEST_LIMITS,
 } from './front-under-test.ts';
-import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 
 /** Several requests on a connection, and the front's own beginning and end. */
 export function connections(createFront: CreateFront): void {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
 import { openConnection, type RawConnection, requestHead } from '../../../tests/support/raw-connection.ts';
+import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
 
 /** What headers say arrives as it was sent, and what answers carry. */
 export function headers(createFront: CreateFront): void {

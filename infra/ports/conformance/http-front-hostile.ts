@@ -1,5 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  openConnection,
+  type RawConnection,
+  requestHead,
+  until,
+} from '../../../tests/support/raw-connection.ts';
 import type { Exchange } from '../http-front.ts';
 import {
   answerJson,
@@ -10,7 +16,6 @@ import {
   TEST_LIMITS,
 } from './front-under-test.ts';
 import { quantities } from './http-front-quantities.ts';
-import { openConnection, type RawConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 
 /** Clients who send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
 export function hostileClients(createFront: CreateFront): void {

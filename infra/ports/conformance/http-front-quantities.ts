@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest';
+import {
+  openConnection,
+  type RawConnection,
+  requestHead,
+  until,
+} from '../../../tests/support/raw-connection.ts';
 import { poll } from '../../platform/poll.ts';
 import type { Exchange } from '../http-front.ts';
 import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
-import { openConnection, type RawConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 
 /** Clients who are many, or take nothing of what they asked for. */
 export function quantities(createFront: CreateFront): void {

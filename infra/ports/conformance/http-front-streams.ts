@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 import type { Exchange } from '../http-front.ts';
 import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
-import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 
 /** Answers in pieces, and clients who go away or read slowly. */
 export function streamedAnswers(createFront: CreateFront): void {

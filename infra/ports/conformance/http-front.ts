@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
 import { chunks } from './http-front-chunks.ts';
 import { connections } from './http-front-connections.ts';
 import { headers } from './http-front-headers.ts';
 import { hostileClients } from './http-front-hostile.ts';
 import { streamedAnswers } from './http-front-streams.ts';
-import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 
 /** What every HttpFront does. An adapter's test is one call of this. */
 export function httpFrontConformance(name: string, createFront: CreateFront): void {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { arrivalText } from '../../../schemas/stored/event-row.ts';
-import type { Warehouse } from '../warehouse.ts';
 import { AGGREGATE_SQL } from '../../../domain/store/aggregate-sql.ts';
+import { arrivalText } from '../../../schemas/stored/event-row.ts';
 import { eventLines, type TestEvent } from '../../../tests/support/event-line.ts';
+import type { Warehouse } from '../warehouse.ts';
 
 const TIMEOUT_MS = 10_000;
 

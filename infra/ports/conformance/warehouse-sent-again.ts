@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Poison } from '../../../schemas/failures.ts';
 import { ORDER_OF_ARRIVAL } from '../../../schemas/stored/usage-hourly.ts';
-import type { EventBlock, Warehouse } from '../warehouse.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
+import type { EventBlock, Warehouse } from '../warehouse.ts';
 
 const TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
 import { Fatal, Poison, Transient } from '../../../schemas/failures.ts';
 import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts';
-import type { Statement, Warehouse } from '../warehouse.ts';
+import { NUMBER_TAG } from '../../../schemas/stored/event-row.ts';
 import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
+import type { Statement, Warehouse } from '../warehouse.ts';
 import { latestTests } from './warehouse-latest.ts';
 import { sentAgainTests } from './warehouse-sent-again.ts';
 

@@ -3,8 +3,8 @@ import type { Engine } from '../../../infra/ports/engine.ts';
 import type { Claim } from '../../../infra/ports/idempotency-store.ts';
 import { batchOf, frameOf, takeTimes } from '../../distributed/claim-round.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import type { EngineDeps } from './js-engine.ts';
 import { createSharedEngine } from './distributed-engine.ts';
+import type { EngineDeps } from './js-engine.ts';
 
 /** As a round of one request decides it, but for the wait: the store of the harness answers at once. */
 function decidingAtOnce(deps: EngineDeps): Engine {

@@ -5,8 +5,8 @@ import { Defect } from '../../../schemas/failures.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import { refusedAnswer } from '../answers.ts';
 import type { Decided, Reading } from '../decided.ts';
-import { createFastDoor, type FastDoor } from '../wasm/wasm-module.ts';
 import { createFastReader, type FastReading, REUSED_RESULT } from '../wasm/wasm-engine.ts';
+import { createFastDoor, type FastDoor } from '../wasm/wasm-module.ts';
 import { lineOf } from './frame-part.ts';
 import { answerOf, applyOutcomes, createPlainParts, type IdentifyDeps } from './js-engine.ts';
 

@@ -3,8 +3,8 @@ import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { arrivalText, propertyLabel } from '../../../schemas/stored/event-row.ts';
 import { RECORD_BYTES, type TouchedSpan } from '../../../schemas/stored/frame.ts';
 import type { Pair } from '../../registry-entries.ts';
-import type { CheckedItem } from './check-item.ts';
 import { type Decided, RECORD_WORDS } from '../decided.ts';
+import type { CheckedItem } from './check-item.ts';
 import { quote } from './quote.ts';
 
 /** The created events of a request as they go on the log: records, lines (EVENT_COLUMNS), what they touch. */

@@ -9,15 +9,15 @@ import type { Refusal } from '../../../schemas/error-codes.ts';
 import { OVERLOADED } from '../../http/admission.ts';
 import type { UsageRegistry } from '../../registry-entries.ts';
 import { batchAnswer, refusedAnswer, singleAnswer } from '../answers.ts';
-import { type CheckedItem, checkItem, unknownMember } from './check-item.ts';
 import { claimKeys } from '../claim-keys.ts';
 import { type Decided, type Item, newItem, RECORD_WORDS, type Reading } from '../decided.ts';
-import { framePart } from './frame-part.ts';
-import { createIgnoredNames, NO_NAMES, unknownMembers } from './item-members.ts';
 import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from '../judge-state.ts';
-import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 import { resolveNames } from '../resolve-names.ts';
 import { createIdentifier } from '../wasm/siphash.ts';
+import { type CheckedItem, checkItem, unknownMember } from './check-item.ts';
+import { framePart } from './frame-part.ts';
+import { createIgnoredNames, NO_NAMES, unknownMembers } from './item-members.ts';
+import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 
 export interface EngineDeps extends IdentifyDeps {
   /** Its `claim` must answer at once. */

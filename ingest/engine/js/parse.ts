@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../../../schemas/error-codes.ts';
-import { API_BASE } from '../../../schemas/route.ts';
 import { jsonFault } from '../../../schemas/primitives/json-fault.ts';
 import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
+import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 
 /** The raw items of a request, unchecked, or why the request as a whole is refused. */

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../../schemas/error-codes.ts';
-import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../../schemas/stored/event-row.ts';
 import { wholeDecimal } from '../../../schemas/primitives/decimal.ts';
+import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../../schemas/stored/event-row.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts';
 import { isObject } from './parse.ts';

@@ -2,13 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
 import type { EngineHarness } from '../../../infra/ports/conformance/engine-harness.ts';
-import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../../infra/ports/conformance/engine-session.ts';
+import {
+  CUSTOMER,
+  ENVIRONMENT,
+  NOW_MS,
+  REQUEST_ID,
+} from '../../../infra/ports/conformance/engine-session.ts';
 import type { CommitPart, UsageRequest } from '../../../infra/ports/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import { createFastDoor } from './wasm-module.ts';
-import { createFastEngine } from './wasm-engine.ts';
 import { createPlainEngine } from '../js/js-engine.ts';
 import { REQUESTS, type Sent } from '../random-requests-under-test.ts';
+import { createFastEngine } from './wasm-engine.ts';
+import { createFastDoor } from './wasm-module.ts';
 
 engineConformance('the fast engine', () => createEngineHarness(createFastEngine));
 

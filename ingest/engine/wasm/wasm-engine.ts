@@ -9,10 +9,10 @@ import type { Pair } from '../../registry-entries.ts';
 import { refusedAnswer, refusedResult } from '../answers.ts';
 import { claimKeys } from '../claim-keys.ts';
 import type { Reading } from '../decided.ts';
-import { createFastDoor, type FastDoor } from './wasm-module.ts';
+import { createPlainEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
 import { REUSED } from '../judge-state.ts';
 import { findKnownPairs, touchedSpans } from './known-pairs.ts';
-import { createPlainEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
+import { createFastDoor, type FastDoor } from './wasm-module.ts';
 
 export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
 

@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../../infra/ports/conformance/engine-session.ts';
+import {
+  CUSTOMER,
+  ENVIRONMENT,
+  NOW_MS,
+  REQUEST_ID,
+} from '../../../infra/ports/conformance/engine-session.ts';
 import type { Engine, UsageRequest } from '../../../infra/ports/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
 import { createFastEngine } from './wasm-engine.ts';

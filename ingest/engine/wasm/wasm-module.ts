@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { UsageRequest } from '../../../infra/ports/engine.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { RECORD_WORDS } from '../decided.ts';
-import { createPairTexts } from './pair-texts.ts';
 import { withoutMark } from '../js/parse.ts';
+import { createPairTexts } from './pair-texts.ts';
 
 /** The wasm module of assembly/fast-door.ts: one memory, one request at a time. */
 interface FastDoorModule extends Places {

@@ -6,21 +6,21 @@ import { Client, type DatabaseError } from 'pg';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
 import { poll } from '../../../infra/platform/poll.ts';
+import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters, type Judged } from '../../support/compare.ts';
+import { during } from '../../support/during.ts';
 import type { PlannedRequest } from '../../support/generator.ts';
 import type { Instance } from '../../support/instance.ts';
+import { lacking } from '../../support/machine-requirements.ts';
 import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
-import { auditOf } from '../../support/audit-of.ts';
-import { during } from '../../support/during.ts';
+import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
+import { compareLog, compareRows } from '../../support/stored-events.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { lacking } from '../../support/machine-requirements.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { replaysOf } from '../replays.ts';
-import { compareLog, compareRows } from '../../support/stored-events.ts';
 import { sendOptions, startStorm } from '../workload.ts';
 import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
-import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 
 interface DiskPlan {
   title: string;

@@ -7,8 +7,8 @@
 import { writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { pino } from 'pino';
-import { prepareDataDir } from '../../../infra/platform/data-dir.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { prepareDataDir } from '../../../infra/platform/data-dir.ts';
 import { systemClock } from '../../../infra/ports/clock.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';

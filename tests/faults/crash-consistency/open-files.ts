@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
-import type { DiskNode } from './disk-history.ts';
 import { descriptorOf, type GivenPath, pathsOf, type SystemCall } from '../../support/system-calls.ts';
+import type { DiskNode } from './disk-history.ts';
 
 /** What an `open` gave: shared by all descriptors that were copied from it. */
 export interface OpenFile {

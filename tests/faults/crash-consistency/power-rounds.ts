@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRandom, type Random } from '../../support/random.ts';
 import { lacking } from '../../support/machine-requirements.ts';
+import { createRandom, type Random } from '../../support/random.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { judgeCut } from './judge-cuts.ts';
 import { judgeInstance } from './judge-instance.ts';

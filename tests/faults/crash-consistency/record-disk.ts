@@ -1,4 +1,5 @@
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { bytesOf, lastNumberOf, pathsOf, type SystemCall } from '../../support/system-calls.ts';
 import {
   type DiskHistory,
   type DiskNode,
@@ -11,7 +12,6 @@ import {
   newFolder,
 } from './disk-history.ts';
 import { createOpenFiles, type OpenFile } from './open-files.ts';
-import { bytesOf, lastNumberOf, pathsOf, type SystemCall } from '../../support/system-calls.ts';
 
 export interface RecordingOf {
   /** The folder whose history is wanted. */

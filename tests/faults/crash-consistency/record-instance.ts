@@ -7,9 +7,9 @@ import { type Instance, startInstance } from '../../support/instance.ts';
 import { createLedger, type Ledger, type SeenAnswer } from '../../support/ledger.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { sendAll } from '../../support/send.ts';
+import { traceTo } from '../../support/system-calls.ts';
 import type { World } from '../../support/world.ts';
 import { type Recording, readRecording, traceIsComplete } from './recording.ts';
-import { traceTo } from '../../support/system-calls.ts';
 
 /** A whole Metergate's run, all its processes with Postgres and ClickHouse, and what its client saw. */
 export interface RecordedInstance extends Recording {

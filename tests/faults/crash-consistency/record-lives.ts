@@ -4,8 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDataPlaneUnderTest } from '../../../ingest/data-plane-under-test.ts';
 import { inTime } from '../../support/in-time.ts';
-import { type Recording, readRecording, traceIsComplete } from './recording.ts';
 import { traceTo } from '../../support/system-calls.ts';
+import { type Recording, readRecording, traceIsComplete } from './recording.ts';
 
 const FRAMES = 120;
 /** After an orderly end the keys are in their file: the next life gives up segments. */

@@ -1,5 +1,5 @@
-import type { DiskHistory, DiskNode } from './disk-history.ts';
 import { bytesOf, type SystemCall } from '../../support/system-calls.ts';
+import type { DiskHistory, DiskNode } from './disk-history.ts';
 
 /** When Postgres was asked to mark a range as loaded: by then the warehouse must have it for good. */
 export function loadedMarks(calls: SystemCall[]): number[] {

@@ -1,7 +1,7 @@
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
 import { decodeFrame } from '../../../schemas/stored/frame.ts';
-import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 import { bytesOf, descriptorOf, type SystemCall } from '../../support/system-calls.ts';
+import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 
 /** What a recording says of the log: what was written, since when it was durable, what was told of it. */
 export interface RecordedLog {

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { poll } from '../../../infra/platform/poll.ts';
+import { readSystemCalls, type SystemCall } from '../../support/system-calls.ts';
 import { type DiskHistory, turningPoints } from './disk-history.ts';
 import { identityCheckOf } from './judge-log.ts';
 import { recordDisk } from './record-disk.ts';
 import { loadedMarks } from './recorded-load.ts';
 import { type RecordedLog, readRecordedLog } from './recorded-log.ts';
-import { readSystemCalls, type SystemCall } from '../../support/system-calls.ts';
 
 /** What traced processes did to their data folder, from before their first start on. */
 export interface Recording {

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../support/compare.ts';
+import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
+import { lacking } from '../../support/machine-requirements.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
 import { createRandom } from '../../support/random.ts';
-import { during } from '../../support/during.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { lacking } from '../../support/machine-requirements.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { compareLog } from '../../support/stored-events.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { startStorm } from '../workload.ts';
 
 /** Rounds of a disk that fails: a write of the log, a write of the keys, or a read of them, ends with EIO. */

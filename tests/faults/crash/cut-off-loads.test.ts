@@ -10,5 +10,7 @@ it('a load that was cut off is counted each time it is taken up; a settlement th
 
 // What is looked for and never said would be missed in the long form alone.
 it('the aggregator says so in these words, with the state', () => {
-  expect(readFileSync('aggregator/load/load-loop.ts', 'utf8')).toContain(`state: range.state }, '${TAKEN_UP}')`);
+  expect(readFileSync('aggregator/load/load-loop.ts', 'utf8')).toContain(
+    `state: range.state }, '${TAKEN_UP}')`,
+  );
 });

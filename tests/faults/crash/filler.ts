@@ -1,5 +1,5 @@
-import { type LoadSocket, openLoadSocket } from '../../support/load-socket.ts';
 import type { Beside } from '../../support/during.ts';
+import { type LoadSocket, openLoadSocket } from '../../support/load-socket.ts';
 
 /**
  * Keeps the server at work with one request, sent again and again over several connections until they break:

@@ -3,11 +3,11 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Role } from '../../support/instance.ts';
 import { sendAll } from '../../support/send.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
+import { replaysOf } from '../replays.ts';
+import { sendOptions } from '../workload.ts';
 import { cutOffLoads } from './cut-off-loads.ts';
 import { inALoad } from './idle-kills.ts';
 import { KILLS, type Kill, mustBeAnother, type SeenOfKill } from './kill-scenario.ts';
-import { replaysOf } from '../replays.ts';
-import { sendOptions } from '../workload.ts';
 
 const CATCH_UP_PATIENCE_MS = 60_000;
 

@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pass } from 'node:timers/promises';
 import { signal } from '../../../infra/platform/process-identity.ts';
+import { during } from '../../support/during.ts';
 import { type PlannedRequest, singleRequestOf } from '../../support/generator.ts';
 import { itemOf, meanEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
-import { startBallast } from './filler.ts';
-import { during } from '../../support/during.ts';
-import { type Kill, mustBeAnother, type SeenOfKill } from './kill-scenario.ts';
-import { rawRequest, readRawAnswer } from './raw-request.ts';
 import { replaysOf } from '../replays.ts';
 import { sendOptions } from '../workload.ts';
+import { startBallast } from './filler.ts';
+import { type Kill, mustBeAnother, type SeenOfKill } from './kill-scenario.ts';
+import { rawRequest, readRawAnswer } from './raw-request.ts';
 
 /** Three of four kills come with an answer, the others at any moment. */
 const ANYTIME_EVERY = 4;

@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pass } from 'node:timers/promises';
 import { compareCounters } from '../../support/compare.ts';
+import { during } from '../../support/during.ts';
 import type { Role } from '../../support/instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { during } from '../../support/during.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { type StormOptions, startStorm } from '../workload.ts';
 import { idleKills } from './idle-kills.ts';
 import { killBehind } from './kill-behind.ts';
 import { killDataPlane } from './kill-data-plane.ts';
 import { judgeScene, KILLS, openScene, type Scene } from './kill-scenario.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type StormOptions, startStorm } from '../workload.ts';
 
 export interface KillPlan {
   promises: readonly number[];

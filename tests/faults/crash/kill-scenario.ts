@@ -1,14 +1,14 @@
+import { auditOf } from '../../support/audit-of.ts';
 import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
 import type { Instance, Role } from '../../support/instance.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
 import type { Random } from '../../support/random.ts';
-import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
-import { auditOf } from '../../support/audit-of.ts';
-import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type Killer, startKiller } from './killer.ts';
-import type { RoundReport, TortureOptions } from '../promise.ts';
 import { compareLog, compareRows } from '../../support/stored-events.ts';
+import { type JudgedInstance, startJudged } from '../judged-instance.ts';
+import type { RoundReport, TortureOptions } from '../promise.ts';
 import type { Storm } from '../workload.ts';
+import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
+import { type Killer, startKiller } from './killer.ts';
 
 /** One installation, the ledger of all it was told, and what is killed with. */
 export interface Scene extends JudgedInstance {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { expectKept } from '../expect-kept.ts';
+import { runPromise } from '../run-promise.ts';
 import { inALoad } from './idle-kills.ts';
 import { everybodyKilled } from './kill-rounds.ts';
-import { runPromise } from '../run-promise.ts';
 
 const SEED = Date.now() % 1_000_000;
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { expectKept } from '../expect-kept.ts';
+import { runPromise } from '../run-promise.ts';
 import { boundedMemory } from './memory-rounds.ts';
 import { quickRestart } from './restart-rounds.ts';
-import { runPromise } from '../run-promise.ts';
 
 /*
  * The short forms of promises 9 and 11. Breaks they catch: a queue without a bound, or bounded by count; keys

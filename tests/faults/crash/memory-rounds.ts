@@ -4,9 +4,9 @@ import { createLoadBody, type LoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { processCost } from '../../support/process-cost.ts';
 import type { World } from '../../support/world.ts';
-import { createFlood, type Flood, type FloodCounts } from './flood.ts';
 import type { RoundReport, TortureOptions, TorturePromise } from '../promise.ts';
 import { whileStopped } from '../while-stopped.ts';
+import { createFlood, type Flood, type FloodCounts } from './flood.ts';
 
 const RSS_MAX_MIB = 512;
 const MEBIBYTE = 1024 * 1024;

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
-import { waitedForCoreMs } from '../../support/stopwatch.ts';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { signal } from '../../../infra/platform/process-identity.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
@@ -10,12 +9,13 @@ import { runLoad } from '../../support/load-run.ts';
 import { lockOwner } from '../../support/processes.ts';
 import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
+import { waitedForCoreMs } from '../../support/stopwatch.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { mustBeAnother } from './kill-scenario.ts';
 import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
 import { replaysOf } from '../replays.ts';
-import { sendOptions } from '../workload.ts';
 import { whileStopped } from '../while-stopped.ts';
+import { sendOptions } from '../workload.ts';
+import { mustBeAnother } from './kill-scenario.ts';
 
 const FIRST_ANSWER_MS_MAX = 2_000;
 /** Real events over HTTP. Of fewer the log is not clearly larger than what a start may read. */

@@ -1,9 +1,9 @@
 import { compareBreakdowns, compareCounters, compareEvents, compareFolded } from '../../support/compare.ts';
-import { planRequests } from '../../support/generator.ts';
-import { sendAll } from '../../support/send.ts';
-import { lacking } from '../../support/machine-requirements.ts';
-import { roundSeed, type TorturePromise } from '../promise.ts';
 import { startInstallation } from '../../support/distributed-installation.ts';
+import { planRequests } from '../../support/generator.ts';
+import { lacking } from '../../support/machine-requirements.ts';
+import { sendAll } from '../../support/send.ts';
+import { roundSeed, type TorturePromise } from '../promise.ts';
 
 /** The main job, past one machine: every answer, counter, breakdown and stored event against the ledger. */
 export const distributedExact: TorturePromise = {

@@ -1,13 +1,13 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
-import { seenInTime } from '../../support/in-time.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
+import { type DistributedInstallation, startInstallation } from '../../support/distributed-installation.ts';
 import { during } from '../../support/during.ts';
+import { seenInTime } from '../../support/in-time.ts';
 import { lacking } from '../../support/machine-requirements.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { type Storm, type StormSummary, startStorm } from '../workload.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import { type DistributedInstallation, startInstallation } from '../../support/distributed-installation.ts';
 
 /**
  * Past one machine: two processes of each role on a broker, a key store, Postgres and ClickHouse. Any of them

@@ -1,9 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Role } from '../../../app/config/role-needs.ts';
-import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import type { DistributedInstallation } from '../../support/distributed-installation.ts';
-import { sharedBy } from './partition-owners.ts';
 import type { RunningRole } from '../../support/running-role.ts';
+import { waitUntilCounted } from '../../support/wait-until-counted.ts';
+import { sharedBy } from './partition-owners.ts';
 
 /** What is done to one part of an installation while it is under load, and then mended. */
 export interface Fault {

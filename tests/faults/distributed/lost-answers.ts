@@ -1,12 +1,16 @@
 import { compareBreakdowns, compareCounters, compareEvents } from '../../support/compare.ts';
-import type { MeantEvent } from '../../support/planned-event.ts';
-import { createRandom } from '../../support/random.ts';
+import {
+  type DistributedInstallation,
+  type Hops,
+  startInstallation,
+} from '../../support/distributed-installation.ts';
 import { during } from '../../support/during.ts';
 import { lacking } from '../../support/machine-requirements.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
 import { createLosses, SWALLOWED } from '../../support/proxy/losses.ts';
+import { createRandom } from '../../support/random.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { startStorm } from '../workload.ts';
-import { type DistributedInstallation, type Hops, startInstallation } from '../../support/distributed-installation.ts';
 
 /** On each of the two hops: 20 in the short form, 500 in the long one. */
 const ANSWERS_LOST_PER_ROUND = { short: 20, long: 25 };

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
-import { seenInTime } from '../../support/in-time.ts';
 import type { DistributedInstallation } from '../../support/distributed-installation.ts';
 import { PARTITIONS } from '../../support/distributed-installation.ts';
+import { seenInTime } from '../../support/in-time.ts';
 
 /** Longer than a lease, and what its owner may hold up when it stands still. */
 const CHANGE = { timeoutMs: 90_000, everyMs: 200 };

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Closer, createCloser } from '../../../infra/platform/closer.ts';
+import { startPostgresProcess } from '../../servers/postgres-process.ts';
+import type { StoreProcess } from '../../servers/store-process.ts';
+import { startWarehouseProcess } from '../../servers/warehouse-process.ts';
 import { createApi } from '../../support/api.ts';
 import type { Judged } from '../../support/compare.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
@@ -12,9 +15,6 @@ import { makeWorld } from '../../support/make-world.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
 import { type ArmedProxy, openHop } from '../../support/proxy/armed-proxy.ts';
 import type { Address } from '../../support/proxy/tcp-proxy.ts';
-import { startPostgresProcess } from '../../servers/postgres-process.ts';
-import type { StoreProcess } from '../../servers/store-process.ts';
-import { startWarehouseProcess } from '../../servers/warehouse-process.ts';
 
 /**
  * An installation whose stores are servers of their own, as an operator's are: a Postgres by DATABASE_URL and

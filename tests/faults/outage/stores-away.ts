@@ -1,10 +1,10 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { poll } from '../../../infra/platform/poll.ts';
 import { compareBreakdowns, compareCounters } from '../../support/compare.ts';
-import { createRandom } from '../../support/random.ts';
 import { during } from '../../support/during.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { createRandom } from '../../support/random.ts';
 import { compareServedRows } from '../../support/stored-events.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { ask, type Patience, type Probe, probesOf } from './away-probes.ts';
 import { type AwayScene, openAwayScene, type StoreName, warehouseUrl } from './away-scene.ts';
 import { answersMin, type KnownLoad, pauseFor, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';

@@ -1,13 +1,13 @@
 import { compareBreakdowns, compareCounters, type Judged } from '../../support/compare.ts';
-import type { Ledger } from '../../support/ledger.ts';
-import { createRandom, type Random } from '../../support/random.ts';
-import { waitUntilCounted } from '../../support/wait-until-counted.ts';
 import { type Beside, during } from '../../support/during.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import type { Ledger } from '../../support/ledger.ts';
 import type { ArmedProxy } from '../../support/proxy/armed-proxy.ts';
 import { createLosses, SWALLOWED } from '../../support/proxy/losses.ts';
 import type { Fault } from '../../support/proxy/tcp-proxy.ts';
+import { createRandom, type Random } from '../../support/random.ts';
 import { compareServedRows } from '../../support/stored-events.ts';
+import { waitUntilCounted } from '../../support/wait-until-counted.ts';
+import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { startStorm } from '../workload.ts';
 import { type AwayScene, openAwayScene, warehouseUrl } from './away-scene.ts';
 

@@ -4,17 +4,17 @@ import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { poll } from '../../../infra/platform/poll.ts';
 import { identityOf, isLiving, signal } from '../../../infra/platform/process-identity.ts';
 import { listSegments } from '../../../infra/segment-log/segment-file.ts';
+import { auditOf } from '../../support/audit-of.ts';
 import { compareCounters } from '../../support/compare.ts';
+import { type Beside, during } from '../../support/during.ts';
 import { planRequests } from '../../support/generator.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { lockOwner } from '../../support/processes.ts';
 import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
-import { auditOf } from '../../support/audit-of.ts';
-import { type Beside, during } from '../../support/during.ts';
+import { compareRows } from '../../support/stored-events.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
 import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
-import { compareRows } from '../../support/stored-events.ts';
 import { whileStopped } from '../while-stopped.ts';
 
 /**

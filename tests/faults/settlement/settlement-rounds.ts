@@ -1,8 +1,8 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, createApi } from '../../support/api.ts';
+import { during } from '../../support/during.ts';
 import { type Instance, type Role, startInstance } from '../../support/instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { during } from '../../support/during.ts';
 import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
 import {

@@ -1,7 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Api, ApiAnswer } from '../../support/api.ts';
-import type { Random } from '../../support/random.ts';
 import type { Beside } from '../../support/during.ts';
+import type { Random } from '../../support/random.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import { type RatedWorld, SPENT_FIRST } from './rated-world.ts';
 

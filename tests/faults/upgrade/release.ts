@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { poll } from '../../../infra/platform/poll.ts';
-import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
 import { identityOf, type ProcessIdentity } from '../../../infra/platform/process-identity.ts';
+import { stopEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
 import { inTime } from '../../support/in-time.ts';
 import { endByForce, lockOwner } from '../../support/processes.ts';
 

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { createCloser } from '../../../infra/platform/closer.ts';
-import { frameOf } from '../../support/load-frames.ts';
-import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { checkServerSecret, ensureIdentityKey } from '../../../domain/secrets.ts';
 import { openKeyTable } from '../../../infra/key-table/open-key-table.ts';
+import { createCloser } from '../../../infra/platform/closer.ts';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
 import { startEmbeddedPostgres } from '../../../infra/postgres/embedded.ts';
 import { migratePostgres } from '../../../infra/postgres/migrate.ts';
 import { createPool } from '../../../infra/postgres/pool.ts';
-import { checkServerSecret, ensureIdentityKey } from '../../../domain/secrets.ts';
 import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { createIdentity } from '../../../ingest/identity.ts';
+import { frameOf } from '../../support/load-frames.ts';
 
 /** A database, and a data folder with a log of three segments and its keys, to be copied and harmed. */
 export interface Installation {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startChdbHttpServer } from '../../servers/chdb-http-server.ts';
+import { AGGREGATE_SQL } from '../../../domain/store/aggregate-sql.ts';
 import { createChdbWarehouse } from '../../../infra/clickhouse/chdb-warehouse.ts';
 import { createClickHouseWarehouse } from '../../../infra/clickhouse/clickhouse-warehouse.ts';
-import { eventLines, type TestEvent } from '../../support/event-line.ts';
 import type { Warehouse } from '../../../infra/ports/warehouse.ts';
-import { AGGREGATE_SQL } from '../../../domain/store/aggregate-sql.ts';
-import { testFolder } from '../../support/test-folder.ts';
 import { arrivalText } from '../../../schemas/stored/event-row.ts';
+import { startChdbHttpServer } from '../../servers/chdb-http-server.ts';
+import { eventLines, type TestEvent } from '../../support/event-line.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const log = pino({ level: 'silent' });
 const SHIPPED = join('infra', 'migrations', 'clickhouse');

@@ -1,9 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
+import { during } from '../../support/during.ts';
 import { percentile } from '../../support/freshness-probe.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
-import { during } from '../../support/during.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
 import { type CustomerStorm, startCustomerStorm } from './customer-storm.ts';
 import { createToldLedger, type ToldLedger } from './told-ledger.ts';

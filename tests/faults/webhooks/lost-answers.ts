@@ -1,9 +1,9 @@
+import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
+import { type Fault, startTcpProxy, type TcpProxy } from '../../support/proxy/tcp-proxy.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { ReceivedEvent } from '../../support/webhook-receiver.ts';
-import { during } from '../../support/during.ts';
 import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type Fault, startTcpProxy, type TcpProxy } from '../../support/proxy/tcp-proxy.ts';
 import { startCustomerStorm } from './customer-storm.ts';
 import { openWebhookScene, register, type WebhookScene } from './webhook-scene.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, createApi } from '../../support/api.ts';
+import { during } from '../../support/during.ts';
 import { percentile } from '../../support/freshness-probe.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
-import { during } from '../../support/during.ts';
 import type { RoundReport, TorturePromise } from '../promise.ts';
 import { startCustomerStorm } from './customer-storm.ts';
 import { openWebhookScene, register, type WebhookScene } from './webhook-scene.ts';

@@ -1,6 +1,10 @@
 import { type Api, createApi, type Method } from '../../support/api.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
-import { type ReceiverOptions, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import {
+  type ReceiverOptions,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../../support/webhook-receiver.ts';
 
 /** A Metergate, and a receiver on the same machine whose endpoints it tells. */
 export interface WebhookScene {

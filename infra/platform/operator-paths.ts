@@ -1,5 +1,5 @@
-import type { Refusal } from '../schemas/error-codes.ts';
-import { unknownParameter } from '../schemas/http/query-parameters.ts';
+import type { Refusal } from '../../schemas/error-codes.ts';
+import { unknownParameter } from '../../schemas/http/query-parameters.ts';
 
 /** The pages of an operator, at these paths exactly: a proxy keeps back what it knows by name. */
 export const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);

@@ -6,8 +6,8 @@ import {
   type RunningFront,
   SILENT,
   startFront,
-} from '../infra/ports/conformance/front-under-test.ts';
-import { createForwarder, type ForwarderOptions } from './forward/forward.ts';
+} from '../../infra/ports/conformance/front-under-test.ts';
+import { createForwarder, type ForwarderOptions } from './forward.ts';
 
 /** A front that forwards everything. */
 export async function startDoor(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deferred } from './deferred-under-test.ts';
+import { deferred } from '../../tests/support/deferred.ts';
 import { shareOutcome } from './shared-outcome.ts';
 
 /*

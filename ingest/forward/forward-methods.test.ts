@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { keptLog } from '../infra/ports/conformance/front-under-test.ts';
-import { openConnection, requestHead } from '../tests/support/raw-connection.ts';
-import { createUwsFront } from '../infra/http/uws-front.ts';
-import { ROUTES } from '../schemas/routes.ts';
+import { createUwsFront } from '../../infra/http/uws-front.ts';
+import { keptLog } from '../../infra/ports/conformance/front-under-test.ts';
+import { ROUTES } from '../../schemas/routes.ts';
+import { openConnection, requestHead } from '../../tests/support/raw-connection.ts';
 import { startDoor, startUpstream } from './forwarder-under-test.ts';
 
 /*

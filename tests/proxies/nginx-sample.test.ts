@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { quietPort } from '../tests/support/quiet-port.ts';
-import { testFolder } from '../tests/support/test-folder.ts';
+import { quietPort } from '../support/quiet-port.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { expectKeepsPages, startProxy, startPublicPort } from './proxy-under-test.ts';
 
 /** Red with `location = /metrics`: other spellings of the path are passed on. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { ANSWER_GUARDS } from '../schemas/http/response-guards.ts';
-import { ERROR_STATUS, errorBody, type Refusal } from '../schemas/error-codes.ts';
-import { API_VERSION, JSON_TYPE } from './http/answer-head.ts';
-import type { RefusalLog } from './platform/rejection-log.ts';
-import { createRequestIds } from './platform/request-ids.ts';
+import { API_VERSION, JSON_TYPE } from '../../infra/http/answer-head.ts';
+import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRequestIds } from '../../infra/platform/request-ids.ts';
+import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
 
 /** One request for a page of a process, and its answer: the headers that every answer carries are on it. */
 export interface PageExchange {

@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../infra/ports/clock.ts';
-import type { UsageRequest } from '../infra/ports/engine.ts';
-import type { PartitionOutcome, PartitionWriter } from '../infra/ports/event-log.ts';
-import type { SharedIdempotencyStore } from '../infra/ports/idempotency-store.ts';
-import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { decodeFrame, type Frame } from '../schemas/stored/frame.ts';
-import { createSharedUsage } from './distributed/begin-distributed-usage.ts';
-import { createStamps } from './engine/created-at.ts';
-import { createEngineHarness } from './engine/engine-under-test.ts';
-import { createSharedEngine } from './engine/js/distributed-engine.ts';
+import { systemClock } from '../../infra/ports/clock.ts';
+import type { UsageRequest } from '../../infra/ports/engine.ts';
+import type { PartitionOutcome, PartitionWriter } from '../../infra/ports/event-log.ts';
+import type { SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { decodeFrame, type Frame } from '../../schemas/stored/frame.ts';
+import { createStamps } from '../engine/created-at.ts';
+import { createEngineHarness } from '../engine/engine-under-test.ts';
+import { createSharedEngine } from '../engine/js/distributed-engine.ts';
+import { createSharedUsage } from './begin-distributed-usage.ts';
 
 /** A log of frames in memory, whose appends end as the test says. */
 export interface LogUnderTest {

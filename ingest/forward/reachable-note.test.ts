@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keptLog } from '../infra/ports/conformance/front-under-test.ts';
+import { keptLog } from '../../infra/ports/conformance/front-under-test.ts';
 import { createReachableNote } from './reachable-note.ts';
 
 /* Breaks that turn it red: no rate; an outage is never told of because it began soon after another. */

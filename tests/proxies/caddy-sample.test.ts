@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { quietPort } from '../tests/support/quiet-port.ts';
-import { testFolder } from '../tests/support/test-folder.ts';
+import { quietPort } from '../support/quiet-port.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { expectKeepsPages, startProxy, startPublicPort } from './proxy-under-test.ts';
 
 /** Red with a `respond` beside `reverse_proxy`: it goes first, and everything is 404. */

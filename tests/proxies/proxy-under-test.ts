@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished } from 'vitest';
-import { SILENT, startFront } from '../infra/ports/conformance/front-under-test.ts';
-import { createUwsFront } from '../infra/http/uws-front.ts';
-import { poll } from '../infra/platform/poll.ts';
-import { createForwarder } from './forward/forward.ts';
-import { startUpstream } from './forwarder-under-test.ts';
-import { createOperations } from './http/operations.ts';
+import { createUwsFront } from '../../infra/http/uws-front.ts';
+import { poll } from '../../infra/platform/poll.ts';
+import { SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
+import { createForwarder } from '../../ingest/forward/forward.ts';
+import { startUpstream } from '../../ingest/forward/forwarder-under-test.ts';
+import { createOperations } from '../../ingest/http/operations.ts';
 
 /** The public port with its operator's pages, and a control plane that says what it was asked. */
 export async function startPublicPort(): Promise<number> {
