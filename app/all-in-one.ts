@@ -23,7 +23,7 @@ import { startSupervisor } from './supervisor.ts';
 const CHILDREN: ChildSpec[] = [
   {
     name: 'ingest',
-    program: siblingModule('../ingest/main'),
+    program: siblingModule('./roles/ingest'),
     // The objects of requests in flight outlive 16 MB of young heap and are copied over and over: with 64 MB
     // 170,000 events/s instead of 130,000, for 60 MB of memory.
     nodeOptions: ['--max-semi-space-size=64'],

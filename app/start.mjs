@@ -52,8 +52,8 @@ function programOf([role, ...more]) {
     console.log(USAGE);
     process.exit(0);
   }
-  if (role === undefined) return '../dist/infra/all-in-one.js';
-  if (ROLES.includes(role) && more.length === 0) return `../dist/${role}/main.js`;
+  if (role === undefined) return '../dist/app/all-in-one.js';
+  if (ROLES.includes(role) && more.length === 0) return `../dist/app/roles/${role}.js`;
   const unknown = ROLES.includes(role) ? more.join(' ') : role;
   console.error(`There is no \`${unknown}\` to be started.\n${USAGE}`);
   process.exit(BAD_CONFIGURATION);
@@ -74,15 +74,15 @@ function refuseOldNode() {
 async function prepare() {
   const { build, isOutdated } = await import('../tools/build.mjs');
   const { install, isInstalled } = await import('../tools/packages.mjs');
-  if (!isOutdated() && isInstalled({ toBuild: false })) return;
+  if (!isOutdated() && isInstalled({ withDev: false })) return;
   await alone(() => {
     // Looked at again: another one may have done it meanwhile.
     const toBuild = isOutdated();
-    const toInstall = !isInstalled({ toBuild });
+    const toInstall = !isInstalled({ withDev: false });
     if (toBuild || toInstall) refuseUnderRunning();
     if (toInstall) {
       console.error('Installing packages (once)');
-      if (!install()) {
+      if (!install({ withDev: false })) {
         console.error('npm install failed: see above.');
         process.exit(1);
       }
@@ -170,7 +170,7 @@ function runningFromHere() {
  * this one stays. Where it cannot be tried nothing is said: the start looks itself.
  */
 function isLocked(dataDir) {
-  const locks = new URL('../dist/infra/process-lock.js', import.meta.url);
+  const locks = new URL('../dist/infra/platform/process-lock.js', import.meta.url);
   const file = resolve(dataDir, 'locks', 'data-dir.lock');
   if (process.argv[2] !== undefined || !existsSync(locks) || !existsSync(file)) return false;
   const args = ['--input-type=module', '--eval', TRY_LOCK, locks.href, file];

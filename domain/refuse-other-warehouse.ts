@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import type { WarehouseStamp, WarehouseStamps } from '../infra/clickhouse/warehouse-stamps.ts';
+import type { WarehouseStamp, WarehouseStamps } from '../infra/ports/warehouse-stamps.ts';
+
 import { throwTransient } from '../infra/postgres/unavailable.ts';
 import { Fatal } from '../schemas/failures.ts';
 import { readKnownStamp } from './store/warehouse-stamps.ts';

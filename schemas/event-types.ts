@@ -1,5 +1,5 @@
-import type { ThresholdKind } from '../domain/rules/usage-thresholds.ts';
 import type { ExactNumber } from './primitives/exact-json.ts';
+import type { ThresholdKind } from './value-sets.ts';
 
 /** What webhooks tell. Source: the specification, Events. The list is closed. */
 export const EVENT_TYPES = [

@@ -1,6 +1,7 @@
 /**
- * Makes dist/ from the sources: WebAssembly first, then JavaScript, then what is read beside it. `npm run
- * build`, or by start.mjs when the last build was of other sources.
+ * Makes dist/ from the sources of the product: WebAssembly first, then JavaScript, then what is read beside
+ * it. `npm run build`, or by start.mjs when the last build was of other sources. With `--tests` it makes
+ * dist-tests/ too, of everything there is: for tests and benchmarks that run as processes of their own.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,12 +20,23 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { binaryName, correctBinary, REVIEWED_BINARIES } from './corrected-uws.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const DIST = join(ROOT, 'dist');
-const STAMP = join(DIST, '.built');
+/** Of each: where it goes, its folders, and what tells the compiler which files of them. */
+const PRODUCT = {
+  dist: join(ROOT, 'dist'),
+  rooms: ['schemas', 'infra', 'domain', 'ingest', 'aggregator', 'control-plane', 'delivery', 'app'],
+  settings: join(ROOT, 'tools', 'tsconfig.build.json'),
+};
+const EVERYTHING = {
+  dist: join(ROOT, 'dist-tests'),
+  rooms: [...PRODUCT.rooms, 'tests', 'bench', 'tools'],
+  settings: join(ROOT, 'tools', 'tsconfig.tests.json'),
+};
 const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
 /** Written by what is run, not read by any build. */
 const RESULTS = join(ROOT, 'bench', 'results');
-const ROOMS = ['schemas', 'infra', 'ingest', 'aggregator', 'control-plane', 'delivery', 'bench'];
+const STAMP = '.built';
+/** As tsconfig.build.json leaves them out. */
+const OF_TESTS = /(\.test|-under-test|-oracle)\.ts$|[/\\]conformance[/\\]/;
 /** Files that compiled code reads from beside itself. */
 const READ_AT_RUN_TIME = new Set(['.sql', '.wasm', '.html', '.css', '.node']);
 /** Made by a build, beside the sources. */
@@ -39,46 +51,48 @@ const TOOLS = {
  * content, in some 20 ms: a release that is unpacked over another may be older by its files' times, and
  * clocks are set back.
  */
-export function isOutdated() {
-  const built = readStamp();
+export function isOutdated(target = PRODUCT) {
+  const { dist } = target;
+  const built = readStamp(target);
   // Those that run stand in dist; beside the sources, where a checkout leaves them out, they may be missing.
-  const running = modules().map((module) => ({ ...module, place: join(DIST, relative(ROOT, module.place)) }));
-  const isOfThisNode = !needsBinary() || existsSync(join(DIST, 'infra', 'http', binaryName()));
+  const running = modules().map((module) => ({ ...module, place: join(dist, relative(ROOT, module.place)) }));
+  const isOfThisNode = !needsBinary() || existsSync(join(dist, 'infra', 'http', binaryName()));
   const isWhole = isOfThisNode && running.every((module) => isBuilt(module, built));
-  return !isWhole || built.sources !== hashOf(writtenSources());
+  return !isWhole || built.sources !== hashOf(writtenSources(target));
 }
 
 /** Built beside its place and put there whole: a build that is cut off leaves nothing half-made. */
-export function build() {
-  const fresh = `${DIST}.${process.pid}`;
-  const old = `${DIST}.old.${process.pid}`;
+export function build(target = PRODUCT) {
+  const { dist } = target;
+  const fresh = `${dist}.${process.pid}`;
+  const old = `${dist}.old.${process.pid}`;
   // In a container a build that was killed had the same number.
   for (const left of [fresh, old]) rmSync(left, { recursive: true, force: true });
   try {
-    buildInto(fresh);
-    if (existsSync(DIST)) renameSync(DIST, old);
-    renameSync(fresh, DIST);
+    buildInto(fresh, target);
+    if (existsSync(dist)) renameSync(dist, old);
+    renameSync(fresh, dist);
     rmSync(old, { recursive: true, force: true });
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
 }
 
-function buildInto(fresh) {
+function buildInto(fresh, target) {
   // Taken before: what is edited while this runs is not in this build.
-  const stamp = { sources: hashOf(writtenSources()), modules: buildWebAssembly(fresh) };
+  const stamp = { sources: hashOf(writtenSources(target)), modules: buildWebAssembly(fresh) };
   if (needsBinary()) writeBinary(fresh);
-  // Types are judged by `npm run check`; whoever starts a release need not wait for that.
-  run(TOOLS.tsc, '-p', join(ROOT, 'tools', 'tsconfig.build.json'), '--noCheck', '--outDir', fresh);
-  for (const path of sources().filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
+  // Types are judged by `npm run check`; an operator who starts a release need not wait for that.
+  run(TOOLS.tsc, '-p', target.settings, '--noCheck', '--outDir', fresh);
+  for (const path of sources(target).filter((source) => READ_AT_RUN_TIME.has(extname(source)))) {
     cpSync(path, path.replace(ROOT, fresh), { recursive: true });
   }
-  writeFileSync(join(fresh, '.built'), JSON.stringify(stamp));
+  writeFileSync(join(fresh, STAMP), JSON.stringify(stamp));
 }
 
 /** Compiles what is not what was built last. Returns the stamps of all, by the names of their settings. */
 function buildWebAssembly(scratch) {
-  const built = readStamp();
+  const built = readStamp(PRODUCT);
   const stamps = modules().map((module) => {
     if (!isBuilt(module, built)) compile(module, scratch);
     return [module.name, stampOf(module)];
@@ -113,7 +127,7 @@ function compile({ settings, place }, scratch) {
 
 /** The WebAssembly modules by their settings, with what each is made of just now. */
 function modules() {
-  const found = sources().filter((path) => path.endsWith('asconfig.json'));
+  const found = sources(PRODUCT).filter((path) => path.endsWith('asconfig.json'));
   return found.map((settings) => {
     const folder = dirname(settings);
     const { outFile } = JSON.parse(readFileSync(settings, 'utf8')).options;
@@ -137,13 +151,15 @@ function run(tool, ...args) {
   if (status !== 0) throw new Error(`${tool} ended with ${status}`);
 }
 
-function writtenSources() {
-  const settings = ['package.json', 'tsconfig.json'].map((name) => join(ROOT, name));
-  return [...settings, ...sources().filter((path) => !MADE.has(extname(path)))];
+function writtenSources(target) {
+  const settings = [join(ROOT, 'package.json'), join(ROOT, 'tsconfig.json'), target.settings];
+  return [...settings, ...sources(target).filter((path) => !MADE.has(extname(path)))];
 }
 
-function sources() {
-  return ROOMS.flatMap((room) => filesIn(join(ROOT, room)));
+/** Of the product without its tests: whoever edits those builds nothing anew. */
+function sources({ rooms, settings }) {
+  const found = rooms.flatMap((room) => filesIn(join(ROOT, room)));
+  return settings === PRODUCT.settings ? found.filter((path) => !OF_TESTS.test(path)) : found;
 }
 
 function filesIn(folder) {
@@ -164,12 +180,15 @@ function hashOf(paths) {
 }
 
 /** What the last build was made of; {} where there is none. */
-function readStamp() {
+function readStamp({ dist }) {
   try {
-    return JSON.parse(readFileSync(STAMP, 'utf8'));
+    return JSON.parse(readFileSync(join(dist, STAMP), 'utf8'));
   } catch {
     return {};
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) build();
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const targets = process.argv.includes('--tests') ? [PRODUCT, EVERYTHING] : [PRODUCT];
+  for (const target of targets) build(target);
+}

@@ -3,7 +3,7 @@
  * JavaScript without packages, for start.mjs and test-run.mjs.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,34 +12,50 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 /**
  * Not `npm ci`: it refuses a lock file that leaves out packages of other platforms, which is what npm writes
- * where a registry does not carry them. The build's tools are development packages, whatever NODE_ENV says;
- * Postgres comes in optional ones.
+ * where a registry does not carry them. Postgres comes in optional packages.
  */
-const INSTALL = ['install', '--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund'];
+const INSTALL = ['install', '--no-save', '--include=optional', '--no-audit', '--no-fund'];
+const UWS = join(ROOT, 'node_modules', 'uWebSockets.js');
 
 /**
  * Told by what the two files hold: a lock file that is unpacked over another may be older than what was
- * installed by that. Optional packages are of other platforms; those of development are needed to build.
+ * installed by that. Optional packages are of other platforms; those of development are for tests.
  */
-export function isInstalled({ toBuild }) {
+export function isInstalled({ withDev }) {
   const installed = packagesOf(INSTALLED);
   // The nameless one is the project itself.
   const { '': project, ...wanted } = packagesOf(join(ROOT, 'package-lock.json'));
   return Object.entries(wanted).every(([path, { integrity, optional, devOptional, dev }]) =>
-    installed[path] ? installed[path].integrity === integrity : optional || devOptional || (dev && !toBuild),
+    installed[path] ? installed[path].integrity === integrity : optional || devOptional || (dev && !withDev),
   );
 }
 
-/** True when npm did it; it has said why when not. */
-export function install() {
+/**
+ * True when npm did it; it has said why when not. Without `withDev` the packages of development are left out,
+ * unless some are there: npm would remove them from the folder of a developer.
+ */
+export function install({ withDev }) {
+  const hasDev = Object.values(packagesOf(INSTALLED)).some(({ dev }) => dev === true);
   // One that is cut off is begun again, be it by the release before.
   rmSync(INSTALLED, { force: true });
   const npm = process.env.npm_execpath;
+  const args = [...INSTALL, withDev || hasDev ? '--include=dev' : '--omit=dev'];
   const options = { cwd: ROOT, stdio: ['ignore', 2, 2] };
   const { status } = npm
-    ? spawnSync(process.execPath, [npm, ...INSTALL], options)
-    : spawnSync('npm', INSTALL, options);
+    ? spawnSync(process.execPath, [npm, ...args], options)
+    : spawnSync('npm', args, options);
+  if (status === 0) dropForeignBinaries();
   return status === 0;
+}
+
+/**
+ * The package brings the binaries of all platforms, a quarter of a gigabyte; those of this one stay, for each
+ * version of Node.
+ */
+function dropForeignBinaries() {
+  const own = `uws_${process.platform}_${process.arch}_`;
+  const binaries = existsSync(UWS) ? readdirSync(UWS).filter((name) => name.endsWith('.node')) : [];
+  for (const name of binaries) if (!name.startsWith(own)) rmSync(join(UWS, name), { force: true });
 }
 
 /** {} where the file is missing or was cut off. */

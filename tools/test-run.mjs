@@ -4,7 +4,7 @@
  *
  * Plain JavaScript without packages: it has to run before anything is installed. What comes after `--` goes
  * to vitest (`npm test -- --project unit`); without it, what stands around the promises, what needs a broker
- * and the proofs of breaks are left to `npm run test:whole`, `test:shared` and `breaks`. The counts are left
+ * and the proofs of breaks are left to `npm run test:whole`, `test:distributed` and `breaks`. The counts are left
  * in .cache/test-summary.json for .ci/run.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,10 +18,10 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const REPORTS = join(ROOT, '.cache', 'test-reports');
 const SUMMARY = join(ROOT, '.cache', 'test-summary.json');
 /** What the tests need of the machine; made by the build. */
-const MEANS = join(ROOT, 'dist', 'tests', 'support', 'machine-requirements.js');
+const MEANS = join(ROOT, 'dist-tests', 'tests', 'support', 'machine-requirements.js');
 const NODE_MAJOR_MIN = 20;
 
-const BUILD = ['build', process.execPath, ['tools/build.mjs']];
+const BUILD = ['build', process.execPath, ['tools/build.mjs', '--tests']];
 
 /** One after the other; each runs even when one before it failed, so that one run shows everything. */
 const GATES = [
@@ -34,7 +34,7 @@ const GATES = [
 /**
  * What judges how long something takes runs one file at a time, and waits half of that; tests of whole
  * processes wait for starts, stops and locks. What needs nothing but the processor takes the rest of it, and
- * is served after them. Left out: what `npm run test:whole`, `test:shared` and `breaks` run.
+ * is served after them. Left out: what `npm run test:whole`, `test:distributed` and `breaks` run.
  */
 const TIMED = ['timed'];
 const BESIDE = ['unit', 'store'];
@@ -54,9 +54,9 @@ async function main(vitestArguments) {
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     return fail(`Metergate needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}.`);
   }
-  if (!isInstalled({ toBuild: true })) {
+  if (!isInstalled({ withDev: true })) {
     process.stdout.write('\n=== install\n');
-    if (!install()) return fail('npm install failed.');
+    if (!install({ withDev: true })) return fail('npm install failed.');
   }
   const isBuilt = run(...BUILD);
   const { counts, failedGates } = await runAll(vitestArguments);

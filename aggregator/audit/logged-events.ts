@@ -87,7 +87,7 @@ function createDropCheck(drops: LogSpan['drops']) {
 }
 
 const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
-/** environment, customer, meter, id, fingerprint, value: the first six columns of schemas/stored/event-row.ts. */
+/** environment, customer, meter, id, fingerprint, value: the first columns (schemas/stored/event-row.ts). */
 const LINE = new RegExp(`^\\[${TEXT},${TEXT},${TEXT},${TEXT},${TEXT},(-?[\\d.eE+-]+),`);
 
 function readLine(line: Buffer, occurredAtMs: number): LoggedEvent {

@@ -23,7 +23,7 @@ const LINES_MAX = 1_000;
 
 /**
  * Records of every event that was acknowledged before this position of the log, and of later ones, then the
- * trailer of schemas/stored/key-export.ts. What ClickHouse could not read was acknowledged too: it is among them.
+ * trailer (schemas/stored/key-export.ts). What ClickHouse could not read was acknowledged, and is included.
  *
  * Throws Transient `log_not_settled` when not all before the position is stored.
  */

@@ -2,11 +2,12 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { EVENTS_RETENTION_DAYS_MAX } from '../../domain/rules/events-retention.ts';
 import { decodeServerSecret } from '../../domain/secrets.ts';
+import type { OperatorPages } from '../../infra/platform/operator-access.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './distributed-stores-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
-import { OPERATOR_VARIABLES, type OperatorPages, readOperatorPages } from './operator-config.ts';
+import { OPERATOR_VARIABLES, readOperatorPages } from './operator-config.ts';
 
 /** The variables that are read, as text. One that is empty counts as left out. */
 export type Env = Partial<Record<Variable, string>>;

@@ -1,3 +1,4 @@
+import type { OperatorPages } from '../../infra/platform/operator-access.ts';
 import type { EnvReader } from './env-reader.ts';
 
 export const OPERATOR_VARIABLES = [
@@ -7,15 +8,6 @@ export const OPERATOR_VARIABLES = [
 ] as const;
 
 export type OperatorVariable = (typeof OPERATOR_VARIABLES)[number];
-
-/** Where `/metrics` and the details of `/readyz` are, and who may read them. */
-export interface OperatorPages {
-  /** Absent: the public port. */
-  metricsPort?: number;
-  metricsHost: string;
-  /** A secret. Absent: anybody. */
-  metricsToken?: string;
-}
 
 const TOKEN_CHARS_MIN = 16;
 

@@ -1,12 +1,9 @@
 import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
 import { setEventsRetention } from '../../infra/clickhouse/events-retention.ts';
 import { onCluster } from '../../infra/clickhouse/on-cluster.ts';
-import {
-  stampsInFolder,
-  stampsInTable,
-  type WarehouseStamps,
-} from '../../infra/clickhouse/warehouse-stamps.ts';
+import { stampsInFolder, stampsInTable } from '../../infra/clickhouse/warehouse-stamps.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import type { WarehouseStamps } from '../../infra/ports/warehouse-stamps.ts';
 import type { RoleContext } from './role-process.ts';
 
 export interface OpenedWarehouse {

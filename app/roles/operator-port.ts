@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Closer } from '../../infra/platform/closer.ts';
+import type { OperatorPages } from '../../infra/platform/operator-access.ts';
 import { NO_SUCH_PAGE, OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
 import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
-import type { OperatorPages } from '../config/operator-config.ts';
 import { createControlServer } from './control-server.ts';
 import { pageListener, refusePage } from './page-responses.ts';
 

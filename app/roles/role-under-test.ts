@@ -24,7 +24,8 @@ async function startRole(role: string, environment: Record<string, string>): Pro
   const { PATH = '' } = process.env;
   const port = await quietPort();
   const env = { PATH, HOST: '127.0.0.1', PORT: String(port), DATA_DIR: folder, ...environment };
-  const program = role === ALL_IN_ONE ? join('dist', 'app', 'all-in-one.js') : join('dist', role, 'main.js');
+  const program =
+    role === ALL_IN_ONE ? join('dist', 'app', 'all-in-one.js') : join('dist', 'app', 'roles', `${role}.js`);
   const child = spawn(process.execPath, [program], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

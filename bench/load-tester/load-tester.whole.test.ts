@@ -30,7 +30,7 @@ interface Ended {
 }
 
 function begin(args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const script = join('dist', 'bench', 'load-tester', 'load-tester.js');
+  const script = join('dist-tests', 'bench', 'load-tester', 'load-tester.js');
   const { METERGATE_KEY: _, ...env } = process.env;
   const child = spawn(process.execPath, [script, '--out', folder, ...args], { env });
   const told = { out: '', err: '' };

@@ -5,8 +5,7 @@
  * of a single item as `plan`.
  */
 import { type Static, Type } from 'typebox';
-import { INTERVALS } from '../../domain/rules/subscription-period.ts';
-import { SUBSCRIPTION_STATUSES } from '../../domain/rules/subscription-status.ts';
+import { INTERVALS, SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
 
 /** Unix time, up to the end of what our own timestamps may be. */
 const Seconds = Type.Integer({ minimum: 0, maximum: Date.UTC(2100, 0, 1) / 1000 - 1 });

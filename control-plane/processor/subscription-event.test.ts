@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SUBSCRIPTION_STATUSES } from '../../domain/rules/subscription-status.ts';
 import { Rejected } from '../../schemas/failures.ts';
+import { SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
+
 import { readSubscriptionEvent } from './subscription-event.ts';
 
 /*

@@ -1,8 +1,9 @@
 import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
-import { hasEnded, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { Mode } from '../../schemas/primitives/environment.ts';
+import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
 import { checkOf } from '../http/json-schema.ts';
 import {
   StripeEvent,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nextPlanStatuses, type PLAN_STATUSES } from '../../domain/rules/plan-status.ts';
+import { nextPlanStatuses } from '../../domain/rules/plan-status.ts';
+import type { PLAN_STATUSES } from '../../schemas/value-sets.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import { auditEntries, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
 

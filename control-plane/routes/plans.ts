@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { planKeys } from '../../domain/rules/plan-key.ts';
-import { nextPlanStatuses, type PlanStatus } from '../../domain/rules/plan-status.ts';
+import { nextPlanStatuses } from '../../domain/rules/plan-status.ts';
 import { Defect } from '../../schemas/failures.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { NewPlan, Plan } from '../../schemas/resources/plans.ts';
+import type { PlanStatus } from '../../schemas/value-sets.ts';
 import { beginCatalogueChange, recordCatalogueChange } from '../changes/catalogue-change.ts';
 import {
   knownPlan,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nextStatuses, SUBSCRIPTION_STATUSES } from '../../domain/rules/subscription-status.ts';
+import { nextStatuses } from '../../domain/rules/subscription-status.ts';
+import { SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
 import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 

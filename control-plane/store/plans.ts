@@ -1,5 +1,6 @@
-import type { PlanStatus } from '../../domain/rules/plan-status.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { PlanStatus } from '../../schemas/value-sets.ts';
+
 import type { Database } from '../http/request-context.ts';
 import { PLAN_PRICES } from './processor-prices.ts';
 import { readPage } from './read-page.ts';

@@ -1,6 +1,6 @@
-import type { Interval } from '../../domain/rules/subscription-period.ts';
-import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
+import type { Interval, SubscriptionStatus } from '../../schemas/value-sets.ts';
+
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 

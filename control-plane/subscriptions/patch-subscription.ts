@@ -1,6 +1,7 @@
-import { hasEnded, nextStatuses, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
+import { hasEnded, nextStatuses } from '../../domain/rules/subscription-status.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
+import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
 import { changedFields } from '../changes/changed-fields.ts';
 import { illegalTransition } from '../changes/illegal-transition.ts';
 import type { RequestContext } from '../http/request-context.ts';

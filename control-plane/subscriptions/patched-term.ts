@@ -7,9 +7,10 @@ import {
   type PeriodLength,
   type SubscriptionTerm,
 } from '../../domain/rules/subscription-period.ts';
-import type { SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { SubscriptionPatch } from '../../schemas/resources/subscriptions.ts';
+import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
+
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { endOfTerm } from './end-of-term.ts';
 import { otherLength } from './period-length.ts';

@@ -1,6 +1,7 @@
-import type { Interval, PeriodLength } from '../../domain/rules/subscription-period.ts';
+import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
+import type { Interval } from '../../schemas/value-sets.ts';
 
 /** What a body says of it. */
 export interface GivenLength {

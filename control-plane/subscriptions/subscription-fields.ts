@@ -1,13 +1,13 @@
-/** Fields of a subscription that change together. */
-
 import {
   type BillingCycle,
   cycleThrough,
   type SubscriptionTerm,
   termPeriodAt,
 } from '../../domain/rules/subscription-period.ts';
-import { hasEnded, type SubscriptionStatus } from '../../domain/rules/subscription-status.ts';
+import { hasEnded } from '../../domain/rules/subscription-status.ts';
+/** Fields of a subscription that change together. */
 import type { Span } from '../../schemas/primitives/calendar.ts';
+import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
 import type { SubscriptionFields } from '../store/subscriptions.ts';
 
 type CycleFields = Pick<SubscriptionFields, 'anchor' | 'interval' | 'intervalCount' | 'legacyIntervalMs'>;

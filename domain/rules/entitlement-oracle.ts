@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
-import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from './subscription-status.ts';
+import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../../schemas/value-sets.ts';
 
 /*
  * Random catalogues with customers, and a second reading of the contract that goes feature by feature over

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nextPlanStatuses, PLAN_STATUSES, versionAfterChange } from './plan-status.ts';
+import { PLAN_STATUSES } from '../../schemas/value-sets.ts';
+import { nextPlanStatuses, versionAfterChange } from './plan-status.ts';
 
 /*
  * The transitions of the contract (§4), written a second time. Breaks that turn it red: any status added to a

@@ -1,6 +1,4 @@
-export const PLAN_STATUSES = ['draft', 'published', 'archived'] as const;
-export type PlanStatus = (typeof PLAN_STATUSES)[number];
-
+import type { PlanStatus } from '../../schemas/value-sets.ts';
 /** Where a plan may go from here; to stay is always allowed. Source: the contract, §4. */
 export function nextPlanStatuses(from: PlanStatus): readonly PlanStatus[] {
   return NEXT[from];

@@ -1,9 +1,9 @@
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 import type { Contribution } from '../../schemas/resources/entitlements.ts';
+import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
 import { contributionsTo, type SourceGrant, wholeContribution } from './contributions.ts';
 import type { BillingCycle, SubscriptionTerm } from './subscription-period.ts';
-import type { SubscriptionStatus } from './subscription-status.ts';
 
 /** What a customer holds, as it is stored. */
 export interface Holdings {

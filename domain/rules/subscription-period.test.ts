@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Span } from '../../schemas/primitives/calendar.ts';
+import { INTERVALS, type Interval } from '../../schemas/value-sets.ts';
 import { billingPeriod } from './billing-period.ts';
 import {
   addMonths,
@@ -8,8 +9,6 @@ import {
   cycleAfter,
   cycleOf,
   cycleThrough,
-  INTERVALS,
-  type Interval,
   isBoundary,
   isSameCourse,
   later,

@@ -1,7 +1,5 @@
 import type { Span } from '../../schemas/primitives/calendar.ts';
-
-export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
-export type Interval = (typeof INTERVALS)[number];
+import type { Interval } from '../../schemas/value-sets.ts';
 
 /** How long a period is. */
 export interface PeriodLength {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { FIRST_STATUSES, hasEnded, nextStatuses, SUBSCRIPTION_STATUSES } from './subscription-status.ts';
+import { FIRST_STATUSES, SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
+import { hasEnded, nextStatuses } from './subscription-status.ts';
 
 /*
  * The table of the contract (§5), written a second time. Breaks that turn it red: any status added to a row

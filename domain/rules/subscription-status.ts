@@ -1,25 +1,4 @@
-/** The life of a subscription. Source: the contract, §5. */
-export const SUBSCRIPTION_STATUSES = [
-  'incomplete',
-  'incomplete_expired',
-  'trialing',
-  'active',
-  'past_due',
-  'unpaid',
-  'paused',
-  'canceled',
-] as const;
-
-export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
-
-/** What it may be created with. */
-export const FIRST_STATUSES = [
-  'incomplete',
-  'trialing',
-  'active',
-  'past_due',
-  'paused',
-] as const satisfies SubscriptionStatus[];
+import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
 
 const NEXT: Record<SubscriptionStatus, readonly SubscriptionStatus[]> = {
   incomplete: ['active', 'trialing', 'incomplete_expired', 'canceled'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { reachedThresholds, type ThresholdKind, usageThresholds } from './usage-thresholds.ts';
+import type { ThresholdKind } from '../../schemas/value-sets.ts';
+import { reachedThresholds, usageThresholds } from './usage-thresholds.ts';
 
 // Breaks that turn it red: a double for the 80 %; `<` for `<=`; one value of a budget and a limit twice.
 describe('thresholds of usage', () => {

@@ -1,14 +1,11 @@
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
+import type { ThresholdKind } from '../../schemas/value-sets.ts';
 
 /** Of one customer and meter. Decimal texts. */
 export interface UsageBudget {
   soft: string | null;
   hard: string | null;
 }
-
-/** A soft one warns, at a hard one what was given is used up. */
-export const THRESHOLD_KINDS = ['soft', 'hard'] as const;
-export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];
 
 export interface Threshold {
   /** Canonical decimal text. */

@@ -47,7 +47,7 @@ export function occurredWithin(from: string, to: string): string {
     AND occurred_at < fromUnixTimestamp64Milli({${to}:Int64}, 'UTC')`;
 }
 
-/** A property's text without the tag of its kind (schemas/stored/event-row.ts); '' when the event has none. */
+/** A property's text without the tag of its kind (schemas/stored/event-row.ts); '' where there is none. */
 export function labelOf(property: string): string {
   const text = `properties[${property}]`;
   return `if(startsWith(${text}, char(0)), substring(${text}, ${TAG_LENGTH + 1}), ${text})`;

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Interval, SubscriptionStatus } from '../../schemas/value-sets.ts';
 import type { Grant, HeldOverride } from '../rules/resolve-entitlements.ts';
-import type { Interval } from '../rules/subscription-period.ts';
-import type { SubscriptionStatus } from '../rules/subscription-status.ts';
+
 import { rowsBy } from './rows-by.ts';
 
 /** A customer with one of its subscriptions; one without any has a row in which what is not there is null. */

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Interval } from '../../schemas/value-sets.ts';
 import type { MeteredSource, MeteredTerm } from '../rules/metered-terms.ts';
-import type { Interval } from '../rules/subscription-period.ts';
 import { notifyChanges } from './notify-change.ts';
 
 /** The history of a customer's meters: domain/rules/metered-terms.ts. */

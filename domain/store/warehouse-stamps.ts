@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { WarehouseStamp } from '../../infra/clickhouse/warehouse-stamps.ts';
+import type { WarehouseStamp } from '../../infra/ports/warehouse-stamps.ts';
 
 /** Of the warehouse that this database belongs to; undefined before the first load. */
 export async function readKnownStamp(pool: Pool): Promise<WarehouseStamp | undefined> {

@@ -7,7 +7,7 @@ role="${1:---help}"
 roles='ingest, aggregator, control-plane, delivery, admin or audit'
 case "$role" in
   ingest) exec node --max-semi-space-size=64 dist/app/roles/ingest.js ;;
-  aggregator | control-plane | delivery) exec node "dist/$role/main.js" ;;
+  aggregator | control-plane | delivery) exec node "dist/app/roles/$role.js" ;;
   health) exec node dist/app/admin/health-command.js ;;
   ready) exec node dist/app/admin/health-command.js /readyz ;;
   audit) exec node dist/app/admin/audit-command.js "$@" ;;

@@ -1,6 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { OperatorPages } from '../../app/config/operator-config.ts';
 import type { Refusal } from '../../schemas/error-codes.ts';
+
+/** Where `/metrics` and the details of `/readyz` are, and who may read them. */
+export interface OperatorPages {
+  /** Absent: the public port. */
+  metricsPort?: number;
+  metricsHost: string;
+  /** A secret. Absent: anybody. */
+  metricsToken?: string;
+}
 
 /** Who asks for `/metrics` or `/readyz`. */
 export interface OperatorCaller {

@@ -30,8 +30,8 @@ export interface ClaimBatch {
   /** Items to judge, in request order. */
   count: number;
   /**
-   * `count` × 10 u32 words: a record of schemas/stored/frame.ts. For a duplicate the store overwrites occurredAt and
-   * createdAt with those of the original event.
+   * `count` × 10 u32 words: a record (schemas/stored/frame.ts). For a duplicate the store overwrites
+   * occurredAt and createdAt with those of the original event.
    */
   records: Uint32Array;
   /** 1: only look (the item fails anyway unless its key is known); the outcome is never `created`. */

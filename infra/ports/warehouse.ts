@@ -10,8 +10,9 @@ export interface Warehouse {
   migrate(options?: MigrateOptions): Promise<void>;
 
   /**
-   * Loads one block of lines (schemas/stored/event-row.ts) into `events` and every view behind it, once per token:
-   * the same bytes under the same token may be sent any number of times. Returns after the rows are on disk.
+   * Loads one block of lines (schemas/stored/event-row.ts) into `events` and every view behind it, once per
+   * token: the same bytes under the same token may be sent any number of times. Returns after the rows are on
+   * disk.
    * A block that `wasSent` is made whole: what a crash left of it, or left out, is looked for.
    *
    * Throws Poison `block_refused` when a line cannot be read: nothing of the block was stored. Throws

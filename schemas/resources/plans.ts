@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { PLAN_STATUSES } from '../../domain/rules/plan-status.ts';
 import { API_BASE, defineRoute } from '../route.ts';
+import { PLAN_STATUSES } from '../value-sets.ts';
+
 import { EntitlementSet, GivenEntitlements } from './entitlement-values.ts';
 import { Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { ProcessorPriceIds } from './integrations.ts';

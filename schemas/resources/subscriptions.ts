@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { INTERVALS } from '../../domain/rules/subscription-period.ts';
-import { FIRST_STATUSES, SUBSCRIPTION_STATUSES } from '../../domain/rules/subscription-status.ts';
 import { API_BASE, defineRoute } from '../route.ts';
+import { FIRST_STATUSES, INTERVALS, SUBSCRIPTION_STATUSES } from '../value-sets.ts';
+
 import { NamedId, Nothing, PageQuery, PlainValues, pageOf, Timestamp } from './fields.ts';
 
 /** Each may give 500 features, and what a customer holds is added up on every check. */

@@ -1,4 +1,4 @@
-"""Moments that usage can have (control-plane/http/json-schema.ts): `format: date-time` alone means any year."""
+"""Times that usage can have (control-plane/http/json-schema.ts): `format: date-time` means any year."""
 
 from datetime import datetime, timezone
 

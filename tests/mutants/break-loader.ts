@@ -8,7 +8,7 @@ const name = process.env[BREAK_VARIABLE];
  * modules broken by break-plugin.ts, and would only gain the thread for hooks, in which an import that is
  * begun while another one is under way can wait for ever (Node 20).
  */
-const JUDGES = /[/\\]bench[/\\](load|torture[/\\]torture)\.js$|[/\\]vitest[/\\]dist[/\\]/;
+const JUDGES = /[/\\](bench[/\\]load|tests[/\\]faults[/\\]fault-tests)\.js$|[/\\]vitest[/\\]dist[/\\]/;
 const isJudge = JUDGES.test(process.argv[1] ?? '');
 // A process of its own, a compiler perhaps, may have the option without the variable.
 if (name && !isJudge) register(new URL('./break-hooks.js', import.meta.url), { data: { name } });

@@ -42,7 +42,7 @@ export interface Stop {
 export type ProofKind = 'modules' | 'processes';
 
 export function kindOf({ test }: Proof): ProofKind {
-  return test.endsWith('.sys.test.ts') ? 'processes' : 'modules';
+  return /\.(sys|timed|whole|whole-timed|distributed-sys)\.test\.ts$/.test(test) ? 'processes' : 'modules';
 }
 
 /** The sizes are those of the short form. */

@@ -11,7 +11,7 @@ export const BREAK_NOTICES_VARIABLE = 'METERGATE_BREAK_NOTICES';
 
 /** For a Metergate with that break in every process: `startInstance({ ...brokenBy('ids-random') })`. */
 export function brokenBy(name: string): Record<string, string> {
-  const loader = join('dist', 'tests', 'mutants', 'break-loader.js');
+  const loader = join('dist-tests', 'tests', 'mutants', 'break-loader.js');
   if (!existsSync(loader)) throw new Error(`${loader} is not there: node tools/build.mjs makes it.`);
   const option = `--import=${pathToFileURL(loader).href}`;
   return {

@@ -4,7 +4,7 @@ import { inTime } from '../support/in-time.ts';
 import type { StoreProcess } from './store-process.ts';
 
 /** Compiled: a process of its own cannot be started from the source. Run from the project's root. */
-const PROGRAM = 'dist/tests/servers/warehouse-server.js';
+const PROGRAM = 'dist-tests/tests/servers/warehouse-server.js';
 
 /** Each statement holds a thread for as long as it runs: those of an installation's lanes, and ours. */
 const THREADS = '16';

@@ -1,4 +1,4 @@
-/** An event as a test gives it; the line is the one that the ingest tier writes (schemas/stored/event-row.ts). */
+/** An event as a test gives it; its line is what the ingest tier writes (schemas/stored/event-row.ts). */
 export interface TestEvent {
   environment?: string;
   customerId?: string;

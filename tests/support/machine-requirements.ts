@@ -77,7 +77,11 @@ const UPGRADE = 'tests/faults/upgrade';
 
 /** A file stands or falls with its means: none has tests of its own for a machine without them. */
 export const NEEDY_TESTS: readonly NeedyTests[] = [
-  { pattern: 'bench/**/*.sys.test.ts', what: 'whole Metergates under attack', means: ['linux'] },
+  {
+    pattern: '{tests,bench}/**/*.{sys,timed,whole,whole-timed}.test.ts',
+    what: 'whole Metergates under attack',
+    means: ['linux'],
+  },
   { pattern: 'app/main-job.whole.test.ts', what: 'the main job of whole processes', means: ['linux'] },
   {
     pattern: `${POWER}/power-cut.sys.test.ts`,
@@ -95,14 +99,14 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
     what: 'servers for tests',
     means: ['ownServers'],
   },
-  { pattern: 'infra/kafka/**/*.store.test.ts', what: 'the log on Kafka', means: ['broker'] },
-  { pattern: 'infra/valkey/**/*.store.test.ts', what: 'the keys on Valkey', means: ['keyStore'] },
+  { pattern: 'infra/kafka/**/*.distributed-store.test.ts', what: 'the log on Kafka', means: ['broker'] },
+  { pattern: 'infra/valkey/**/*.distributed-store.test.ts', what: 'the keys on Valkey', means: ['keyStore'] },
   {
     pattern: 'app/roles/stores.distributed-sys.test.ts',
     what: 'roles and servers with TLS and logins',
     means: ['linux', 'nativeServers'],
   },
-  { pattern: '**/*distributed*.{store,sys}.test.ts', what: 'more than one machine', means: ['ownServers'] },
+  { pattern: '**/*.distributed-{store,sys}.test.ts', what: 'more than one machine', means: ['ownServers'] },
 ];
 
 /** Files that vitest is to leave out here, and what it tells of them instead. */

@@ -60,7 +60,7 @@ async function launch(
   logFile: string,
 ): Promise<ChildProcess> {
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, [join('dist', role, 'main.js')], {
+  const child = spawn(process.execPath, [join('dist', 'app', 'roles', `${role}.js`)], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), ...environment },
     stdio: ['ignore', 'pipe', log],
   });

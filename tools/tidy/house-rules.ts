@@ -16,18 +16,19 @@ export function breaches(files: TreeFile[]): string[] {
     ...[...shapes].flatMap(([path, shape]) => [...shapeBreaches(path, shape), ...arrowBreaches(path, shape)]),
     ...loneImporterBreaches(shapes),
     ...importCycles(shapes),
+    ...crowdedRooms(files),
   ];
 }
 
 const LIMITS = { fileLines: 300, lineChars: 110, functionLines: 60, parameters: 4 };
 
-/** Rooms in the order of the arrows: a room imports itself and what stands before it, never a later one. */
 const SERVICES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
-const COMPOSITION = /^(infra\/(all-in-one|control-side)\.ts|[^/]+\/main(-[a-z]+)?\.ts)$/;
+/** Each room imports itself and what stands before it; the four services import none of the others. */
+const LAYERS = [['schemas'], ['infra'], ['domain'], SERVICES, ['app'], ['tests', 'bench'], ['tools']];
+/** What a new reader has to choose from in the root of a room. */
+const ROOT_FILES_MAX = 15;
 /** Folders of infra/ that hold adapters: logic knows their ports only. */
 const ADAPTER = /^infra\/(segment-log|key-table|clickhouse|http|kafka|valkey)\//;
-/** Tests of whole processes use its instance and ledger; vitest runs tests with its breaks. */
-const MAY_USE_BENCH = /\.sys\.test\.ts$|^vitest\.config\.ts$/;
 /** What schemas/ may lean on: the contract is data and pure rules. */
 const SCHEMA_PACKAGE = /^(node:|typebox(\/|$))/;
 
@@ -40,7 +41,7 @@ const BARE_ERROR = /throw new Error\(/;
 const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$/;
 const NO_SIZE = /(\.(md|json)$)|^LICENSE$/;
 /** These rules have to name what they forbid. */
-const TELLS_THE_RULES = /^(infra\/tidy\/house-rules\.ts|tidy\.test\.ts|CONTRIBUTING\.md)$/;
+const TELLS_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTING\.md)$/;
 
 type Rule = [rule: RegExp, what: string];
 
@@ -50,11 +51,12 @@ function answersRequests(path: string): boolean {
 }
 
 function isSource(path: string): boolean {
-  return /\.(ts|mjs)$/.test(path) && !/^ingest\/engine\/assembly\//.test(path);
+  return /\.(ts|mjs)$/.test(path) && !/^ingest\/engine\/wasm\/assembly\//.test(path);
 }
 
+/** Test files, what they share beside the code, and the suites of the ports. */
 function isTest(path: string): boolean {
-  return /(\.test|-under-test|-oracle)\.ts$/.test(path) || /^infra\/conformance\//.test(path);
+  return /(\.test|-under-test|-oracle)\.ts$/.test(path) || /^infra\/ports\/conformance\//.test(path);
 }
 
 function nameBreaches(path: string): string[] {
@@ -115,22 +117,41 @@ function arrowBreaches(path: string, shape: SourceShape): string[] {
 
 function arrowFault(from: string, to: string): string | undefined {
   const [room = '', target = ''] = [from, to].map((path) => path.split('/')[0] ?? '');
-  if (room === 'bench' || !to.includes('/')) return undefined;
-  if (target === 'bench') return MAY_USE_BENCH.test(from) ? undefined : `product code imports ${to}`;
-  if (room === 'schemas' && target !== 'schemas') return `schemas/ imports ${to}`;
-  if (from.startsWith('infra/ports/') && !/^(schemas|infra\/ports)\//.test(to)) return `a port imports ${to}`;
-  if (room === 'infra' && SERVICES.includes(target)) {
-    return COMPOSITION.test(from) || /\.sys\.test\.ts$/.test(from) ? undefined : `infra/ imports ${to}`;
+  if (!to.includes('/') || !from.includes('/')) return undefined;
+  if (from.startsWith('infra/ports/') && !isTest(from) && !/^(schemas|infra\/ports)\//.test(to)) {
+    return `a port imports ${to}`;
   }
-  if (!SERVICES.includes(room)) return undefined;
-  if (SERVICES.includes(target) && target !== room) return `a service imports another: ${to}`;
-  const namesAdapter = ADAPTER.test(to) && !COMPOSITION.test(from) && !isTest(from);
-  return namesAdapter ? `an adapter is named outside main.ts, composition and tests: ${to}` : undefined;
+  const [own = -1, other = -1] = [room, target].map((name) =>
+    LAYERS.findIndex((layer) => layer.includes(name)),
+  );
+  // Tests import from every room, and anything imports what tests share.
+  if (room === target || own < 0 || other < 0 || isTest(from)) return undefined;
+  if (SERVICES.includes(room) && SERVICES.includes(target)) return `a service imports another: ${to}`;
+  if (room === 'bench' && target === 'tests' && !to.startsWith('tests/support/')) {
+    return `bench/ imports more of the tests than what they share: ${to}`;
+  }
+  if (own < other && !BUILDS_ITSELF.test(from)) return `${room}/ imports ${to}`;
+  const namesAdapter = SERVICES.includes(room) && ADAPTER.test(to);
+  return namesAdapter ? `an adapter is named outside app/ and tests: ${to}` : undefined;
 }
+
+/** `npm start` installs and builds before anything else is there. */
+const BUILDS_ITSELF = /^app\/start\.mjs$/;
 
 function packageFault(from: string, specifier: string): string | undefined {
   const outside = from.startsWith('schemas/') && !isTest(from) && !SCHEMA_PACKAGE.test(specifier);
   return outside ? `schemas/ imports the package ${specifier}` : undefined;
+}
+
+function crowdedRooms(files: TreeFile[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files) {
+    const [room = '', name, ...deeper] = path.split('/');
+    if (name === undefined || deeper.length > 0 || !isSource(path) || isTest(path)) continue;
+    counts.set(room, (counts.get(room) ?? 0) + 1);
+  }
+  const crowded = [...counts].filter(([, count]) => count > ROOT_FILES_MAX);
+  return crowded.map(([room, count]) => `${room}/: ${count} files in its root, at most ${ROOT_FILES_MAX}`);
 }
 
 /** kafkajs is unmaintained: what replaces it one day must be one file. */

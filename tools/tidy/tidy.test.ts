@@ -9,57 +9,61 @@ describe('the house', () => {
   });
 });
 
+/** Each is otherwise tidy; the breach is named with its place. */
+const BAD: Array<[what: string, file: TreeFile, breach: string]> = [
+  ['a file over 300 lines', source('a.ts', 'let a;\n'.repeat(301)), 'a.ts:1: 301 lines'],
+  ['a line over 110 characters', source('a.ts', `// ${'x'.repeat(108)}`), 'a.ts:1: 111 characters'],
+  ['a function over 60 lines', source('a.ts', fn('', 60)), 'a.ts:1: function f has 62 lines'],
+  ['five parameters', source('a.ts', fn('a, b, c, d, e', 1)), 'a.ts:1: function f has 5 parameters'],
+  ['a file called utils', source('infra/utils.ts', ''), 'the name utils.ts does not say'],
+  ['a folder called types', source('infra/types/a.ts', ''), 'the name types does not say'],
+  ['a name ending in Impl', source('infra/log-impl.ts', ''), 'the name log-impl.ts does not say'],
+  [
+    'a service importing another',
+    source('ingest/a.ts', imports('../delivery/b.ts')),
+    'a service imports another',
+  ],
+  [
+    'the same for a type',
+    source('ingest/a.ts', 'export type { B } from "../delivery/b.ts";'),
+    'imports another',
+  ],
+  ['the same in await import', source('ingest/a.ts', 'await import("../delivery/b.ts");'), 'imports another'],
+  [
+    'infra importing a service',
+    source('infra/a.ts', imports('../ingest/b.ts')),
+    'infra/ imports ingest/b.ts',
+  ],
+  [
+    'schemas importing infra',
+    source('schemas/a.ts', imports('../infra/b.ts')),
+    'schemas/ imports infra/b.ts',
+  ],
+  ['schemas importing a package', source('schemas/a.ts', imports('pg')), 'schemas/ imports the package pg'],
+  ['a port importing logic', source('infra/ports/a.ts', imports('../b.ts')), 'a port imports infra/b.ts'],
+  ['logic naming an adapter', source('ingest/a.ts', imports('../infra/http/b.ts')), 'an adapter is named'],
+  [
+    'infra importing the domain',
+    source('infra/a.ts', imports('../domain/b.ts')),
+    'infra/ imports domain/b.ts',
+  ],
+  ['a service importing app', source('ingest/a.ts', imports('../app/b.ts')), 'ingest/ imports app/b.ts'],
+  ['the product importing bench', source('app/a.ts', imports('../bench/b.ts')), 'app/ imports bench/b.ts'],
+  [
+    'bench importing a fault test',
+    source('bench/a.ts', imports('../tests/faults/b.ts')),
+    'more of the tests',
+  ],
+  ['a replaced module', source('a.test.ts', 'vi.mock("./b.ts");'), 'a.test.ts:1: replaces a module'],
+  ['a default export', source('a.ts', 'export default 1;'), 'a.ts:1: exports a default'],
+  ['unfinished work', source('a.ts', '// TODO: more'), 'a.ts:1: is marked unfinished'],
+  ['a path of a machine', source('a.md', 'see `/tmp/x`'), 'a.md:1: names a path of some machine'],
+  ['a package registry', source('a.md', 'https://registry.npmjs.org/x'), 'a.md:1: names a package registry'],
+];
+
 // Each rule is shown to bite: the file given is otherwise tidy, and the breach is named with its place.
 describe('a house rule', () => {
-  const bad: Array<[what: string, file: TreeFile, breach: string]> = [
-    ['a file over 300 lines', source('a.ts', 'let a;\n'.repeat(301)), 'a.ts:1: 301 lines'],
-    ['a line over 110 characters', source('a.ts', `// ${'x'.repeat(108)}`), 'a.ts:1: 111 characters'],
-    ['a function over 60 lines', source('a.ts', fn('', 60)), 'a.ts:1: function f has 62 lines'],
-    ['five parameters', source('a.ts', fn('a, b, c, d, e', 1)), 'a.ts:1: function f has 5 parameters'],
-    ['a file called utils', source('infra/utils.ts', ''), 'the name utils.ts does not say'],
-    ['a folder called types', source('infra/types/a.ts', ''), 'the name types does not say'],
-    ['a name ending in Impl', source('infra/log-impl.ts', ''), 'the name log-impl.ts does not say'],
-    [
-      'a service importing another',
-      source('ingest/a.ts', imports('../delivery/b.ts')),
-      'a service imports another',
-    ],
-    [
-      'the same for a type',
-      source('ingest/a.ts', 'export type { B } from "../delivery/b.ts";'),
-      'imports another',
-    ],
-    [
-      'the same in await import',
-      source('ingest/a.ts', 'await import("../delivery/b.ts");'),
-      'imports another',
-    ],
-    [
-      'infra importing a service',
-      source('infra/a.ts', imports('../ingest/b.ts')),
-      'infra/ imports ingest/b.ts',
-    ],
-    [
-      'schemas importing infra',
-      source('schemas/a.ts', imports('../infra/b.ts')),
-      'schemas/ imports infra/b.ts',
-    ],
-    ['schemas importing a package', source('schemas/a.ts', imports('pg')), 'schemas/ imports the package pg'],
-    ['a port importing logic', source('infra/ports/a.ts', imports('../b.ts')), 'a port imports infra/b.ts'],
-    ['logic naming an adapter', source('ingest/a.ts', imports('../infra/http/b.ts')), 'an adapter is named'],
-    ['product code importing bench', source('ingest/a.ts', imports('../bench/b.ts')), 'product code imports'],
-    ['a replaced module', source('a.test.ts', 'vi.mock("./b.ts");'), 'a.test.ts:1: replaces a module'],
-    ['a default export', source('a.ts', 'export default 1;'), 'a.ts:1: exports a default'],
-    ['unfinished work', source('a.ts', '// TODO: more'), 'a.ts:1: is marked unfinished'],
-    ['a path of a machine', source('a.md', 'see `/tmp/x`'), 'a.md:1: names a path of some machine'],
-    [
-      'a package registry',
-      source('a.md', 'https://registry.npmjs.org/x'),
-      'a.md:1: names a package registry',
-    ],
-  ];
-
-  it.each(bad)('refuses %s', (_, file, breach) => {
+  it.each(BAD)('refuses %s', (_, file, breach) => {
     const found = breaches([file]);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(breach);
@@ -80,13 +84,19 @@ describe('a house rule', () => {
     expect(breaches(files)).toEqual(['infra/b.ts:1: a second file imports kafkajs']);
   });
 
-  it('lets main, composition and tests name adapters and services', () => {
+  it('lets app/ and tests name adapters and services', () => {
     const files = [
       source('app/roles/ingest.ts', imports('../infra/http/b.ts')),
       source('ingest/a.test.ts', imports('../infra/http/b.ts')),
       source('app/control-side.ts', imports('../aggregator/b.ts')),
     ];
     expect(breaches(files)).toEqual([]);
+  });
+
+  it('refuses a room with more than fifteen files in its root', () => {
+    const files = Array.from({ length: 16 }, (_, at) => source(`domain/${'a'.repeat(at + 1)}.ts`, ''));
+    expect(breaches(files)).toEqual(['domain/: 16 files in its root, at most 15']);
+    expect(breaches(files.slice(1))).toEqual([]);
   });
 
   it('counts a suite without the functions inside it', () => {

@@ -8,8 +8,8 @@ export function numberText(value: unknown): number | string | undefined {
 }
 
 /**
- * The canonical text of a number out of `numberText`, where need be by `read` (schemas/primitives/decimal.ts),
- * which decides what lies beyond the limits.
+ * The canonical text of a number out of `numberText`, where need be by `read`
+ * (schemas/primitives/decimal.ts), which decides what lies beyond the limits.
  */
 export function decimalOf(
   value: number | string,

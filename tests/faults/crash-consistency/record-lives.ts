@@ -14,7 +14,7 @@ const LIVES = ['kill', 'orderly', 'kill', 'orderly', 'kill'];
 /** A log of many segments and its keys, through kills and orderly stops. `folder` is a new one. */
 export async function recordSegments(folder: string): Promise<Recording> {
   const { dataDir, before } = placesIn(folder);
-  const program = join('dist', 'tests', 'faults', 'crash-consistency', 'keep-writing.js');
+  const program = join('dist-tests', 'tests', 'faults', 'crash-consistency', 'keep-writing.js');
   const traces: string[] = [];
   for (const [life, how] of LIVES.entries()) {
     const trace = join(folder, `${life}.trace`);

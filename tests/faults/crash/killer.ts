@@ -16,7 +16,7 @@ export interface Killer {
 const FIRE_TIMEOUT_MS = 10_000;
 
 export function startKiller(): Killer {
-  const child: ChildProcess = fork(join('dist', 'tests', 'faults', 'crash', 'kill-on-answer.js'));
+  const child: ChildProcess = fork(join('dist-tests', 'tests', 'faults', 'crash', 'kill-on-answer.js'));
   return {
     async fire({ request, ...order }) {
       const arrived = once(child, 'message', { signal: AbortSignal.timeout(FIRE_TIMEOUT_MS) });

@@ -1,6 +1,6 @@
 /**
  * Writes a data folder as a release leaves it, killed in the middle after an orderly part, with everything
- * that was acknowledged of it: `node dist/tests/faults/upgrade/write-fixture.js FILE`.
+ * that was acknowledged of it: `node dist-tests/tests/faults/upgrade/write-fixture.js FILE`.
  *
  * It uses nothing that the last commit of the main job (b83522c) does not have: put this folder's three
  * files that it needs into a checkout of a release, build, and run it there, so that the data is that

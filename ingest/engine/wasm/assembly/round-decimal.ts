@@ -11,8 +11,8 @@ const NINE: u8 = 57;
 
 /**
  * Writes a canonical number of more than twelve fraction digits to `to`, rounded half-even to twelve: the
- * rule of `roundedDecimal` in schemas/primitives/decimal.ts. Returns its length; 0 where it would need one more
- * digit in front.
+ * rule of `roundedDecimal` in schemas/primitives/decimal.ts. Returns its length; 0 where it would need one
+ * more digit in front.
  */
 export function roundDecimal(from: i32, bytes: i32, fractionDigits: i32, to: i32): i32 {
   const cut = from + bytes - (fractionDigits - FRACTION_DIGITS_MAX);

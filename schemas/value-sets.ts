@@ -1,0 +1,35 @@
+/** The closed sets of values that the contract names. What moves from one to another is in domain/rules/. */
+
+/** Of a plan. Source: the contract, §4. */
+export const PLAN_STATUSES = ['draft', 'published', 'archived'] as const;
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
+
+/** The life of a subscription. Source: the contract, §5. */
+export const SUBSCRIPTION_STATUSES = [
+  'incomplete',
+  'incomplete_expired',
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'canceled',
+] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+/** What a subscription may be created with. */
+export const FIRST_STATUSES = [
+  'incomplete',
+  'trialing',
+  'active',
+  'past_due',
+  'paused',
+] as const satisfies SubscriptionStatus[];
+
+/** The length of a billing period is a whole number of these. */
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+/** Of usage thresholds. A soft one warns; at a hard one what was granted is used up. */
+export const THRESHOLD_KINDS = ['soft', 'hard'] as const;
+export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];
