@@ -4,8 +4,8 @@
  *
  * Plain JavaScript without packages: it has to run before anything is installed. What comes after `--` goes
  * to vitest (`npm test -- --project unit`); without it, what stands around the promises, what needs a broker
- * and the proofs of breaks are left to `npm run test:whole`, `test:distributed` and `breaks`. The counts are left
- * in .cache/test-summary.json for .ci/run.
+ * and the proofs of breaks are left to `npm run test:whole`, `test:distributed` and `breaks`. The counts are
+ * left in .cache/test-summary.json for .ci/run.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -33,7 +33,7 @@ export interface Operations {
   onOwnPort(exchange: Exchange): void;
 }
 
-/** What the pages say is found once for all who ask meanwhile, on both ports (infra/platform/shared-outcome.ts). */
+/** The pages are made once for all concurrent requests, on both ports (infra/platform/shared-outcome.ts). */
 export function createOperations(deps: OperationsDeps): Operations {
   const { access = OPEN_ACCESS, refusals } = deps;
   const readiness = shareOutcome(() => findReadiness(deps));
