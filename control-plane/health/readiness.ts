@@ -38,7 +38,7 @@ const ALARMS_SHOWN = 20;
 /** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
 const UNTOLD_MS_MAX = 60_000;
 
-/** Checks everything that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */
+/** Checks all that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {

@@ -94,7 +94,7 @@ describe('the periods of a meter', () => {
         fc.pre(facts.source === undefined || facts.source.subscriptionId !== known);
         const term = termAfter(before, facts, startsMs);
         const after = term ? [...before, term] : before;
-        for (const atMs of [START_MS, startsMs - 1]) {
+        for (const atMs of [Math.min(START_MS, startsMs - 1), startsMs - 1]) {
           const [was, is] = [before, after].map((all) => meteredPeriod(all, atMs));
           expect(is?.fromMs).toBe(was?.fromMs);
         }

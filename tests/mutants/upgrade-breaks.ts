@@ -7,7 +7,7 @@ const STANDSTILL_TEST = 'aggregator/load/pause-load.store.test.ts';
 /** The end of who ought to refuse, and does not, is waited for in vain. */
 const TAKEN = {
   test: REFUSAL_TEST,
-  stopsWith: /for the end of dist\/(ingest\/main|infra\/control-side)\.js/,
+  stopsWith: /for the end of dist\/app\/(roles\/ingest|control-side)\.js/,
 };
 const OTHER_LOG = { ...TAKEN, title: 'a record file of another log' };
 

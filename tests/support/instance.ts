@@ -184,8 +184,8 @@ function hasEnded(child: ChildProcess): boolean {
 }
 
 const PROGRAM: Record<'data plane' | 'control side', RegExp> = {
-  'data plane': /ingest\/main\.js/,
-  'control side': /infra\/control-side\.js/,
+  'data plane': /app\/roles\/ingest\.js/,
+  'control side': /app\/control-side\.js/,
 };
 
 function pidOf(role: Role, supervisor: ChildProcess, dataDir: string): number | undefined {

@@ -29,7 +29,7 @@ export interface Release {
 /** From the project's root, as `npm start` runs it. */
 export const THIS_RELEASE = join('app', 'start.mjs');
 const ALL_IN_ONE = join('dist', 'app', 'all-in-one.js');
-const ROLE = /main\.js$|control-side\.js$/;
+const ROLE = /roles[/\\][\w-]+\.js$|control-side\.js$/;
 const READY = /^Metergate ready on (http:\/\/\S+)$/m;
 const PATIENCE = { timeoutMs: 40_000 };
 
