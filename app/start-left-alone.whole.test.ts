@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { isAlive } from '../infra/platform/process-identity.ts';
@@ -24,9 +24,13 @@ const INSTALL = `
 /** Red when the start goes on: it would hold the folder, and nobody would know of it. */
 test('an npm that is killed while its start installs leaves nothing behind', async () => {
   const tree = testFolder();
-  mkdirSync(join(tree, 'infra'));
-  for (const name of ['start.mjs', 'build.mjs', 'packages.mjs', 'corrected-uws.mjs'])
-    copyFileSync(fileURLToPath(new URL(name, import.meta.url)), join(tree, 'infra', name));
+  for (const name of [
+    'app/start.mjs',
+    ...['build', 'packages', 'corrected-uws'].map((tool) => `tools/${tool}.mjs`),
+  ]) {
+    mkdirSync(dirname(join(tree, name)), { recursive: true });
+    copyFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), join(tree, name));
+  }
   copyFileSync(
     fileURLToPath(new URL('../package-lock.json', import.meta.url)),
     join(tree, 'package-lock.json'),

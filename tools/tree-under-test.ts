@@ -46,8 +46,9 @@ export function makeTree(): Tree {
     mkdirSync(dirname(path(name)), { recursive: true });
     writeFileSync(path(name), text);
   };
-  const scripts = readdirSync('infra').filter((name) => name.endsWith('.mjs'));
-  for (const name of [...MEANS, ...scripts.map((script) => join('infra', script))]) cpSync(name, path(name));
+  const scripts = readdirSync('tools').filter((name) => name.endsWith('.mjs'));
+  const copied = [...MEANS, 'app/start.mjs', ...scripts.map((script) => join('tools', script))];
+  for (const name of copied) cpSync(name, path(name));
   write('package.json', '{ "type": "module" }');
   write('package-lock.json', lockOf({ '': {}, ...PACKAGES }));
   write('node_modules/.package-lock.json', lockOf(PACKAGES));

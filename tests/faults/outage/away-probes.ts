@@ -11,6 +11,8 @@ export interface Probe {
   limitMs: number;
   /** What is wrong with the answer; undefined when it is right. */
   fault(status: number, body: string): string | undefined;
+  /** What it says is at most so old: until then an outage may not show. Default 0. */
+  ageMsMax?: number;
 }
 
 /** A strong read waits 5 s (contract, §3); the rest is for a machine at work. */
@@ -42,10 +44,14 @@ const alive: Probe = {
   fault: (status) => (status === 200 ? undefined : `${status}`),
 };
 
+/** The control plane keeps its outcome for a second, and the data plane that page for another. */
+const READINESS_AGE_MS = 2_000;
+
 function names(away: StoreName): Probe {
   return {
     name: 'readyz',
     path: '/readyz',
+    ageMsMax: READINESS_AGE_MS,
     limitMs: READINESS_MS + SLACK_MS,
     fault(status, body) {
       const { checks } = JSON.parse(body) as { checks?: Record<string, { ok: boolean }> };

@@ -141,8 +141,9 @@ async function watchOutage(
 
   async function repeat(probe: Probe): Promise<void> {
     do {
+      const isTelling = performance.now() - awayAt >= (probe.ageMsMax ?? 0);
       const { problem, tookMs } = await ask(scene, probe);
-      if (problem !== undefined && problems.length < PROBLEMS_MAX) problems.push(problem);
+      if (problem !== undefined && isTelling && problems.length < PROBLEMS_MAX) problems.push(problem);
       const name = `ms of ${probe.name}`;
       peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
       size.look();
