@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestProject, type TestSpecification } from 'vitest/node';
-import { brokenModules, brokenProcesses } from './tests/mutants/break-plugin.ts';
+import { brokenModules, brokenProcesses } from './tests/mutants/mutant-plugin.ts';
 import { testsNotRunHere } from './tests/support/machine-requirements.ts';
 import { memoryTmpdir } from './tests/support/memory-tmpdir.ts';
 
@@ -108,7 +108,7 @@ const LONG = [
   'crash/kills.sys.test.ts',
   'app/main-job.whole.test.ts',
   'distributed/distributed.distributed-sys.test.ts',
-  'upgrade/refused-data.sys.test.ts',
+  'upgrade/rejected-data.sys.test.ts',
   'tests/tenancy/tenancy.whole.test.ts',
   'upgrade/upgrade.sys.test.ts',
   'crash-consistency/power-cut.sys.test.ts',

@@ -36,7 +36,10 @@ export const AGGREGATOR_DEFAULTS: Omit<AggregatorOptions, 'owner'> = {
  * waits for its lease. What a filter has forgotten is looked up in the warehouse: everything, where a
  * partition takes more than 25,000 events a second (recent-ids.ts), so that it knows less than ten seconds.
  */
-export const SHARED_DEFAULTS: Pick<AggregatorOptions, 'leaseMs' | 'generationMax' | 'seedMax' | 'seedMs'> = {
+export const DISTRIBUTED_DEFAULTS: Pick<
+  AggregatorOptions,
+  'leaseMs' | 'generationMax' | 'seedMax' | 'seedMs'
+> = {
   leaseMs: 15_000,
   generationMax: 250_000,
   seedMax: 250_000,

@@ -30,7 +30,7 @@ async function installation(kind: Kind) {
   const known = () => createKnownWarehouse({ pool, warehouse, stamps, logId, keepsEvents: true });
   return {
     stores,
-    refuse: () => known().refuseOther(),
+    reject: () => known().rejectOther(),
     stamp: () => known().stamp(),
     write: (stamp: WarehouseStamp) => stamps.write(stamp),
     /** As it stands in the database. */
@@ -53,12 +53,12 @@ const STAMPS = {
   'a server': (warehouse: Warehouse) => stampsInTable(warehouse, (sql) => sql),
 };
 
-async function refusalOf(
+async function rejectionOf(
   work: () => Promise<void>,
 ): Promise<{ code: string; message: string; exit: number }> {
   const error = await work().then(
     () => new TypeError('it was not refused'),
-    (refusal: unknown) => refusal,
+    (rejection: unknown) => rejection,
   );
   return { ...(error as { code: string }), message: (error as Error).message, exit: exitCodeOf(error) };
 }
@@ -70,55 +70,55 @@ describe.each(Object.keys(STAMPS) as Kind[])(
   'the warehouse, in %s, that a database has counted in',
   (kind) => {
     it('is known again, also by a process that was killed in the middle of a stamp', async () => {
-      const { refuse, stamp, write, noted } = await installation(kind);
+      const { reject, stamp, write, noted } = await installation(kind);
       // Of the release before, which set no stamps.
-      await refuse();
+      await reject();
       for (let starts = 0; starts < 3; starts++) {
         await stamp();
-        await refuse();
+        await reject();
       }
       expect((await noted()).stamp).toBe(3);
       await write({ ...(await noted()), stamp: 4 });
-      await refuse();
+      await reject();
     });
 
     it('is refused where it is lost, and where it was put back from a backup', async () => {
-      const { refuse, stamp, write, noted, lose } = await installation(kind);
+      const { reject, stamp, write, noted, lose } = await installation(kind);
       await stamp();
       const first = await noted();
       for (let starts = 0; starts < 2; starts++) await stamp();
       await lose();
-      const lost = await refusalOf(refuse);
+      const lost = await rejectionOf(reject);
       expect(lost).toMatchObject({ code: 'warehouse_missing', exit: 4 });
       expect(lost.message).toMatch(
         /restore it from the backup of DATA_DIR, or start once with WAREHOUSE_REBUILD/,
       );
       await write(first);
-      const older = await refusalOf(refuse);
+      const older = await rejectionOf(reject);
       expect(older).toMatchObject({ code: 'warehouse_older', exit: 4 });
       expect(older.message).toContain('(it is at stamp 1, the database at 3)');
     });
 
     it('is refused where it is of another installation, and where the database was put back', async () => {
-      const { stores, refuse, stamp, write, noted, lose } = await installation(kind);
+      const { stores, reject, stamp, write, noted, lose } = await installation(kind);
       await stamp();
       await write({ ...(await noted()), stamp: 9 });
-      expect(await refusalOf(refuse)).toMatchObject({ code: 'database_older', exit: 4 });
+      expect(await rejectionOf(reject)).toMatchObject({ code: 'database_older', exit: 4 });
       await lose();
       await write({ id: 'another', stamp: 1 });
-      expect(await refusalOf(refuse)).toMatchObject({ code: 'warehouse_foreign', exit: 4 });
+      expect(await rejectionOf(reject)).toMatchObject({ code: 'warehouse_foreign', exit: 4 });
       // A new database knows of none.
       await stores.pool.query('DELETE FROM warehouse_stamps');
-      expect(await refusalOf(refuse)).toMatchObject({ code: 'warehouse_foreign' });
+      expect(await rejectionOf(reject)).toMatchObject({ code: 'warehouse_foreign' });
     });
   },
 );
 
 // Red when only stamps are asked: nobody would know of one that was lost before the first of them.
 it('one without any event is refused where events were counted, with what the log still holds', async () => {
-  const { stores, refuse, lose } = await installation('a folder');
+  const { stores, reject, lose } = await installation('a folder');
   await lose({ isMigrated: false });
-  const all = await refusalOf(refuse);
+  const all = await rejectionOf(reject);
   expect(all).toMatchObject({ code: 'warehouse_missing', exit: 4 });
   expect(all.message).toMatch(
     /is empty, and the database has counted 40 events: .*still holds: all of them\.$/,
@@ -126,7 +126,7 @@ it('one without any event is refused where events were counted, with what the lo
   await stores.pool.query(
     "INSERT INTO log_trims (log_id, partition, kept_from, events) VALUES ('gone', 0, 7, 2)",
   );
-  const most = await refusalOf(refuse);
+  const most = await rejectionOf(reject);
   expect(most.message).toMatch(/counted 42 events: .*: all but 2 of them, which would be lost\.$/);
 });
 
@@ -159,24 +159,24 @@ it.each(['', '{"id":', 'null', '{"id":"a"}', '[]'])(
   async (text) => {
     const folder = testFolder();
     writeFileSync(join(folder, 'metergate-stamp.json'), text);
-    const refusal = await refusalOf(async () => void (await stampsInFolder(folder).read()));
-    expect(refusal).toMatchObject({ code: 'warehouse_stamp_damaged', exit: 4 });
-    expect(refusal.message).toContain(`${folder}/metergate-stamp.json cannot be read: restore`);
+    const rejection = await rejectionOf(async () => void (await stampsInFolder(folder).read()));
+    expect(rejection).toMatchObject({ code: 'warehouse_stamp_damaged', exit: 4 });
+    expect(rejection.message).toContain(`${folder}/metergate-stamp.json cannot be read: restore`);
   },
 );
 
 // Red when an orderly stop sets none: a copy of the last minute would be taken, and what came since be lost.
 it('is stamped once more at an orderly stop, so that a copy taken while it ran is refused', async () => {
-  const { stores, refuse, stamp, write, noted } = await installation('a folder');
+  const { stores, reject, stamp, write, noted } = await installation('a folder');
   await stamp();
   const copied = await noted();
   const logId = Buffer.from(stores.reader.logId).toString('hex');
   const kept = keepStamping({ stamp, position: () => rangeEnds(stores.pool, logId), log });
   await kept.drain();
   await kept.close();
-  await refuse();
+  await reject();
   await write(copied);
-  expect(await refusalOf(refuse)).toMatchObject({ code: 'warehouse_older', exit: 4 });
+  expect(await rejectionOf(reject)).toMatchObject({ code: 'warehouse_older', exit: 4 });
 });
 
 it('is stamped at an orderly stop only where more was loaded since, and after what is drained', async () => {

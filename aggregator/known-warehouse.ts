@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { REBUILD, refuseOtherWarehouse } from '../domain/refuse-other-warehouse.ts';
+import { REBUILD, rejectOtherWarehouse } from '../domain/reject-other-warehouse.ts';
 import { adoptWarehouse, noteStamp, readKnownStamp } from '../domain/store/warehouse-stamps.ts';
 import { inTime } from '../infra/platform/circuit-breaker.ts';
 import { createWakeup } from '../infra/platform/wakeup.ts';
@@ -17,7 +17,7 @@ export interface KnownWarehouse {
    * Before anything is made in it: by its stamps, and where it has no event at all though events were
    * counted. Throws Fatal and Transient.
    */
-  refuseOther(): Promise<void>;
+  rejectOther(): Promise<void>;
   /** It is the one from now on, as far as it has been counted. */
   stamp(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const TIMEOUT_MS = 10_000;
 export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
   const { pool, stamps, logId } = deps;
 
-  async function refuseEmpty(): Promise<void> {
+  async function rejectEmpty(): Promise<void> {
     if (!deps.keepsEvents || (await hasEvents(deps))) return;
     const { counted, onLog } = await countStored(pool, logId).catch(throwTransient);
     if (counted === 0) return;
@@ -51,9 +51,9 @@ export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
   }
 
   return {
-    async refuseOther() {
-      await refuseOtherWarehouse(pool, stamps);
-      await refuseEmpty();
+    async rejectOther() {
+      await rejectOtherWarehouse(pool, stamps);
+      await rejectEmpty();
     },
     async stamp() {
       await adoptWarehouse(pool, randomUUID()).catch(throwTransient);

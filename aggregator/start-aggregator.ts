@@ -6,12 +6,12 @@ import type { Clock } from '../infra/ports/clock.ts';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import { CHANNELS } from '../schemas/stored/channels.ts';
-import { AGGREGATOR_DEFAULTS, type AggregatorOptions, SHARED_DEFAULTS } from './aggregator-options.ts';
-import { besideOneLoad, besideSharedLoad } from './audit/audit-lock.ts';
+import { AGGREGATOR_DEFAULTS, type AggregatorOptions, DISTRIBUTED_DEFAULTS } from './aggregator-options.ts';
+import { lockDistributedLoad, lockOneLoad } from './audit/audit-lock.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import type { AuditLimits } from './audit/compare-places.ts';
-import type { SharedLoad } from './load/load-range.ts';
-import { startFairShare, WHOLE_SHARE } from './load/partition-assignment.ts';
+import type { DistributedLoad } from './load/load-range.ts';
+import { startPartitionAssignment, WHOLE_SHARE } from './load/partition-assignment.ts';
 import { createPartitionLoader, type PartitionLoader } from './load/partition-loader.ts';
 import { createAggregatorMetrics } from './metrics.ts';
 
@@ -25,7 +25,7 @@ export interface AggregatorDeps {
   metrics: Registry;
   disk: { isLow(): boolean };
   /** Of a log that others write as well, and whose partitions several aggregators share. */
-  shared?: SharedLoad;
+  shared?: DistributedLoad;
   /** Stored events are kept so long; left out: for ever. */
   eventsRetentionDays: number | undefined;
   /** An event may lie so far ahead of the moment at which it was stored. */
@@ -43,7 +43,7 @@ export interface Aggregator {
 }
 
 /** What it has to hear. */
-export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditAsked] as const;
+export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditRequested] as const;
 
 /** Brings everything that is durable on the log into the warehouse, once, and answers audits in between. */
 export function startAggregator(
@@ -53,11 +53,11 @@ export function startAggregator(
   const metrics = createAggregatorMetrics(deps.metrics);
   const { reader, shared } = deps;
   const kept = { keptFromMs: () => keptFromMs(deps) };
-  const whole = { ...AGGREGATOR_DEFAULTS, ...(shared ? SHARED_DEFAULTS : {}), ...options };
+  const whole = { ...AGGREGATOR_DEFAULTS, ...(shared ? DISTRIBUTED_DEFAULTS : {}), ...options };
   const logId = Buffer.from(reader.logId).toString('hex');
   const { owner, leaseMs } = whole;
   const sharing = { logId, owner, leaseMs, partitions: reader.partitions };
-  const share = shared ? startFairShare(deps, sharing) : WHOLE_SHARE;
+  const share = shared ? startPartitionAssignment(deps, sharing) : WHOLE_SHARE;
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
     createPartitionLoader({ ...deps, ...kept, metrics, share }, partition, whole),
   );
@@ -67,7 +67,7 @@ export function startAggregator(
       [CHANNELS.readerWaits]: () => {
         for (const loader of loaders) loader.readerWaits();
       },
-      [CHANNELS.auditAsked]: () => auditor.asked(),
+      [CHANNELS.auditRequested]: () => auditor.requested(),
     },
     failed: Promise.race(loaders.map(({ failed }) => failed)),
     async close() {
@@ -85,7 +85,7 @@ function startAuditorOf(
   { owner, leaseMs }: AggregatorOptions,
 ): Auditor {
   const isShared = deps.shared !== undefined;
-  const beside = isShared ? besideSharedLoad(deps, loaders, { owner, leaseMs }) : besideOneLoad(loaders);
+  const beside = isShared ? lockDistributedLoad(deps, loaders, { owner, leaseMs }) : lockOneLoad(loaders);
   const limits = deps.auditLimits ?? {};
   return startAuditor({ ...deps, isShared, limits }, beside);
 }

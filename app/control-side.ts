@@ -1,7 +1,7 @@
 /** The control side's process: Postgres, the warehouse, the load, the control plane and delivery. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { answerKeyExport } from '../aggregator/key-export/serve-key-export.ts';
+import { serveKeyExport } from '../aggregator/key-export/serve-key-export.ts';
 import { createControlPlane } from '../control-plane/control-plane.ts';
 import type { DerivedSecrets } from '../domain/secrets.ts';
 import type { KafkaLog } from '../infra/kafka/kafka-log.ts';
@@ -12,13 +12,13 @@ import { createMetrics } from '../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../infra/platform/operator-access.ts';
 import { identityOf } from '../infra/platform/process-identity.ts';
 import { acquireLock } from '../infra/platform/process-lock.ts';
-import { whenThere } from '../infra/platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../infra/platform/retry-until-available.ts';
 import { systemClock } from '../infra/ports/clock.ts';
 import { createListener } from '../infra/postgres/listen.ts';
 import { openSegmentLogReader } from '../infra/segment-log/reader.ts';
-import type { SharedStores } from './config/distributed-stores-config.ts';
+import type { DistributedStores } from './config/distributed-stores-config.ts';
 import { prepareInstallation } from './prepare-installation.ts';
-import { refuseLostCluster, refuseOtherDatabase } from './refuse-lost-database.ts';
+import { rejectLostCluster, rejectOtherDatabase } from './reject-lost-database.ts';
 import { type ControlServer, createControlServer } from './roles/control-server.ts';
 import { openDelivery } from './roles/open-delivery.ts';
 import { type LoadDeps, openLoad } from './roles/open-load.ts';
@@ -32,17 +32,28 @@ await runRole('control', async (context) => {
   // For as long as this process is there: a step of the stop that takes too long may still write.
   await acquireLock(paths.lock('control'), identityOf(process.ppid));
   const server = await createControlServer({ log });
-  const tellWhere = (postgresUrl: string) =>
+  const reportWhere = (postgresUrl: string) =>
     writeEndpoints(paths.endpoints, { postgresUrl, controlUrl: server.url });
   const { databaseUrl, seedDemo } = config;
   const directory = paths.postgres;
-  if (databaseUrl === undefined) refuseLostCluster(paths);
+  if (databaseUrl === undefined) rejectLostCluster(paths);
   // A log that others share is none of this folder.
-  const judge = async (pool: Pool) => (config.shared ? undefined : refuseOtherDatabase(pool, paths.log));
-  const relational = await openRelational({ databaseUrl, directory, log, closer, judge, onMoved: tellWhere });
+  const judge = async (pool: Pool) => (config.shared ? undefined : rejectOtherDatabase(pool, paths.log));
+  const relational = await openRelational({
+    databaseUrl,
+    directory,
+    log,
+    closer,
+    judge,
+    onMoved: reportWhere,
+  });
   const installed = { config, paths, pool: relational.pool };
-  const secrets = await whenThere('Postgres', () => prepareInstallation(installed, { seedDemo }), log);
-  tellWhere(relational.url());
+  const secrets = await retryUntilAvailable(
+    'Postgres',
+    () => prepareInstallation(installed, { seedDemo }),
+    log,
+  );
+  reportWhere(relational.url());
   await serve({ ...context, paths, relational, secrets, server });
   return undefined;
 });
@@ -102,7 +113,7 @@ async function serve(side: ControlSide): Promise<void> {
   closer.add('server', { drain: server.drain, close: server.close });
   const { internalToken: token } = secrets;
   const { eventsRetentionDays } = config;
-  server.serve(answerKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
+  server.serve(serveKeyExport({ pool, warehouse, token, log, eventsRetentionDays }, controlPlane.listener));
   await load.start();
 }
 
@@ -111,16 +122,20 @@ type OpenedLog = Pick<LoadDeps, 'logReader' | 'deadLetters'> & Partial<Pick<Kafk
 /** The data plane makes the log, at its first start, once it has the identity key. */
 async function openLog(side: ControlSide): Promise<OpenedLog> {
   const { paths, closer, log } = side;
-  if (side.config.shared) return await openSharedLog(side, side.config.shared);
-  const logReader = await whenThere('the log', () => openSegmentLogReader({ directory: paths.log }), log);
+  if (side.config.shared) return await openDistributedLog(side, side.config.shared);
+  const logReader = await retryUntilAvailable(
+    'the log',
+    () => openSegmentLogReader({ directory: paths.log }),
+    log,
+  );
   closer.add('log', { close: () => logReader.close() });
   return { logReader };
 }
 
-async function openSharedLog({ relational, closer, log }: ControlSide, { kafka }: SharedStores) {
+async function openDistributedLog({ relational, closer, log }: ControlSide, { kafka }: DistributedStores) {
   const { openKafkaLog } = await import('../infra/kafka/kafka-log.ts');
   const open = () => openKafkaLog({ settings: kafka, pool: relational.pool, log });
-  const opened = await whenThere('Kafka', open, log);
+  const opened = await retryUntilAvailable('Kafka', open, log);
   closer.add('log', { close: () => opened.close() });
   const { reader: logReader, deadLetters, keepsMs } = opened;
   return { logReader, deadLetters, keepsMs };

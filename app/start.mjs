@@ -39,11 +39,11 @@ const FOLDER = createHash('sha256')
   .update(import.meta.url)
   .digest('hex');
 
-refuseOldNode();
+rejectOldNode();
 const program = programOf(process.argv.slice(2));
 await prepare();
 endWithNpm();
-await tellThatItRuns();
+await reportThatItRuns();
 await import(program);
 
 /** Before anything is installed or built: a word that is misspelt starts nothing. */
@@ -59,7 +59,7 @@ function programOf([role, ...more]) {
   process.exit(BAD_CONFIGURATION);
 }
 
-function refuseOldNode() {
+function rejectOldNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const isOld = major < NODE_AT_LEAST[0] || (major === NODE_AT_LEAST[0] && minor < NODE_AT_LEAST[1]);
   const isOld22 = major === 21 || (major === 22 && minor < 2);
@@ -79,7 +79,7 @@ async function prepare() {
     // Looked at again: another one may have done it meanwhile.
     const toBuild = isOutdated();
     const toInstall = !isInstalled({ withDev: false });
-    if (toBuild || toInstall) refuseUnderRunning();
+    if (toBuild || toInstall) rejectUnderRunning();
     if (toInstall) {
       console.error('Installing packages (once)');
       if (!install({ withDev: false })) {
@@ -135,7 +135,7 @@ function bind(name) {
 }
 
 /** By such a name too, for as long as this process is there: any number may run from one folder. */
-async function tellThatItRuns() {
+async function reportThatItRuns() {
   const { server } = await bind(`\0metergate runs ${FOLDER} ${process.pid}`);
   if (server) server.unref();
 }
@@ -144,7 +144,7 @@ async function tellThatItRuns() {
  * What runs loads more of dist/ later, at the latest for a child that ended, and must not get another
  * release.
  */
-function refuseUnderRunning() {
+function rejectUnderRunning() {
   const dataDir = resolve(process.env.DATA_DIR || 'data');
   const pid = runningFromHere();
   if (pid === undefined && !isLocked(dataDir)) return;

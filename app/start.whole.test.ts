@@ -58,8 +58,8 @@ async function ready(run: Run): Promise<string> {
 function leftIn(dataDir: string): number[] {
   const paths = dataDirAt(dataDir);
   const locks = ['data-dir', 'ingest', 'control'].map(paths.lock).filter((file) => existsSync(file));
-  const told = locks.map((file) => readFileSync(file, 'utf8')).filter((text) => text !== '');
-  const owners = told.map((text) => (JSON.parse(text) as { pid: number }).pid);
+  const notified = locks.map((file) => readFileSync(file, 'utf8')).filter((text) => text !== '');
+  const owners = notified.map((text) => (JSON.parse(text) as { pid: number }).pid);
   const postmaster = join(paths.postgres, 'postmaster.pid');
   if (existsSync(postmaster)) owners.push(Number.parseInt(readFileSync(postmaster, 'utf8'), 10));
   return owners.filter(isAlive);

@@ -14,7 +14,7 @@ export interface ClosedLoopLoad {
 }
 
 export interface ClosedLoopResult {
-  answered: number;
+  responded: number;
   seconds: number;
 }
 
@@ -58,13 +58,13 @@ export async function openClosedLoop(load: ClosedLoopLoad): Promise<ClosedLoop> 
         const silent = new Error(`no answer within ${SILENT_MS_MAX} ms`);
         for (const socket of sockets) socket.destroy(silent);
       }, durationMs + SILENT_MS_MAX);
-      const asked = sockets.map((socket, at) => askInTurn(socket, { ...turn, first: firsts[at] ?? 0 }));
-      const counts = await Promise.all(asked).finally(() => {
+      const requested = sockets.map((socket, at) => askInTurn(socket, { ...turn, first: firsts[at] ?? 0 }));
+      const counts = await Promise.all(requested).finally(() => {
         clearTimeout(giveUp);
         sleep();
       });
-      const answered = counts.reduce((sum, count) => sum + count, 0);
-      return { answered, seconds: (performance.now() - startedMs) / 1000 };
+      const responded = counts.reduce((sum, count) => sum + count, 0);
+      return { responded, seconds: (performance.now() - startedMs) / 1000 };
     },
     close,
   };
@@ -102,7 +102,7 @@ interface Turn {
 /** How many were answered. */
 function askInTurn(socket: Socket, { requests, first, untilMs }: Turn): Promise<number> {
   return new Promise((resolve, reject) => {
-    let answered = 0;
+    let responded = 0;
     let at = first;
     let begun = '';
     const ask = () => {
@@ -112,18 +112,18 @@ function askInTurn(socket: Socket, { requests, first, untilMs }: Turn): Promise<
     const onClose = () => end(new Error('the connection was closed'));
     const onData = (chunk: Buffer) => {
       begun += chunk.toString('latin1');
-      const isWhole = isWholeAnswer(begun);
+      const isWhole = isWholeResponse(begun);
       if (isWhole === undefined) return;
       if (!isWhole) return end(new Error(`unexpected answer: ${begun}`));
       begun = '';
-      answered += 1;
+      responded += 1;
       if (performance.now() < untilMs) ask();
       else end();
     };
     const end = (error?: Error) => {
       socket.off('data', onData).off('close', onClose).off('error', end);
       if (error) reject(error);
-      else resolve(answered);
+      else resolve(responded);
     };
     socket.on('data', onData).on('close', onClose).on('error', end);
     if (socket.destroyed) onClose();
@@ -132,7 +132,7 @@ function askInTurn(socket: Socket, { requests, first, untilMs }: Turn): Promise<
 }
 
 /** Undefined while more of it is to come; false for anything but 200 with a known length. */
-function isWholeAnswer(text: string): boolean | undefined {
+function isWholeResponse(text: string): boolean | undefined {
   const bodyAt = text.indexOf('\r\n\r\n') + 4;
   if (bodyAt === 3) return undefined;
   const length = /content-length: (\d+)/i.exec(text)?.[1];

@@ -111,7 +111,7 @@ function middling(runs: readonly Run[]): object {
   return {
     perSecond: of(({ perSecond }) => perSecond),
     fastestPerSecond: rounded(Math.max(...runs.map(({ perSecond }) => perSecond))),
-    answerMs: { p50: of(({ p50Ms }) => p50Ms), p99: of(({ p99Ms }) => p99Ms) },
+    responseMs: { p50: of(({ p50Ms }) => p50Ms), p99: of(({ p99Ms }) => p99Ms) },
     cpuMicrosPerEvent: Object.fromEntries(names.map((name) => [name, of(({ micros }) => micros[name] ?? 0)])),
   };
 }

@@ -37,12 +37,12 @@ async function main(): Promise<void> {
       searchOfAllLastPage: `q=customer&page=${lastPage}`,
       searchOfNone: 'q=nobody at all',
     };
-    const answerMs: Record<string, object> = {};
+    const responseMs: Record<string, object> = {};
     for (const [name, query] of Object.entries(lists)) {
-      answerMs[name] = await timed(api, query);
-      process.stdout.write(`${name} ${JSON.stringify(answerMs[name])}\n`);
+      responseMs[name] = await timed(api, query);
+      process.stdout.write(`${name} ${JSON.stringify(responseMs[name])}\n`);
     }
-    const figures = { customers, pageSize: PAGE_SIZE, samples: SAMPLES, answerMs };
+    const figures = { customers, pageSize: PAGE_SIZE, samples: SAMPLES, responseMs };
     process.stdout.write(`${keepResult('lists', figures)}\n`);
   } finally {
     await api.close();
@@ -74,10 +74,10 @@ async function timed(api: Api, query: string): Promise<object> {
   let total: unknown;
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const startedAt = performance.now();
-    const answer = await api.call('GET', `/customers?${encodeURI(query)}`);
+    const response = await api.call('GET', `/customers?${encodeURI(query)}`);
     times.push(performance.now() - startedAt);
-    if (answer.status !== 200) throw new Error(`${query} was answered ${answer.status}`);
-    total = (answer.body as { total: string }).total;
+    if (response.status !== 200) throw new Error(`${query} was answered ${response.status}`);
+    total = (response.body as { total: string }).total;
   }
   const rounded = (percent: number) => Math.round(percentile(times, percent) * 10) / 10;
   return { total: Number(String(total).slice(1)), p50: rounded(50), p99: rounded(99) };

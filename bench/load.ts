@@ -119,7 +119,7 @@ async function sustained(bench: Bench): Promise<object> {
     counted,
     untilAllCountedSeconds,
     countedPerSecond: Math.round(counted / untilAllCountedSeconds),
-    fromAnswerToCountedMs: { samples: freshness.length, ...spread(freshness) },
+    fromResponseToCountedMs: { samples: freshness.length, ...spread(freshness) },
   };
 }
 
@@ -187,7 +187,7 @@ async function measured(bench: Bench, run: () => Promise<LoadRunResult>) {
     acknowledged: result.acknowledged,
     seconds: result.durationMs / 1_000,
     acknowledgedPerSecond: Math.round((result.acknowledged / result.durationMs) * 1_000),
-    answerMs: result.latencyMs,
+    responseMs: result.latencyMs,
     cpuMicrosPerEvent,
     rssPeakMib,
   };
@@ -208,8 +208,12 @@ async function countedEvents({ api, world }: Bench): Promise<number> {
   for (const customer of world.customers) {
     for (const meter of world.meters.filter(({ declared }) => declared)) {
       const query = 'dimension=$month&window=all&consistency=eventual';
-      const answer = await getPatiently(api, `/usage/${customer.id}/${meter.key}/breakdown?${query}`, 60_000);
-      const { breakdown } = answer.body as { breakdown: Array<{ count: unknown }> };
+      const response = await getPatiently(
+        api,
+        `/usage/${customer.id}/${meter.key}/breakdown?${query}`,
+        60_000,
+      );
+      const { breakdown } = response.body as { breakdown: Array<{ count: unknown }> };
       for (const { count } of breakdown) sum += Number(numberText(count));
     }
   }

@@ -22,7 +22,7 @@ const OPTIONS = {
   rate: { type: 'string', default: '20000' },
   customers: { type: 'string', default: '1000' },
   seconds: { type: 'string', default: '40' },
-  scene: { type: 'string', default: 'budgets' },
+  scenario: { type: 'string', default: 'budgets' },
 } as const;
 const CONNECTIONS = 4;
 const PROBE_EVERY_MS = 100;
@@ -32,9 +32,9 @@ const SPREAD_MS = 60_000;
 
 async function main(): Promise<void> {
   const values = readOptions(OPTIONS);
-  const scenes = Object.keys(SCENES);
-  if (!scenes.includes(values.scene)) {
-    throw new Unusable(`--scene ${values.scene} is none of ${scenes.join(', ')}`);
+  const scenarios = Object.keys(SCENARIOS);
+  if (!scenarios.includes(values.scenario)) {
+    throw new Unusable(`--scene ${values.scenario} is none of ${scenarios.join(', ')}`);
   }
   const customers = numberOption('customers', values.customers, OF_A_SCRIPT.things);
   const durationMs = 1_000 * numberOption('seconds', values.seconds, OF_A_SCRIPT.seconds);
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   const instance = await startInstance({ LOG_LEVEL: 'warn' });
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 8 });
   try {
-    const world = await makeScene(api, customers, values.scene);
+    const world = await makeScenario(api, customers, values.scenario);
     const probes = await makeProbes(api, Math.floor(durationMs / PROBE_EVERY_MS));
     const before = costs(instance);
     const watching = watchOutbox(instance, probes.length);
@@ -61,11 +61,11 @@ async function main(): Promise<void> {
     const figures = {
       ...values,
       acknowledged,
-      answerMs: latencyMs,
+      responseMs: latencyMs,
       cpuMicrosPerEvent: microsPerEvent,
       crossings: times.filter((ms) => !Number.isNaN(ms)).length,
       ofProbes: probes.length,
-      fromAnswerToOutboxMs: spread(times.filter((ms) => !Number.isNaN(ms))),
+      fromResponseToOutboxMs: spread(times.filter((ms) => !Number.isNaN(ms))),
     };
     process.stdout.write(`${JSON.stringify(figures, null, 2)}\n${keepResult('thresholds', figures)}\n`);
   } catch (error) {
@@ -78,20 +78,20 @@ async function main(): Promise<void> {
 }
 
 /** What their meter is priced by. */
-const SCENES: Record<string, object> = {
+const SCENARIOS: Record<string, object> = {
   budgets: {},
   none: {},
   rates: { creditRate: 2 },
   'property-rates': { creditRates: { property: 'cached', rates: { true: 1, false: 3 } } },
 };
 
-async function makeScene(api: Api, count: number, scene: string): Promise<World> {
+async function makeScenario(api: Api, count: number, scenario: string): Promise<World> {
   const key = 'background';
-  await call(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...SCENES[scene] });
+  await call(api, 'POST', '/meters', { key, name: key, aggregation: 'sum', ...SCENARIOS[scenario] });
   const customers: World['customers'] = [];
   await each(count, async (number) => {
     const id = await makeCustomer(api, number);
-    if (scene === 'budgets') {
+    if (scenario === 'budgets') {
       await call(api, 'PUT', `/customers/${id}/budgets/${key}`, { soft: 900_000_000, hard: 1_000_000_000 });
     }
     customers.push({ id, name: '', email: '', weight: 1, belowZero: false });
@@ -189,9 +189,9 @@ async function call(
   body: object,
 ): Promise<Record<string, unknown>> {
   const headers = { 'idempotency-key': randomUUID() };
-  const answer = await api.call(method, path, { body: JSON.stringify(body), headers });
-  if (answer.status >= 300) throw new Error(`${path} was answered ${answer.status}`);
-  return answer.body as Record<string, unknown>;
+  const response = await api.call(method, path, { body: JSON.stringify(body), headers });
+  if (response.status >= 300) throw new Error(`${path} was answered ${response.status}`);
+  return response.body as Record<string, unknown>;
 }
 
 function spread(times: number[]): object {

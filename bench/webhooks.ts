@@ -77,11 +77,11 @@ async function drain({ deliveries, endpoints }: Plan): Promise<object> {
 
 async function register(instance: Instance, url: string): Promise<void> {
   const api = createApi({ origin: instance.origin, key: instance.keys().live.secret, connections: 1 });
-  const answer = await api.call('POST', '/webhooks/endpoints', {
+  const response = await api.call('POST', '/webhooks/endpoints', {
     body: JSON.stringify({ url, events: ['*'] }),
   });
   await api.close();
-  if (answer.status !== 201) throw new Error(`an endpoint was answered ${answer.status}`);
+  if (response.status !== 201) throw new Error(`an endpoint was answered ${response.status}`);
 }
 
 /** Envelopes as a change of a customer makes them. Gives when they were committed. */

@@ -35,12 +35,12 @@ export interface ApiUnderTest {
   /** Of its database. */
   url: string;
   /** With the live secret key unless told. Paths from the root; a body that is no text is sent as JSON. */
-  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
   /** The same by operation, with its types; the route's example unless a body is given. */
   ask<Id extends OperationId>(
     operationId: Id,
-    input?: Partial<AskedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
-  ): Promise<Omit<ApiAnswer, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
+    input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,
+  ): Promise<Omit<ApiResponse, 'body'> & { body: Wire<Output<Routes[Id]>> }>;
   /** A secret live key in the state that is given; it may do everything unless told. */
   addKey(state: KeyState): Promise<string>;
   /** Another workspace of the same installation. */
@@ -48,7 +48,7 @@ export interface ApiUnderTest {
   close(): Promise<void>;
 }
 
-interface AskedInput<R extends Route> {
+interface RequestedInput<R extends Route> {
   params: Record<keyof R['params']['properties'], string>;
   query: Record<string, string | number>;
   body: unknown;
@@ -73,7 +73,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
@@ -140,8 +140,8 @@ export async function startApi(
       );
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) search.set(name, String(value));
-      const asked = search.size > 0 ? `${path}?${search}` : path;
-      return call(route.method, asked, { ...(route.body ? { body: route.example } : {}), ...options });
+      const requested = search.size > 0 ? `${path}?${search}` : path;
+      return call(route.method, requested, { ...(route.body ? { body: route.example } : {}), ...options });
     },
     async close() {
       server.closeAllConnections();
@@ -174,7 +174,7 @@ export const EMPTY_LOG: EventLogReader = {
 };
 
 /** What was answered is an error of this code, with its status and a whole error body. */
-export function expectRefusal(answer: ApiAnswer, code: ErrorCode, param?: string): void {
+export function expectRejection(answer: ApiResponse, code: ErrorCode, param?: string): void {
   expect({ status: answer.status, code: answer.body?.error?.code, param: answer.body?.error?.param }).toEqual(
     {
       status: ERROR_STATUS[code],
@@ -207,7 +207,7 @@ async function callApi(
   method: string,
   path: string,
   { key, body, headers = {} }: CallOptions,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const isText = typeof body === 'string' || Buffer.isBuffer(body);
   const answer = await request(`${origin}${path}`, {
     method: method as 'GET',
@@ -226,11 +226,11 @@ async function callApi(
     text,
     body: isJson && text ? JSON.parse(text) : undefined,
   };
-  checkAnswer(method, path, seen);
+  checkResponse(method, path, seen);
   return seen;
 }
 
-function checkAnswer(method: string, path: string, { status, headers, body }: ApiAnswer): void {
+function checkResponse(method: string, path: string, { status, headers, body }: ApiResponse): void {
   expect(headers['x-api-version']).toBe('v1');
   expect(headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,128}$/);
   if (status >= 400 && method !== 'HEAD' && !path.startsWith('/readyz')) {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../schemas/routes.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from './api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from './api-under-test.ts';
 
 /*
  * The conventions of the contract (§1) over HTTP and a real Postgres.
@@ -32,7 +32,7 @@ describe('the order of checks', () => {
 
   it('names an unsupported version before anything else, in any case', async () => {
     for (const path of ['/api/v2/customers', '/api/V1/customers', '/api/v1.1/x', '/api/v2beta', '/api/v10']) {
-      expectRefusal(await api.call('POST', path, bad), 'unsupported_api_version');
+      expectRejection(await api.call('POST', path, bad), 'unsupported_api_version');
     }
   });
 
@@ -45,63 +45,64 @@ describe('the order of checks', () => {
       '/api/v1/customers//',
       '/api/v1/Customers',
     ]) {
-      expectRefusal(await api.call('POST', path, bad), 'not_found');
+      expectRejection(await api.call('POST', path, bad), 'not_found');
     }
   });
 
   it('names a wrong method, and the right ones in Allow, before the key', async () => {
-    const answer = await api.call('DELETE', METERS, bad);
-    expectRefusal(answer, 'method_not_allowed');
-    expect(answer.headers.allow).toBe('GET, HEAD, POST');
+    const response = await api.call('DELETE', METERS, bad);
+    expectRejection(response, 'method_not_allowed');
+    expect(response.headers.allow).toBe('GET, HEAD, POST');
   });
 
   it('takes a concrete path for itself and not for a customer called events', async () => {
-    const answer = await api.call('GET', '/api/v1/usage/events/batch');
-    expectRefusal(answer, 'method_not_allowed');
-    expect(answer.headers.allow).toBe('POST');
+    const response = await api.call('GET', '/api/v1/usage/events/batch');
+    expectRejection(response, 'method_not_allowed');
+    expect(response.headers.allow).toBe('POST');
   });
 
   it('names the key before the media type, the scope before the body', async () => {
     const headers = { 'content-type': 'text/plain' };
-    expectRefusal(await api.call('POST', CUSTOMERS, { ...bad, headers }), 'unauthenticated');
+    expectRejection(await api.call('POST', CUSTOMERS, { ...bad, headers }), 'unauthenticated');
     const key = api.keys.live.publishable;
-    expectRefusal(await api.call('POST', CUSTOMERS, { ...bad, key, headers }), 'publishable_key_not_allowed');
-    expectRefusal(await api.call('POST', CUSTOMERS, { body: '{', headers }), 'unsupported_media_type');
+    const published = await api.call('POST', CUSTOMERS, { ...bad, key, headers });
+    expectRejection(published, 'publishable_key_not_allowed');
+    expectRejection(await api.call('POST', CUSTOMERS, { body: '{', headers }), 'unsupported_media_type');
     // Not the same as none: the usage endpoints refuse it too.
     for (const type of [';', '; charset=utf-8']) {
       const empty = { body: '{', headers: { 'content-type': type } };
-      expectRefusal(await api.call('POST', CUSTOMERS, empty), 'unsupported_media_type');
+      expectRejection(await api.call('POST', CUSTOMERS, empty), 'unsupported_media_type');
     }
   });
 
   it('names the size before the JSON, the JSON before the fields', async () => {
-    expectRefusal(
+    expectRejection(
       await api.call('POST', CUSTOMERS, { body: `{${' '.repeat(1 << 20)}` }),
       'payload_too_large',
     );
-    expectRefusal(await api.call('POST', CUSTOMERS, { body: '{"name":' }), 'invalid_json');
-    expectRefusal(
+    expectRejection(await api.call('POST', CUSTOMERS, { body: '{"name":' }), 'invalid_json');
+    expectRejection(
       await api.call('POST', CUSTOMERS, { body: Buffer.from([0x22, 0xff, 0x22]) }),
       'invalid_json',
     );
-    expectRefusal(await api.call('POST', CUSTOMERS, { body: '[]' }), 'invalid_request');
-    expectRefusal(await api.call('POST', CUSTOMERS, { body: '' }), 'invalid_json');
+    expectRejection(await api.call('POST', CUSTOMERS, { body: '[]' }), 'invalid_request');
+    expectRejection(await api.call('POST', CUSTOMERS, { body: '' }), 'invalid_json');
   });
 
   it('is the same for an operation that needs no body', async () => {
     const { body: plan } = await api.ask('createPlan');
-    const asked = [
+    const requested = [
       ['POST', `/api/v1/plans/${plan.id}/publish`],
       ['DELETE', '/api/v1/features/nothing'],
     ] as const;
-    for (const [method, path] of asked) {
+    for (const [method, path] of requested) {
       const send = (body: unknown, headers = {}) => api.call(method, path, { body, headers });
-      expectRefusal(await send('{}', { 'content-type': 'text/plain' }), 'unsupported_media_type');
-      expectRefusal(await send(' '.repeat(1_200_000)), 'payload_too_large');
-      expectRefusal(await send('{"a":'), 'invalid_json');
-      expectRefusal(await send('[]'), 'invalid_request');
-      expectRefusal(await send('{"a":"\\u0000"}'), 'invalid_request');
-      expectRefusal(await send({ a: 1 }, { prefer: 'handling=strict' }), 'invalid_request', 'a');
+      expectRejection(await send('{}', { 'content-type': 'text/plain' }), 'unsupported_media_type');
+      expectRejection(await send(' '.repeat(1_200_000)), 'payload_too_large');
+      expectRejection(await send('{"a":'), 'invalid_json');
+      expectRejection(await send('[]'), 'invalid_request');
+      expectRejection(await send('{"a":"\\u0000"}'), 'invalid_request');
+      expectRejection(await send({ a: 1 }, { prefer: 'handling=strict' }), 'invalid_request', 'a');
     }
     const path = `/api/v1/plans/${plan.id}/publish`;
     // A form's media type is what some clients name of themselves, for nothing.
@@ -116,9 +117,9 @@ describe('the order of checks', () => {
     const length = 2 ** 20 + 1;
     const head = `POST ${CUSTOMERS} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.keys.live.secret}\r\n`;
     const body = `Content-Length: ${length}\r\n\r\n${' '.repeat(length)}`;
-    const answers = await exchange(`${head}${body}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 'alive');
-    expect(answers).toContain('payload_too_large');
-    expect(answers).toContain('alive');
+    const responses = await exchange(`${head}${body}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`, 'alive');
+    expect(responses).toContain('payload_too_large');
+    expect(responses).toContain('alive');
   });
 
   it('refuses a body that grows beyond the limit without a length announced', async () => {
@@ -130,11 +131,11 @@ describe('the order of checks', () => {
 
   it('answers 410 for the removed operation, after authentication and for any scope', async () => {
     const path = '/api/v1/integrations/legacy-webhooks';
-    expectRefusal(await api.call('GET', path, { key: undefined }), 'unauthenticated');
-    const answer = await api.call('GET', path, { key: await api.addKey({ scopes: [] }) });
-    expectRefusal(answer, 'endpoint_removed');
-    expect(answer.body.error.details.replacement).toBe('GET /api/v1/webhooks/endpoints');
-    expect(answer.headers).not.toHaveProperty('deprecation');
+    expectRejection(await api.call('GET', path, { key: undefined }), 'unauthenticated');
+    const response = await api.call('GET', path, { key: await api.addKey({ scopes: [] }) });
+    expectRejection(response, 'endpoint_removed');
+    expect(response.body.error.details.replacement).toBe('GET /api/v1/webhooks/endpoints');
+    expect(response.headers).not.toHaveProperty('deprecation');
   });
 });
 
@@ -143,10 +144,10 @@ describe('a hostile body', () => {
 
   it('is refused for U+0000 and lone surrogates, wherever they stand', async () => {
     for (const json of ['"\\u0000"', '"\\ud800"', '{"\\udc00":1}', '[[["a\\u0000b"]]]']) {
-      expectRefusal(await api.call('POST', CUSTOMERS, bodyWith(json)), 'invalid_request');
+      expectRejection(await api.call('POST', CUSTOMERS, bodyWith(json)), 'invalid_request');
     }
-    expectRefusal(await api.call('GET', '/api/v1/usage/a%00b/c'), 'invalid_request');
-    expectRefusal(await api.call('GET', `${METERS}?x=%00`), 'invalid_request');
+    expectRejection(await api.call('GET', '/api/v1/usage/a%00b/c'), 'invalid_request');
+    expectRejection(await api.call('GET', `${METERS}?x=%00`), 'invalid_request');
   });
 
   it('may be nested as deep as it is long, also where it is compared', async () => {
@@ -169,9 +170,9 @@ describe('unknown fields', () => {
   const body = () => ({ ...newCustomer(), colour: 'red', 'a, b\r\nX: y': 1, __proto__x: 1 });
 
   it('are ignored and named in a header that they cannot break', async () => {
-    const answer = await api.call('POST', CUSTOMERS, { body: body() });
-    expect(answer.status).toBe(201);
-    expect(answer.headers['x-ignored-fields']).toBe('colour, a%2C%20b%0D%0AX:%20y, __proto__x');
+    const response = await api.call('POST', CUSTOMERS, { body: body() });
+    expect(response.status).toBe(201);
+    expect(response.headers['x-ignored-fields']).toBe('colour, a%2C%20b%0D%0AX:%20y, __proto__x');
   });
 
   it('are named also inside an object whose fields are listed', async () => {
@@ -188,42 +189,42 @@ describe('unknown fields', () => {
     const entitlements = [{ featureKey: feature.key, value: 1, sofft: true }];
     const given = { params: { planId: plan.id }, body: { entitlements } };
     const headers = { prefer: 'handling=strict' };
-    const refused = await api.ask('plans.replaceEntitlements', { ...given, headers });
-    expectRefusal(refused, 'invalid_request', 'entitlements.0.sofft');
-    const { status, headers: told } = await api.ask('plans.replaceEntitlements', given);
-    expect([status, told['x-ignored-fields']]).toEqual([200, 'entitlements.0.sofft']);
+    const rejected = await api.ask('plans.replaceEntitlements', { ...given, headers });
+    expectRejection(rejected, 'invalid_request', 'entitlements.0.sofft');
+    const { status, headers: notified } = await api.ask('plans.replaceEntitlements', given);
+    expect([status, notified['x-ignored-fields']]).toEqual([200, 'entitlements.0.sofft']);
   });
 
   it('are refused when the client prefers it', async () => {
     const headers = { prefer: 'respond-async, handling=strict' };
-    const answer = await api.call('POST', CUSTOMERS, { body: body(), headers });
-    expectRefusal(answer, 'invalid_request', 'colour');
-    expect(answer.headers['preference-applied']).toBe('handling=strict');
+    const response = await api.call('POST', CUSTOMERS, { body: body(), headers });
+    expectRejection(response, 'invalid_request', 'colour');
+    expect(response.headers['preference-applied']).toBe('handling=strict');
   });
 });
 
 describe('a parameter of the query', () => {
   it('is refused when it is given twice: either value may be the one that is meant', async () => {
     for (const query of ['page=1&page=2', 'page=1&p%61ge=1', 'page=1&page=x']) {
-      expectRefusal(await api.call('GET', `${METERS}?${query}`), 'invalid_request', 'page');
+      expectRejection(await api.call('GET', `${METERS}?${query}`), 'invalid_request', 'page');
     }
     const key = api.keys.live.publishable;
     const path = `/api/v1/events/funnel?key=${key}&key=${key}`;
     const body = ROUTES['funnel.record'].example;
-    expectRefusal(await api.call('POST', path, { key: undefined, body }), 'invalid_request', 'key');
+    expectRejection(await api.call('POST', path, { key: undefined, body }), 'invalid_request', 'key');
   });
 });
 
 describe('every answer', () => {
   // Red when one of the ways of answering leaves them out.
   it('forbids caches and guesses of the type', async () => {
-    const answers = [
+    const responses = [
       await api.call('GET', CUSTOMERS),
       await api.call('POST', CUSTOMERS, { body: newCustomer() }),
       await api.call('GET', '/api/v1/nothing'),
       await api.call('GET', CUSTOMERS, { key: 'sk_live_wrong' }),
     ];
-    for (const { status, headers } of answers) {
+    for (const { status, headers } of responses) {
       expect([status, headers['cache-control']]).toEqual([status, 'no-store']);
       expect([status, headers['x-content-type-options']]).toEqual([status, 'nosniff']);
     }
@@ -241,19 +242,19 @@ describe('every answer', () => {
   it('is 503 with Retry-After while ClickHouse is away, and tells nothing of the inside', async () => {
     await api.call('POST', CUSTOMERS, { body: { name: 'a', email: 'a@b.cd', externalId: 'away' } });
     await api.call('POST', METERS, { body: { key: 'away', name: 'a', aggregation: 'sum' } });
-    const answer = await api.call('GET', '/api/v1/usage/away/away');
-    expectRefusal(answer, 'unavailable');
-    expect(answer.headers['retry-after']).toBe('1');
-    expect(answer.text).not.toMatch(/ClickHouse|Postgres| {4}at /i);
+    const response = await api.call('GET', '/api/v1/usage/away/away');
+    expectRejection(response, 'unavailable');
+    expect(response.headers['retry-after']).toBe('1');
+    expect(response.text).not.toMatch(/ClickHouse|Postgres| {4}at /i);
   });
 });
 
 describe('the pages of an operator', () => {
   it('say alive, and not ready with the name of what is away', async () => {
     expect((await api.call('GET', '/healthz', { key: undefined })).body).toEqual({ status: 'alive' });
-    const answer = await api.call('GET', '/readyz', { key: undefined });
-    expect(answer.status).toBe(503);
-    expect(answer.body.checks).toMatchObject({
+    const response = await api.call('GET', '/readyz', { key: undefined });
+    expect(response.status).toBe(503);
+    expect(response.body.checks).toMatchObject({
       postgres: { ok: true },
       warehouse: { ok: false },
       lag: { ok: true },
@@ -277,14 +278,14 @@ describe('the pages of an operator', () => {
 /** Sends bytes on a connection of their own and gives the whole answer. */
 function exchange(bytes: string, until = 'requestId'): Promise<string> {
   return new Promise((resolve, reject) => {
-    let answer = '';
+    let response = '';
     const socket = connect(Number(new URL(api.origin).port), '127.0.0.1', () => socket.write(bytes));
     socket.on('data', (chunk) => {
-      answer += chunk.toString();
-      if (answer.includes(until)) socket.destroy();
+      response += chunk.toString();
+      if (response.includes(until)) socket.destroy();
     });
-    socket.on('close', () => resolve(answer));
-    socket.on('error', (error) => (answer === '' ? reject(error) : undefined));
+    socket.on('close', () => resolve(response));
+    socket.on('error', (error) => (response === '' ? reject(error) : undefined));
   });
 }
 

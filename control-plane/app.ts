@@ -12,12 +12,12 @@ import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-acc
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
-import { createHoldingReads } from './entitlements/cache/customer-grants-reads.ts';
+import { createCustomerGrantsReads } from './entitlements/cache/customer-grants-reads.ts';
 import type { EntitlementMemory } from './entitlements/cache/entitlement-cache.ts';
-import { hearOwnNotes } from './entitlements/cache/local-invalidation.ts';
+import { withLocalInvalidation } from './entitlements/cache/local-invalidation.ts';
 import { createRememberedChecks } from './entitlements/check/cached-checks.ts';
 import { createCheckEntitlements } from './entitlements/check/check-entitlements.ts';
-import { createWarmDoor } from './entitlements/check/check-fast-path.ts';
+import { createCheckFastPath } from './entitlements/check/check-fast-path.ts';
 import { createReadiness, type LagLimits } from './health/readiness.ts';
 import { createAuthorise } from './http/auth.ts';
 import { createRunChange } from './http/idempotent.ts';
@@ -25,7 +25,7 @@ import { mountRoutes } from './http/mount-routes.ts';
 import { createOperations } from './http/operations.ts';
 import { createRateLimit, type RateLimits } from './http/rate-limit.ts';
 import { createRequestPlaces } from './http/request-slots.ts';
-import { answerAlways } from './http/respond.ts';
+import { respondAlways } from './http/respond.ts';
 import { createHttpMetrics, createProcessorMetrics } from './metrics.ts';
 import { addonHandlers } from './routes/addons.ts';
 import { createApiKeyHandlers } from './routes/api-keys.ts';
@@ -33,7 +33,7 @@ import { auditLogHandlers } from './routes/audit-log.ts';
 import { budgetHandlers } from './routes/budgets.ts';
 import { creditHandlers } from './routes/credits.ts';
 import { customerHandlers } from './routes/customers.ts';
-import { createEntitlementHandlers, warmEntitlementAnswers } from './routes/entitlements.ts';
+import { createEntitlementHandlers, warmEntitlementResponses } from './routes/entitlements.ts';
 import { featureHandlers } from './routes/features.ts';
 import { funnelHandlers } from './routes/funnel.ts';
 import { createIntegrationHandlers } from './routes/integrations.ts';
@@ -91,9 +91,9 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
     jobWatch: deps.jobWatch,
     ...(lagLimits ? { limits: lagLimits } : {}),
   });
-  const holdingReads = createHoldingReads();
-  const checkEntitlements = createCheckEntitlements({ warehouse, freshness, holdingReads });
-  const checks = createRememberedChecks({ ...deps.memory, holdingReads, checkEntitlements });
+  const customerGrantsReads = createCustomerGrantsReads();
+  const checkEntitlements = createCheckEntitlements({ warehouse, freshness, customerGrantsReads });
+  const checks = createRememberedChecks({ ...deps.memory, customerGrantsReads, checkEntitlements });
   const takeRequest = createRateLimit(clock, rateLimits);
   const operations = createOperations({
     handlers: {
@@ -116,14 +116,14 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
       ...workspaceHandlers,
       ...auditLogHandlers,
       ...subscriptionHandlers,
-      ...createEntitlementHandlers({ holdingReads, checks }),
+      ...createEntitlementHandlers({ customerGrantsReads, checks }),
       ...createUsageHandlers({ warehouse, freshness }),
     },
     pages: createServicePages({ readiness, metrics, access }),
     authorise: createAuthorise({ ...deps, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
-    runChange: hearOwnNotes(createRunChange(pool, secrets.sealingKey), deps.hear),
+    runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.hear),
     pool,
     clock,
   });
@@ -131,8 +131,8 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): RequestListe
   const app = new Koa();
   app.on('error', (err) => log.debug({ err }, 'an answer could not be delivered'));
   const httpMetrics = createHttpMetrics(metrics);
-  app.use(answerAlways(log, httpMetrics));
+  app.use(respondAlways(log, httpMetrics));
   for (const middleware of mountRoutes(operations)) app.use(middleware);
-  const answers = warmEntitlementAnswers(checks);
-  return createWarmDoor({ ...deps, answers, takeRequest, metrics: httpMetrics }, app.callback());
+  const responses = warmEntitlementResponses(checks);
+  return createCheckFastPath({ ...deps, responses, takeRequest, metrics: httpMetrics }, app.callback());
 }

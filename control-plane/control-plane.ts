@@ -13,15 +13,15 @@ import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { createEntitlementMemory } from './entitlements/cache/entitlement-cache.ts';
-import { startEntitlementTeller } from './entitlements/changes/change-notifier.ts';
+import { startChangeNotifier } from './entitlements/changes/change-notifier.ts';
 import { startLogWatch } from './jobs/log-watch.ts';
 import { startSweep } from './jobs/old-rows-sweep.ts';
 import { watchedJobs } from './jobs/watched-jobs.ts';
 import {
   createClockMetrics,
   createLogWatchMetrics,
+  createNotifierMetrics,
   createReadGauges,
-  createTellerMetrics,
 } from './metrics.ts';
 import { startProcessorMatcher } from './processor/processor-matcher.ts';
 import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './store/loaded-position.ts';
@@ -78,7 +78,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
           if (mayMap(payload)) jobs.wakeMatcher();
         },
         [CHANNELS.loaded]: (payload) => freshness.heard(JSON.parse(payload) as LoadedNote),
-        [CHANNELS.fanoutAsked]: jobs.wakeTeller,
+        [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
       },
       onSession() {
         freshness.newSession();
@@ -103,8 +103,8 @@ function startJobs(deps: ControlPlaneDeps) {
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
   const creditExpiry = startCreditExpiry(deps);
   const processorMatcher = startProcessorMatcher(deps);
-  const tellerMetrics = createTellerMetrics(deps.metrics, clock.nowMs);
-  const entitlementTeller = startEntitlementTeller({ pool, clock, log, metrics: tellerMetrics });
+  const notifierMetrics = createNotifierMetrics(deps.metrics, clock.nowMs);
+  const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
   const logWatch = watchLog(deps);
   const clockRepair = startClockRepair({ pool, clock, log });
   const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
@@ -112,7 +112,7 @@ function startJobs(deps: ControlPlaneDeps) {
     jobWatch,
     ...(logWatch ? [logWatch] : []),
     clockRepair,
-    entitlementTeller,
+    changeNotifier,
     subscriptionClock,
     creditExpiry,
     processorMatcher,
@@ -121,7 +121,7 @@ function startJobs(deps: ControlPlaneDeps) {
   return {
     jobWatch,
     wakeMatcher: () => processorMatcher.wake(),
-    wakeTeller: () => entitlementTeller.wake(),
+    wakeNotifier: () => changeNotifier.wake(),
     /** One after the other, the last to be started last. */
     async close() {
       for (const job of jobs) await job.close();

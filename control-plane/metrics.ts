@@ -3,7 +3,7 @@ import { createQuickHistogram, type QuickHistogram } from './health/quick-histog
 
 /** What the control plane counts. Plain functions, so that nothing else names a metric. */
 export interface HttpMetrics {
-  answered(operation: string, status: number, ms: number): void;
+  responded(operation: string, status: number, ms: number): void;
 }
 
 export interface ReadGauges {
@@ -32,7 +32,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   }
 
   return {
-    answered(operation, status, ms) {
+    responded(operation, status, ms) {
       const one = known.get(operation)?.get(status) ?? of(operation, status);
       one.observe(ms / 1000);
     },
@@ -44,7 +44,7 @@ export interface ClockMetrics {
   moved(): void;
   failed(): void;
   /** Undefined: nothing is. */
-  nextDueAt(moment: Date | undefined): void;
+  nextDueAt(time: Date | undefined): void;
 }
 
 export function createClockMetrics(registry: Registry, nowMs: () => number): ClockMetrics {
@@ -72,8 +72,8 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
   return {
     moved: () => moves.inc(),
     failed: () => failures.inc(),
-    nextDueAt(moment) {
-      next = moment;
+    nextDueAt(time) {
+      next = time;
     },
   };
 }
@@ -125,14 +125,14 @@ export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
 }
 
 /** What the entitlement teller does. */
-export interface TellerMetrics {
-  told(events: number): void;
+export interface NotifierMetrics {
+  notified(events: number): void;
   failed(): void;
   /** Changes that touch many customers and were not gone through yet, and since when the oldest waits. */
   waiting(jobs: number, oldestAt: Date | null): void;
 }
 
-export function createTellerMetrics(registry: Registry, nowMs: () => number): TellerMetrics {
+export function createNotifierMetrics(registry: Registry, nowMs: () => number): NotifierMetrics {
   const registers = [registry];
   const events = new Counter({
     name: 'metergate_entitlement_changes_told_total',
@@ -164,7 +164,7 @@ export function createTellerMetrics(registry: Registry, nowMs: () => number): Te
     },
   });
   return {
-    told: (count) => events.inc(count),
+    notified: (count) => events.inc(count),
     failed: () => failures.inc(),
     waiting(jobs, oldestAt) {
       waiting = { jobs, oldestAt };

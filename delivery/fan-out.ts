@@ -4,10 +4,10 @@ import { newId } from '../schemas/primitives/ids.ts';
 import {
   findRecipients,
   insertDeliveries,
-  lockUntold,
+  lockPending,
   markFannedOut,
+  type PendingEvent,
   type Recipient,
-  type UntoldEvent,
 } from './store/fan-out.ts';
 
 /** Of one transaction: many, since each of them costs as much as a hundred deliveries. */
@@ -25,7 +25,7 @@ export function fanOut(pool: Pool, now: Date): Promise<number> {
 }
 
 async function fanOutBatch(db: Pool | PoolClient, now: Date): Promise<number> {
-  const untold = await lockUntold(db, EVENTS_AT_ONCE);
+  const untold = await lockPending(db, EVENTS_AT_ONCE);
   if (untold.length === 0) return 0;
   const { events, recipients } = wholeEvents(
     untold,
@@ -41,7 +41,7 @@ async function fanOutBatch(db: Pool | PoolClient, now: Date): Promise<number> {
 }
 
 /** Without those of which not all recipients are among so many. */
-function wholeEvents(events: UntoldEvent[], recipients: Recipient[]) {
+function wholeEvents(events: PendingEvent[], recipients: Recipient[]) {
   const cutOff = recipients[DELIVERIES_AT_ONCE]?.eventId;
   if (cutOff === undefined) return { events, recipients };
   return {

@@ -73,7 +73,7 @@ export function startDelivery(
     return events > 0;
   }
 
-  async function tellBacklog(): Promise<boolean> {
+  async function reportBacklog(): Promise<boolean> {
     metrics.backlog(await readBacklog(pool, now()));
     return false;
   }
@@ -85,7 +85,7 @@ export function startDelivery(
     keep('partitions of deliveries could not be turned', PARTITIONS_EVERY_MS, () =>
       turnPartitions(pool, now()),
     ),
-    keep('the backlog of deliveries could not be read', BACKLOG_EVERY_MS, tellBacklog),
+    keep('the backlog of deliveries could not be read', BACKLOG_EVERY_MS, reportBacklog),
   ];
   const look = () => {
     outbox.wake();

@@ -19,7 +19,7 @@ async function sickWorld(sick: Script = () => FAILED) {
   });
   const sickId = await world.endpoint({ name: 'sick', events: ['plan.created'] });
   await world.endpoint({ name: 'good', events: ['customer.created'] });
-  return { ...world, sickId, state, asked: () => world.sentTo('sick').length };
+  return { ...world, sickId, state, requested: () => world.sentTo('sick').length };
 }
 
 /** When this has ended everything that was due had its turn. */
@@ -39,15 +39,15 @@ describe('an endpoint that fails', () => {
     await world.event({ type: 'plan.created', count: 300 });
     await soon(async () => expect((await world.row(world.sickId)).circuit_until).not.toBeNull());
     await turn(world);
-    const asked = world.asked();
-    expect(asked).toBeGreaterThanOrEqual(10);
+    const requested = world.requested();
+    expect(requested).toBeGreaterThanOrEqual(10);
     // Four more were on their way with the tenth.
-    expect(asked).toBeLessThanOrEqual(14);
+    expect(requested).toBeLessThanOrEqual(14);
     const made = (await world.deliveries()).filter(({ endpointId }) => endpointId === world.sickId);
-    expect(made.filter(({ attempts }) => attempts > 0)).toHaveLength(asked);
+    expect(made.filter(({ attempts }) => attempts > 0)).toHaveLength(requested);
     expect(made.filter(({ owner }) => owner !== null)).toEqual([]);
     expect(await world.metric('attempts_total')).toContainEqual(
-      expect.objectContaining({ labels: { outcome: 'failed' }, value: asked }),
+      expect.objectContaining({ labels: { outcome: 'failed' }, value: requested }),
     );
   });
 
@@ -57,14 +57,14 @@ describe('an endpoint that fails', () => {
     await world.event({ type: 'plan.created', count: 40 });
     await soon(async () => expect((await world.row(world.sickId)).circuit_until).not.toBeNull());
     for (const pauseMs of [5_000, 10_000, 20_000]) {
-      const before = world.asked();
+      const before = world.requested();
       world.clock.ms += pauseMs - 1;
       await turn(world);
-      expect(world.asked()).toBe(before);
+      expect(world.requested()).toBe(before);
       world.clock.ms += 1;
-      await soon(() => expect(world.asked()).toBe(before + 1));
+      await soon(() => expect(world.requested()).toBe(before + 1));
       await turn(world);
-      expect(world.asked()).toBe(before + 1);
+      expect(world.requested()).toBe(before + 1);
     }
     world.state.isWell = true;
     world.clock.ms += DAY_MS;
@@ -85,7 +85,7 @@ describe('an endpoint that fails', () => {
     const world = await sickWorld();
     world.run();
     await world.event({ type: 'plan.created', count: 2 });
-    await soon(() => expect(world.asked()).toBe(2));
+    await soon(() => expect(world.requested()).toBe(2));
     await soon(async () => expect((await world.row(world.sickId)).failures).toBe(2));
     world.clock.ms += 5 * DAY_MS;
     await soon(async () => {
@@ -116,12 +116,12 @@ describe('an endpoint that fails', () => {
       const states = (await world.deliveries()).map(({ state }) => state);
       expect(states).toEqual(Array(100).fill('held'));
     });
-    expect(world.asked()).toBeLessThanOrEqual(5);
+    expect(world.requested()).toBeLessThanOrEqual(5);
     expect(await world.row(world.sickId)).toMatchObject({ disabled_reason: 'gone', status: 'disabled' });
     await world.event({ type: 'plan.created' });
     await soon(async () => expect(await world.deliveries()).toHaveLength(101));
     await turn(world);
-    expect(world.asked()).toBeLessThanOrEqual(5);
+    expect(world.requested()).toBeLessThanOrEqual(5);
   });
 });
 
@@ -131,7 +131,7 @@ describe('what waits for an endpoint', () => {
     const goneId = await world.endpoint({ name: 'sick', events: ['plan.created'] });
     world.run();
     await world.event({ type: 'plan.created', count: 3 });
-    await soon(() => expect(world.asked()).toBe(6));
+    await soon(() => expect(world.requested()).toBe(6));
     await world.pool.query(`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = $1`, [world.sickId]);
     await world.pool.query('DELETE FROM webhook_endpoints WHERE id = $1', [goneId]);
     await soon(async () => {
@@ -142,6 +142,6 @@ describe('what waits for an endpoint', () => {
     });
     world.clock.ms = START_MS + DAY_MS;
     await turn(world);
-    expect(world.asked()).toBe(6);
+    expect(world.requested()).toBe(6);
   });
 });

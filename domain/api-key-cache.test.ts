@@ -23,12 +23,12 @@ function createBench() {
   };
   let nowMs = 1_000_000;
   const pending: Array<() => void> = [];
-  let asked = 0;
+  let requested = 0;
   const load = () => {
-    asked++;
-    const answer = stored.key && { ...stored.key };
+    requested++;
+    const response = stored.key && { ...stored.key };
     return new Promise<StoredKey | undefined>((resolve, reject) => {
-      pending.push(() => (bench.away ? reject(AWAY) : resolve(answer)));
+      pending.push(() => (bench.away ? reject(AWAY) : resolve(response)));
     });
   };
   const cache = createKeyCache({ load, clock: { nowMs: () => nowMs, monotonicMs: () => nowMs } });
@@ -45,16 +45,16 @@ function createBench() {
     remove: () => {
       stored.key = undefined;
     },
-    asked: () => asked,
+    requested: () => requested,
     /** Lets every look-up under way end. */
-    answer: async () => {
+    response: async () => {
       for (const end of pending.splice(0)) end();
       await turn();
     },
     /** What a request is told, after all look-ups have ended. */
     ask: async () => {
-      const told = Promise.resolve(cache.authenticate(text)).then(outcome);
-      const [result] = await Promise.all([told, bench.answer()]);
+      const notified = Promise.resolve(cache.authenticate(text)).then(outcome);
+      const [result] = await Promise.all([notified, bench.response()]);
       return result;
     },
     /** What a request is told without any look-up having ended. */
@@ -63,9 +63,9 @@ function createBench() {
   return bench;
 }
 
-function outcome(told: unknown): string {
-  if (told instanceof Promise) return 'waits';
-  return 'code' in (told as object) ? (told as { code: string }).code : 'good';
+function outcome(notified: unknown): string {
+  if (notified instanceof Promise) return 'waits';
+  return 'code' in (notified as object) ? (notified as { code: string }).code : 'good';
 }
 
 async function createWarm() {
@@ -78,7 +78,7 @@ test('a key is looked up once and then answered from memory', async () => {
   const bench = await createWarm();
   bench.wait(4_999);
   expect(bench.askAtOnce()).toBe('good');
-  expect(bench.asked()).toBe(1);
+  expect(bench.requested()).toBe(1);
 });
 
 test('a text that is no well-formed key is refused without a look-up', async () => {
@@ -86,15 +86,15 @@ test('a text that is no well-formed key is refused without a look-up', async () 
   for (const text of ['', 'sk_live_x', bench.text.slice(0, -1), `${bench.text}x`]) {
     expect(outcome(bench.cache.authenticate(text))).toBe('unauthenticated');
   }
-  expect(bench.asked()).toBe(0);
+  expect(bench.requested()).toBe(0);
 });
 
 test('requests that ask for the same new key share one look-up', async () => {
   const bench = createBench();
   const all = Array.from({ length: 50 }, () => bench.cache.authenticate(bench.text));
-  await bench.answer();
+  await bench.response();
   expect((await Promise.all(all)).map(outcome)).toEqual(all.map(() => 'good'));
-  expect(bench.asked()).toBe(1);
+  expect(bench.requested()).toBe(1);
 });
 
 test('an unknown key is not kept: it is good as soon as it exists', async () => {
@@ -102,18 +102,18 @@ test('an unknown key is not kept: it is good as soon as it exists', async () => 
   bench.remove();
   expect(await bench.ask()).toBe('unauthenticated');
   expect(await bench.ask()).toBe('unauthenticated');
-  expect(bench.asked()).toBe(2);
+  expect(bench.requested()).toBe(2);
 });
 
 test('after 5 s one look-up runs beside the answers; after 9 s answers wait for it', async () => {
   const bench = await createWarm();
   bench.wait(5 * SECOND);
   expect([bench.askAtOnce(), bench.askAtOnce(), bench.askAtOnce()]).toEqual(['good', 'good', 'good']);
-  expect(bench.asked()).toBe(2);
+  expect(bench.requested()).toBe(2);
   bench.wait(4 * SECOND);
   expect(bench.askAtOnce()).toBe('waits');
-  expect(bench.asked()).toBe(2);
-  await bench.answer();
+  expect(bench.requested()).toBe(2);
+  await bench.response();
   expect(bench.askAtOnce()).toBe('good');
 });
 
@@ -124,7 +124,7 @@ test('a revoked key is refused within 10 s even when no note of it arrives', asy
     const first = bench.cache.authenticate(bench.text);
     bench.change({ revoked: true });
     bench.wait(slowMs);
-    await bench.answer();
+    await bench.response();
     expect(outcome(await first)).toBe('good');
     bench.wait(10 * SECOND - slowMs);
     expect(await bench.ask()).toBe('key_revoked');
@@ -145,7 +145,7 @@ test('notes of other kinds change nothing, and a new session forgets all', async
   expect(bench.askAtOnce()).toBe('good');
   bench.cache.clear();
   expect(bench.askAtOnce()).toBe('waits');
-  await bench.answer();
+  await bench.response();
 });
 
 /** Red when a look-up that began before the note is kept, or joined by a request that came after it. */
@@ -155,7 +155,7 @@ test('a key revoked while it is looked up is used for that request alone', async
   bench.change({ revoked: true });
   bench.cache.forget(NOTE);
   const after = bench.cache.authenticate(bench.text);
-  await bench.answer();
+  await bench.response();
   expect([outcome(await before), outcome(await after)]).toEqual(['good', 'key_revoked']);
   expect(await bench.ask()).toBe('key_revoked');
 });
@@ -166,7 +166,7 @@ test('a key revoked while it is looked up again is not kept as good', async () =
   expect(bench.askAtOnce()).toBe('good');
   bench.change({ revoked: true });
   bench.cache.forget(NOTE);
-  await bench.answer();
+  await bench.response();
   expect(await bench.ask()).toBe('key_revoked');
 });
 
@@ -185,7 +185,7 @@ test('an expired key is refused at its moment, without a look-up', async () => {
   expect(bench.askAtOnce()).toBe('good');
   bench.wait(1);
   expect(bench.askAtOnce()).toBe('key_expired');
-  expect(bench.asked()).toBe(1);
+  expect(bench.requested()).toBe(1);
 });
 
 test('while Postgres is away a known key goes on for 10 minutes, an unknown one is Transient', async () => {
@@ -196,7 +196,7 @@ test('while Postgres is away a known key goes on for 10 minutes, an unknown one 
   bench.wait(2 * SECOND);
   await expect(bench.ask()).rejects.toBe(AWAY);
   const other = expect(bench.cache.authenticate(newApiKey('secret', 'live'))).rejects.toBe(AWAY);
-  await bench.answer();
+  await bench.response();
   await other;
   bench.away = false;
   bench.wait(SECOND);
@@ -209,13 +209,13 @@ test('after a failed look-up the next one waits a second; answers come from memo
   bench.away = true;
   bench.wait(20 * SECOND);
   expect(await bench.ask()).toBe('good');
-  const asked = bench.asked();
+  const requested = bench.requested();
   bench.wait(999);
   expect([bench.askAtOnce(), bench.askAtOnce()]).toEqual(['good', 'good']);
-  expect(bench.asked()).toBe(asked);
+  expect(bench.requested()).toBe(requested);
   bench.wait(1);
   expect(await bench.ask()).toBe('good');
-  expect(bench.asked()).toBe(asked + 1);
+  expect(bench.requested()).toBe(requested + 1);
 });
 
 /** Red when a request waits for a look-up that hangs: with Postgres stopped, 114 of 180 took up to 8 s. */

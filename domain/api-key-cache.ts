@@ -1,10 +1,10 @@
-import { createLookUps, inTime, type LookUp } from '../infra/platform/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker, inTime } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
-import type { Refusal } from '../schemas/error-codes.ts';
+import type { Rejection } from '../schemas/error-codes.ts';
 import { Transient } from '../schemas/failures.ts';
 import type { ChangeNote } from '../schemas/stored/channels.ts';
 import { parseApiKey } from './rules/api-key.ts';
-import { KEY_REFUSALS } from './rules/key-refusals.ts';
+import { KEY_REJECTIONS } from './rules/key-rejections.ts';
 
 /** A key as the store knows it. */
 export interface StoredKey {
@@ -24,7 +24,7 @@ export interface KeyCacheDeps {
 
 export interface KeyCache {
   /** Who asks, or why not. From memory at once for a key that was used lately; throws Transient. */
-  authenticate(text: string): StoredKey | Refusal | Promise<StoredKey | Refusal>;
+  authenticate(text: string): StoredKey | Rejection | Promise<StoredKey | Rejection>;
   /** The same of one that was looked up in the last seconds and is good; for anything else authenticate. */
   known(text: string): StoredKey | undefined;
   forget(note: ChangeNote): void;
@@ -41,7 +41,7 @@ interface Entry {
 }
 
 /** When a look-up began: of what was changed since then it may know nothing. */
-interface Moment {
+interface Time {
   generation: number;
   atMs: number;
 }
@@ -58,15 +58,15 @@ const RECHECK_PATIENCE_MS = 300;
 
 export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   const memory = createMemory(clock);
-  const firstLoads = createFirstLoads(load, memory, createLookUps(clock));
+  const firstLoads = createFirstLoads(load, memory, createCircuitBreaker(clock));
   const judge = (key: StoredKey) => judgeAt(key, clock.nowMs());
-  const told = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REFUSALS.unknown);
-  const firstLoad = async (text: string) => told(await firstLoads.load(text));
+  const notified = (key: StoredKey | undefined) => (key ? judge(key) : KEY_REJECTIONS.unknown);
+  const firstLoad = async (text: string) => notified(await firstLoads.load(text));
 
   function recheck(text: string, entry: Entry): Promise<StoredKey | undefined> {
-    const asked = memory.moment();
+    const requested = memory.time();
     entry.checking ??= load(text)
-      .then((key) => memory.learn(text, key, asked))
+      .then((key) => memory.learn(text, key, requested))
       .catch((error: unknown) => {
         entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
         entry.checking = undefined;
@@ -75,9 +75,9 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
     return entry.checking;
   }
 
-  async function rechecked(text: string, entry: Entry): Promise<StoredKey | Refusal> {
+  async function rechecked(text: string, entry: Entry): Promise<StoredKey | Rejection> {
     try {
-      return told(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));
+      return notified(await inTime(recheck(text, entry), RECHECK_PATIENCE_MS));
     } catch (error) {
       entry.retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;
       const age = clock.monotonicMs() - entry.checkedAtMs;
@@ -94,7 +94,7 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   return {
     authenticate(text) {
       const entry = memory.find(text);
-      if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REFUSALS.unknown;
+      if (!entry) return parseApiKey(text) ? firstLoad(text) : KEY_REJECTIONS.unknown;
       const now = clock.monotonicMs();
       const age = now - entry.checkedAtMs;
       if (age < RECHECK_AFTER_MS) return judge(entry.key);
@@ -114,9 +114,9 @@ export function createKeyCache({ load, clock }: KeyCacheDeps): KeyCache {
   };
 }
 
-function judgeAt(key: StoredKey, nowMs: number): StoredKey | Refusal {
-  if (key.revoked) return KEY_REFUSALS.revoked;
-  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REFUSALS.expired : key;
+function judgeAt(key: StoredKey, nowMs: number): StoredKey | Rejection {
+  if (key.revoked) return KEY_REJECTIONS.revoked;
+  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? KEY_REJECTIONS.expired : key;
 }
 
 /** Where nothing has to be asked or refused. */
@@ -134,12 +134,12 @@ function createMemory(clock: Clock) {
   let generation = 0;
   return {
     find: (text: string) => entries.get(text),
-    moment: (): Moment => ({ generation, atMs: clock.monotonicMs() }),
-    learn(text: string, key: StoredKey | undefined, asked: Moment): StoredKey | undefined {
+    time: (): Time => ({ generation, atMs: clock.monotonicMs() }),
+    learn(text: string, key: StoredKey | undefined, requested: Time): StoredKey | undefined {
       if (!key) entries.delete(text);
-      if (!key || asked.generation !== generation) return key;
+      if (!key || requested.generation !== generation) return key;
       if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-      entries.set(text, { key, checkedAtMs: asked.atMs, checking: undefined, retryAtMs: 0 });
+      entries.set(text, { key, checkedAtMs: requested.atMs, checking: undefined, retryAtMs: 0 });
       return key;
     },
     clear(): void {
@@ -150,13 +150,13 @@ function createMemory(clock: Clock) {
 }
 
 /** One look-up at a time for each new key. Who asks after a note must not be told what was true before it. */
-function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: LookUp) {
+function createFirstLoads(load: KeyCacheDeps['load'], memory: Memory, lookUp: CircuitBreaker) {
   const loads = new Map<string, Promise<StoredKey | undefined>>();
 
   function start(text: string): Promise<StoredKey | undefined> {
-    const asked = memory.moment();
+    const requested = memory.time();
     const loading = load(text)
-      .then((key) => memory.learn(text, key, asked))
+      .then((key) => memory.learn(text, key, requested))
       .finally(() => {
         if (loads.get(text) === loading) loads.delete(text);
       });

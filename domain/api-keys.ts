@@ -50,10 +50,10 @@ export function shownApiKey(row: ApiKeyRow, nowMs: number): ApiKey {
     status: apiKeyStatus(row, nowMs),
     createdBy,
     createdAt: timestampText(createdAt.getTime()),
-    ...moment('expiresAt', row.expiresAt),
-    ...moment('revokedAt', row.revokedAt),
+    ...time('expiresAt', row.expiresAt),
+    ...time('revokedAt', row.revokedAt),
     ...(rotatedTo === null ? {} : { rotatedTo }),
-    ...moment('lastUsedAt', row.lastUsedAt),
+    ...time('lastUsedAt', row.lastUsedAt),
   };
 }
 
@@ -62,6 +62,6 @@ export function apiKeyStatus({ revokedAt, expiresAt }: ApiKeyRow, nowMs: number)
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? 'expired' : 'active';
 }
 
-function moment<Name extends string>(name: Name, at: Date | null): { [name in Name]?: string } {
+function time<Name extends string>(name: Name, at: Date | null): { [name in Name]?: string } {
   return at === null ? {} : ({ [name]: timestampText(at.getTime()) } as { [name in Name]?: string });
 }

@@ -7,22 +7,22 @@ import { timestampText } from '../schemas/primitives/timestamp.ts';
 import { insertEvents } from './store/insert-events.ts';
 
 /** One event, and the object that it reports. */
-export type ToldEvent = ChangeEvent & { objectId: string };
+export type EmittedEvent = ChangeEvent & { objectId: string };
 
 /** Of one environment. */
-export interface Telling {
+export interface Notifying {
   environment: string;
   /** Their `created_at`. */
   nowMs: number;
-  events: readonly ToldEvent[];
+  events: readonly EmittedEvent[];
 }
 
 /** Puts events into the outbox, in the transaction of what they report; in one statement, however many. */
-export async function tellEvents(
+export async function emitEvents(
   db: Pool | PoolClient,
-  { environment, nowMs, events }: Telling,
+  { environment, nowMs, events }: Notifying,
 ): Promise<void> {
-  await tellEverywhere(
+  await emitEverywhere(
     db,
     nowMs,
     events.map((event) => ({ environment, ...event })),
@@ -30,10 +30,10 @@ export async function tellEvents(
 }
 
 /** The same for events of several environments. */
-export async function tellEverywhere(
+export async function emitEverywhere(
   db: Pool | PoolClient,
   nowMs: number,
-  events: ReadonlyArray<ToldEvent & { environment: string }>,
+  events: ReadonlyArray<EmittedEvent & { environment: string }>,
 ): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map((event) => ({ ...event, ...envelopeOf(event, nowMs) }));
@@ -41,7 +41,7 @@ export async function tellEverywhere(
 }
 
 /** The envelope of the specification. Its bytes are made here, once: what is signed is what is stored. */
-function envelopeOf({ environment, type, data }: ToldEvent & { environment: string }, nowMs: number) {
+function envelopeOf({ environment, type, data }: EmittedEvent & { environment: string }, nowMs: number) {
   const id = newId('evt');
   const { workspaceId } = splitEnvironment(environment);
   const envelope = { id, type, workspace_id: workspaceId, created_at: timestampText(nowMs), data };

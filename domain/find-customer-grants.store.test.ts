@@ -3,7 +3,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPool } from '../infra/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/test-database.ts';
-import { type AskedGrants, findHolder, findHolders, heldNow } from './find-customer-grants.ts';
+import {
+  findCustomerGrants,
+  findManyCustomerGrants,
+  heldNow,
+  type RequestedGrants,
+} from './find-customer-grants.ts';
 
 /*
  * What customers hold, of one and of many at once, from a real Postgres.
@@ -65,22 +70,22 @@ INSERT INTO overrides (id, environment, customer_id, feature_id, enabled, amount
   ('ovr_2', 'ws_a:live', 'cus_a', 'feat_seats', NULL, 2.5, NULL, now(), now()),
   ('ovr_3', 'ws_a:live', 'cus_c', 'feat_calls', NULL, NULL, NULL, now(), now());`;
 
-const ALL: AskedGrants = { featureIds: 'all', meterKeys: [] };
+const ALL: RequestedGrants = { featureIds: 'all', meterKeys: [] };
 const question = { environment: ENVIRONMENT, atMs: AT.getTime() };
 
 describe('holders', () => {
   it('are found with all that they hold, each with its own', async () => {
     const customerIds = ['cus_c', 'cus_b', 'cus_a', 'cus_t', 'cus_gone'];
-    const found = await findHolders(pool, { ...question, customerIds, ...ALL });
+    const found = await findManyCustomerGrants(pool, { ...question, customerIds, ...ALL });
     expect([...found.keys()].sort()).toEqual(['cus_a', 'cus_b', 'cus_c']);
     const a = found.get('cus_a');
-    expect(a).toMatchObject({ isArchived: false, holdings: { graceMs: 3 * 86_400_000 } });
-    expect(a?.holdings.subscriptions.map(({ id }) => id)).toEqual(['sub_2', 'sub_1']);
-    expect(a?.holdings.subscriptions[0]?.grants.map(({ featureKey }) => featureKey).sort()).toEqual([
+    expect(a).toMatchObject({ isArchived: false, customerGrants: { graceMs: 3 * 86_400_000 } });
+    expect(a?.customerGrants.subscriptions.map(({ id }) => id)).toEqual(['sub_2', 'sub_1']);
+    expect(a?.customerGrants.subscriptions[0]?.grants.map(({ featureKey }) => featureKey).sort()).toEqual([
       'calls',
       'sso',
     ]);
-    expect(a?.holdings.overrides).toEqual([
+    expect(a?.customerGrants.overrides).toEqual([
       { featureKey: 'seats', type: 'limit', meterKey: null, value: '2.5', expiresAtMs: null },
       {
         featureKey: 'sso',
@@ -90,17 +95,21 @@ describe('holders', () => {
         expiresAtMs: Date.parse('2026-11-22T00:00:00.007Z'),
       },
     ]);
-    expect(found.get('cus_b')).toMatchObject({ isArchived: true, holdings: { overrides: [] } });
-    expect(found.get('cus_c')?.holdings).toMatchObject({
+    expect(found.get('cus_b')).toMatchObject({ isArchived: true, customerGrants: { overrides: [] } });
+    expect(found.get('cus_c')?.customerGrants).toMatchObject({
       subscriptions: [],
       overrides: [{ featureKey: 'calls', meterKey: 'm', value: null }],
     });
   });
 
   it('have of grants and overrides those that are asked for, by feature or by meter', async () => {
-    const held = async (asked: { featureIds: string[]; meterKeys: string[] }) => {
-      const holders = await findHolders(pool, { ...question, customerIds: ['cus_a', 'cus_c'], ...asked });
-      return [...holders.values()].map(({ holdings: { subscriptions, overrides } }) => [
+    const held = async (requested: { featureIds: string[]; meterKeys: string[] }) => {
+      const holders = await findManyCustomerGrants(pool, {
+        ...question,
+        customerIds: ['cus_a', 'cus_c'],
+        ...requested,
+      });
+      return [...holders.values()].map(({ customerGrants: { subscriptions, overrides } }) => [
         subscriptions.map(({ grants }) => grants.map(({ featureKey }) => featureKey)),
         overrides.map(({ featureKey }) => featureKey),
       ]);
@@ -120,17 +129,25 @@ describe('holders', () => {
   });
 
   it('are found one by one, by id or external id, as they are found together', async () => {
-    const together = await findHolders(pool, { ...question, customerIds: ['cus_a', 'cus_b'], ...ALL });
+    const together = await findManyCustomerGrants(pool, {
+      ...question,
+      customerIds: ['cus_a', 'cus_b'],
+      ...ALL,
+    });
     for (const customer of ['cus_a', 'cus_b']) {
-      expect(await findHolder(pool, { ...question, customer, ...ALL })).toEqual(together.get(customer));
+      expect(await findCustomerGrants(pool, { ...question, customer, ...ALL })).toEqual(
+        together.get(customer),
+      );
     }
-    expect((await findHolder(pool, { ...question, customer: 'ada', ...ALL }))?.customerId).toBe('cus_a');
-    expect(await findHolder(pool, { ...question, customer: 'cus_t', ...ALL })).toBeUndefined();
+    expect((await findCustomerGrants(pool, { ...question, customer: 'ada', ...ALL }))?.customerId).toBe(
+      'cus_a',
+    );
+    expect(await findCustomerGrants(pool, { ...question, customer: 'cus_t', ...ALL })).toBeUndefined();
   });
 
   it('hold nothing that entitles them when they are archived', async () => {
-    const holder = await findHolder(pool, { ...question, customer: 'cus_b', ...ALL });
-    expect(holder?.holdings.subscriptions).toHaveLength(1);
+    const holder = await findCustomerGrants(pool, { ...question, customer: 'cus_b', ...ALL });
+    expect(holder?.customerGrants.subscriptions).toHaveLength(1);
     expect(holder && heldNow(holder)).toMatchObject({ subscriptions: [], overrides: [] });
   });
 });

@@ -1,16 +1,20 @@
 import type { Pool, PoolClient } from 'pg';
-import type { HeldSubscription, Holdings } from './rules/resolve-entitlements.ts';
+import type { CustomerGrants, HeldSubscription } from './rules/resolve-entitlements.ts';
 import type { BillingCycle } from './rules/subscription-period.ts';
-import { type HoldingRow, type HoldingsQuestion, readHoldings } from './store/customer-grants.ts';
+import {
+  type CustomerGrantsQuestion,
+  type CustomerGrantsRow,
+  readCustomerGrants,
+} from './store/customer-grants.ts';
 
 /** A customer with all that it holds. */
-export interface Holder {
+export interface CustomerWithGrants {
   customerId: string;
   isArchived: boolean;
-  holdings: NamedHoldings;
+  customerGrants: NamedCustomerGrants;
 }
 
-interface NamedHoldings extends Holdings {
+interface NamedCustomerGrants extends CustomerGrants {
   subscriptions: NamedSubscription[];
 }
 
@@ -19,7 +23,7 @@ interface NamedSubscription extends HeldSubscription {
 }
 
 /** Whose holdings, with subscriptions that ended but lived at this moment. */
-export interface HolderQuestion extends AskedGrants {
+export interface OneCustomerQuestion extends RequestedGrants {
   environment: string;
   /** Its id or external id. */
   customer: string;
@@ -27,33 +31,33 @@ export interface HolderQuestion extends AskedGrants {
 }
 
 /** The same of several at once: the caller bounds how many. */
-export interface HoldersQuestion extends Omit<HolderQuestion, 'customer'> {
+export interface ManyCustomersQuestion extends Omit<OneCustomerQuestion, 'customer'> {
   customerIds: string[];
 }
 
-export type AskedGrants = Pick<HoldingsQuestion, 'featureIds' | 'meterKeys'>;
+export type RequestedGrants = Pick<CustomerGrantsQuestion, 'featureIds' | 'meterKeys'>;
 
-export const NO_GRANTS: AskedGrants = { featureIds: [], meterKeys: [] };
+export const NO_GRANTS: RequestedGrants = { featureIds: [], meterKeys: [] };
 
 const DAY_MS = 86_400_000;
 
 /** Undefined when there is no such customer. Of its grants and overrides it has those that are asked for. */
-export async function findHolder(
+export async function findCustomerGrants(
   db: Pool | PoolClient,
-  { environment, atMs, customer, ...asked }: HolderQuestion,
-): Promise<Holder | undefined> {
-  const question = { ...asked, customers: [customer], at: new Date(atMs) };
-  return holderOf(await readHoldings(db, environment, question));
+  { environment, atMs, customer, ...requested }: OneCustomerQuestion,
+): Promise<CustomerWithGrants | undefined> {
+  const question = { ...requested, customers: [customer], at: new Date(atMs) };
+  return holderOf(await readCustomerGrants(db, environment, question));
 }
 
 /** By id: those that there are. */
-export async function findHolders(
+export async function findManyCustomerGrants(
   db: Pool | PoolClient,
-  { environment, atMs, customerIds, ...asked }: HoldersQuestion,
-): Promise<Map<string, Holder>> {
-  const question = { ...asked, customers: customerIds, at: new Date(atMs) };
-  const byId = new Map<string, HoldingRow[]>();
-  for (const row of await readHoldings(db, environment, question)) {
+  { environment, atMs, customerIds, ...requested }: ManyCustomersQuestion,
+): Promise<Map<string, CustomerWithGrants>> {
+  const question = { ...requested, customers: customerIds, at: new Date(atMs) };
+  const byId = new Map<string, CustomerGrantsRow[]>();
+  for (const row of await readCustomerGrants(db, environment, question)) {
     const before = byId.get(row.customerId);
     if (before) before.push(row);
     else byId.set(row.customerId, [row]);
@@ -67,18 +71,18 @@ export async function findHolders(
 }
 
 /** What entitles it to something: nothing does when it is archived. */
-export function heldNow({ isArchived, holdings }: Holder): Holdings {
-  return isArchived ? { ...holdings, subscriptions: [], overrides: [] } : holdings;
+export function heldNow({ isArchived, customerGrants }: CustomerWithGrants): CustomerGrants {
+  return isArchived ? { ...customerGrants, subscriptions: [], overrides: [] } : customerGrants;
 }
 
 /** Of one customer, its first row first. */
-function holderOf(rows: HoldingRow[]): Holder | undefined {
+function holderOf(rows: CustomerGrantsRow[]): CustomerWithGrants | undefined {
   const [first] = rows;
   if (!first) return undefined;
   return {
     customerId: first.customerId,
     isArchived: first.customerStatus === 'archived',
-    holdings: {
+    customerGrants: {
       graceMs: first.graceDays * DAY_MS,
       subscriptions: subscriptionsOf(rows),
       overrides: first.overrides ?? [],
@@ -86,11 +90,11 @@ function holderOf(rows: HoldingRow[]): Holder | undefined {
   };
 }
 
-function subscriptionsOf(rows: HoldingRow[]): NamedSubscription[] {
+function subscriptionsOf(rows: CustomerGrantsRow[]): NamedSubscription[] {
   return rows.flatMap((row) => (row.subscriptionId === null ? [] : [subscriptionOf(row)]));
 }
 
-function subscriptionOf(row: Extract<HoldingRow, { subscriptionId: string }>): NamedSubscription {
+function subscriptionOf(row: Extract<CustomerGrantsRow, { subscriptionId: string }>): NamedSubscription {
   const {
     subscriptionId: id,
     status,
@@ -123,6 +127,6 @@ function cycleOf({ anchor, interval, intervalCount, legacyIntervalMs }: Stored):
 }
 
 type Stored = Pick<
-  Extract<HoldingRow, { subscriptionId: string }>,
+  Extract<CustomerGrantsRow, { subscriptionId: string }>,
   'anchor' | 'interval' | 'intervalCount' | 'legacyIntervalMs'
 >;

@@ -30,11 +30,11 @@ function watchUnderTest() {
 it('a job that makes no progress for a minute is named, with since when and what stands still', () => {
   const { pass } = watchUnderTest();
   expect(pass(50_000, { clock: 7, sweep: 1 })).toBeUndefined();
-  const told = pass(20_000, { clock: 7, sweep: 1 });
-  expect(told).toMatch(
+  const notified = pass(20_000, { clock: 7, sweep: 1 });
+  expect(notified).toMatch(
     /^the job clock has made no progress since 2026-11-25T09:00:00\.000Z: trials do not end\./,
   );
-  expect(told).not.toContain('sweep');
+  expect(notified).not.toContain('sweep');
   pass(5_000, { clock: 7, sweep: 1 });
   expect(lines.map((line) => JSON.parse(line).job)).toEqual(['clock']);
 });

@@ -72,7 +72,7 @@ export function createJobWatch(
 ): JobWatch & { saw(runs: ReadonlyMap<string, number>): void } {
   const startedAtMs = clock.monotonicMs();
   const seen = new Map<string, { runs: number; sinceMs: number }>();
-  const told = new Set<string>();
+  const notified = new Set<string>();
   let knownAtMs = startedAtMs;
 
   /** 0 while it goes on, as far as is known. */
@@ -81,11 +81,11 @@ export function createJobWatch(
     return forMs > Math.max(STALLED_MS_MIN, LOOKS_MISSED_MAX * everyMs) ? forMs : 0;
   }
 
-  function tell(one: WatchedJob): void {
+  function notify(one: WatchedJob): void {
     const forMs = stalledMs(one);
-    if (forMs > 0 && !told.has(one.job)) log.error({ job: one.job, forMs }, 'a job stands still');
-    if (forMs > 0) told.add(one.job);
-    else told.delete(one.job);
+    if (forMs > 0 && !notified.has(one.job)) log.error({ job: one.job, forMs }, 'a job stands still');
+    if (forMs > 0) notified.add(one.job);
+    else notified.delete(one.job);
   }
 
   function sentenceOf(one: WatchedJob): string[] {
@@ -107,7 +107,7 @@ export function createJobWatch(
         // The first number tells nothing: it may be as old as the last start.
         if (last?.runs !== now) seen.set(job, { runs: now, sinceMs: last ? knownAtMs : startedAtMs });
       }
-      jobs.forEach(tell);
+      jobs.forEach(notify);
     },
   };
 }

@@ -65,10 +65,10 @@ it('stamps at its interval, and never back in time: both tiers see the same keys
 });
 
 it('tries again what Postgres did not take', async () => {
-  let refused = 0;
+  let rejected = 0;
   let isAway = true;
   const refuse = () => {
-    refused += 1;
+    rejected += 1;
     return Promise.reject(new Error('away'));
   };
   const stamp = createLastUsedStamp(
@@ -77,7 +77,7 @@ it('tries again what Postgres did not take', async () => {
     { everyMs: 10 },
   );
   see(stamp, [3, 5_000]);
-  await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => rejected, { timeout: 20_000 }).toBeGreaterThan(0);
   isAway = false;
   await expect.poll(async () => (await stamped())[3], { timeout: 20_000 }).toBe(5_000);
   await stamp.close();

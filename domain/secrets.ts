@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { dataDirAt } from '../infra/platform/data-dir.ts';
 import { syncDirectory, writeDurably } from '../infra/platform/durable-file.ts';
-import { whenThere } from '../infra/platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../infra/platform/retry-until-available.ts';
 import { Fatal, Poison, Transient } from '../schemas/failures.ts';
 import { keepFact, readFact } from './store/installation.ts';
 
@@ -129,7 +129,7 @@ export function waitForIdentityKey(pool: Pool, log: Logger): Promise<Buffer> {
     if (!key) throw new Transient('identity_key_missing', 'The control side has not made it yet.');
     return key;
   };
-  return whenThere('the identity key from Postgres', read, log);
+  return retryUntilAvailable('the identity key from Postgres', read, log);
 }
 
 /** Undefined on a database where no control side was yet. */

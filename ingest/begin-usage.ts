@@ -1,4 +1,4 @@
-import type { Answer, Engine, UsageRequest } from '../infra/ports/engine.ts';
+import type { Engine, Response, UsageRequest } from '../infra/ports/engine.ts';
 import type { CommitOutcome, GroupCommit } from './embedded/group-commit.ts';
 
 /** From a request's body to what is answered once it is durable. */
@@ -6,7 +6,7 @@ export type BeginUsage = (request: UsageRequest) => Begun | Promise<Begun>;
 
 /** A request that was decided; `durable` is there when the answer has to wait for it. */
 export interface Begun {
-  answer: Answer;
+  response: Response;
   created: number;
   durable: Promise<CommitOutcome> | undefined;
 }
@@ -18,8 +18,8 @@ export interface Begun {
 export function createBeginUsage(engine: Engine, groupCommit: GroupCommit): BeginUsage {
   /** No await between the claim and the commit: frames carry events in the order of their claims. */
   function decideAndCommit(reading: unknown): Begun {
-    const { answer, commit } = engine.decide(reading);
-    return { answer, created: commit?.eventCount ?? 0, durable: commit && groupCommit.commit(commit) };
+    const { response, commit } = engine.decide(reading);
+    return { response, created: commit?.eventCount ?? 0, durable: commit && groupCommit.commit(commit) };
   }
 
   return (request) => {

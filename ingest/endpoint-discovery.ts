@@ -2,7 +2,7 @@ import { type Endpoints, readEndpoints } from '../infra/platform/endpoints-file.
 import type { Clock } from '../infra/ports/clock.ts';
 
 /** Where Postgres and the control plane are just now; undefined while nobody has said. */
-export interface Whereabouts {
+export interface EndpointDiscovery {
   postgresUrl(): string | undefined;
   controlUrl(): string | undefined;
 }
@@ -14,7 +14,7 @@ const BELIEVED_MS = 100;
  * From the file that the control side writes. `databaseUrl` is the operator's own Postgres, where there is
  * one.
  */
-export function createWhereabouts(file: string, clock: Clock, databaseUrl?: string): Whereabouts {
+export function createEndpointDiscovery(file: string, clock: Clock, databaseUrl?: string): EndpointDiscovery {
   let endpoints: Endpoints | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
 

@@ -4,8 +4,8 @@ import type { ErrorCode } from '../schemas/error-codes.ts';
 
 /** What the data plane counts. Plain functions, so that the path names no metric. */
 export interface UsageMetrics {
-  answered(kind: UsageRequest['kind'], status: number, createdEvents: number): void;
-  refused(code: ErrorCode): void;
+  responded(kind: UsageRequest['kind'], status: number, createdEvents: number): void;
+  rejected(code: ErrorCode): void;
   frame(seconds: number, eventCount: number): void;
 }
 
@@ -23,7 +23,7 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
     help: 'Usage events made durable and acknowledged as created.',
     registers,
   });
-  const refusals = new Counter({
+  const rejections = new Counter({
     name: 'metergate_usage_refusals_total',
     help: 'Usage requests refused as a whole, by error code.',
     labelNames: ['code'],
@@ -46,11 +46,11 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   if (gauges.keys) gauge('metergate_idempotency_keys', 'Idempotency keys that are known.', gauges.keys);
 
   return {
-    answered(kind, status, createdEvents) {
+    responded(kind, status, createdEvents) {
       requests(kind, status);
       events.inc(createdEvents);
     },
-    refused: (code) => refusals.inc({ code }),
+    rejected: (code) => rejections.inc({ code }),
     frame(seconds, eventCount) {
       appends.observe(seconds);
       frameEvents.observe(eventCount);
@@ -82,12 +82,12 @@ function countRequests(registry: Registry): (kind: UsageRequest['kind'], status:
 
 /** What goes on to the control plane. */
 export interface ForwardMetrics {
-  refused(code: ErrorCode): void;
+  rejected(code: ErrorCode): void;
   gauges(read: { underWay(): number; heldBytes(): number }): void;
 }
 
 export function createForwardMetrics(registry: Registry): ForwardMetrics {
-  const refusals = new Counter({
+  const rejections = new Counter({
     name: 'metergate_forward_refusals_total',
     help: 'Requests for the control plane that were refused before they reached it, by error code.',
     labelNames: ['code'],
@@ -95,7 +95,7 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
   });
   const gauge = gaugesOf(registry);
   return {
-    refused: (code) => refusals.inc({ code }),
+    rejected: (code) => rejections.inc({ code }),
     gauges({ underWay, heldBytes }) {
       gauge('metergate_forward_requests', 'Requests under way at the control plane.', underWay);
       gauge('metergate_forward_body_bytes', 'Memory of bodies for the control plane.', heldBytes);

@@ -6,7 +6,7 @@ export interface Customer {
   id: string;
   archived: boolean;
   /** What is derived from this customer and one meter, by meter key; see {@link Pair}. */
-  pairs: Map<string, Pair>;
+  pairs: Map<string, CustomerMeter>;
 }
 
 /** What the hot path needs to know of a meter. */
@@ -19,7 +19,7 @@ export interface Meter {
 }
 
 /** Texts that every event of one (environment, customer, meter) begins with, made once. */
-export interface Pair {
+export interface CustomerMeter {
   meter: Meter;
   /** `"environment","customer id","meter key"`: begins a line, and names the pair in a frame. */
   json: string;
@@ -45,5 +45,5 @@ export interface UsageRegistry {
    * words of a refusal. Memory keeps nothing of it. Throws Transient.
    */
   namesInOtherMode(environment: string, kind: 'customer' | 'meter', names: Set<string>): Promise<Set<string>>;
-  pairOf(environment: string, customer: Customer, meter: Meter): Pair;
+  pairOf(environment: string, customer: Customer, meter: Meter): CustomerMeter;
 }

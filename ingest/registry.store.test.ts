@@ -108,10 +108,10 @@ test('of names that are not known the ones are told that the other mode of the w
   const [id, foreign] = [await insertCustomer(test, 'acme'), await insertCustomer(stranger, 'theirs')];
   const meter = await insertMeter(test, 'users', 'user');
   const registry = registryOf();
-  const asked = names(id, 'acme', foreign, 'theirs', meter, 'users', 'nobody');
-  expect(await registry.namesInOtherMode(live, 'customer', asked)).toEqual(names(id, 'acme'));
-  expect(await registry.namesInOtherMode(live, 'meter', asked)).toEqual(names(meter, 'users'));
-  expect(await registry.namesInOtherMode(test, 'customer', asked)).toEqual(names());
+  const requested = names(id, 'acme', foreign, 'theirs', meter, 'users', 'nobody');
+  expect(await registry.namesInOtherMode(live, 'customer', requested)).toEqual(names(id, 'acme'));
+  expect(await registry.namesInOtherMode(live, 'meter', requested)).toEqual(names(meter, 'users'));
+  expect(await registry.namesInOtherMode(test, 'customer', requested)).toEqual(names());
   expect(registry.findCustomer(live, 'acme')).toBeUndefined();
 });
 
@@ -165,10 +165,10 @@ test('rivals make at most 1,000 automatic meters, and all see the same ones', as
   const requests = Array.from({ length: 12 }, (_, rival) =>
     names(...Array.from({ length: 200 }, (_, at) => `meter-${(rival * 97 + at) % 1_150}`)),
   );
-  const answers = await Promise.all(requests.map((keys) => registryOf().fillMeters(environment, keys)));
+  const responses = await Promise.all(requests.map((keys) => registryOf().fillMeters(environment, keys)));
   const made = await automaticMeters(environment);
   expect(made).toHaveLength(most);
-  for (const answer of answers) for (const key of answer.keys()) expect(made).toContain(key);
+  for (const response of responses) for (const key of response.keys()) expect(made).toContain(key);
   const known = await registryOf().fillMeters(environment, names(made[0] ?? '', 'one more'));
   expect([...known.keys()]).toEqual([made[0]]);
 });

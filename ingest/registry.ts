@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { createLookUps } from '../infra/platform/circuit-breaker.ts';
+import { createCircuitBreaker } from '../infra/platform/circuit-breaker.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 import { otherModeOf } from '../schemas/primitives/environment.ts';
 import type { ChangeNote } from '../schemas/stored/channels.ts';
-import type { Customer, Meter, Pair, UsageRegistry } from './registry-entries.ts';
+import type { Customer, CustomerMeter, Meter, UsageRegistry } from './registry-entries.ts';
 import { findCustomers } from './store/find-customers.ts';
 import { findNames } from './store/find-names.ts';
 import { findOrMakeMeters } from './store/find-or-make-meters.ts';
@@ -23,32 +23,32 @@ export interface Registry extends UsageRegistry {
 
 /** The customers and meters of the hot path. */
 export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registry {
-  const shelves = createShelves(options.entriesMax);
+  const caches = createCaches(options.entriesMax);
   // Grows with every note: a look-up that was under way meanwhile is used once, but not kept.
   let generation = 0;
-  const lookUp = createLookUps(options.clock);
+  const lookUp = createCircuitBreaker(options.clock);
 
   async function fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>> {
-    const asked = generation;
+    const requested = generation;
     const found = await findCustomers(pool, environment, [...names]);
-    if (asked !== generation) return found;
-    const { customers } = shelves.make(environment, found.size);
+    if (requested !== generation) return found;
+    const { customers } = caches.make(environment, found.size);
     for (const [name, customer] of found) customers.set(name, customer);
     return found;
   }
 
   async function fillMeters(environment: string, names: Set<string>): Promise<Map<string, Meter>> {
-    const asked = generation;
+    const requested = generation;
     const found = await findOrMakeMeters(pool, environment, [...names]);
-    if (asked !== generation) return found;
-    const { meters } = shelves.make(environment, found.size);
+    if (requested !== generation) return found;
+    const { meters } = caches.make(environment, found.size);
     for (const [name, meter] of found) meters.set(name, meter);
     return found;
   }
 
   return {
-    findCustomer: (environment, name) => shelves.find(environment)?.customers.get(name),
-    findMeter: (environment, name) => shelves.find(environment)?.meters.get(name),
+    findCustomer: (environment, name) => caches.find(environment)?.customers.get(name),
+    findMeter: (environment, name) => caches.find(environment)?.meters.get(name),
 
     fillCustomers: (environment, names) => lookUp(() => fillCustomers(environment, names)),
     fillMeters: (environment, names) => lookUp(() => fillMeters(environment, names)),
@@ -60,7 +60,7 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       const known = customer.pairs.get(meter.key);
       if (known?.meter === meter) return known;
       const pair = makePair(environment, customer, meter);
-      if (!known) shelves.make(environment, 1);
+      if (!known) caches.make(environment, 1);
       customer.pairs.set(meter.key, pair);
       return pair;
     },
@@ -69,16 +69,16 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
       if (kind !== 'customer' && kind !== 'meter') return;
       generation++;
       // Changes of customers and meters are rare beside events: the whole shelf is the simplest net.
-      shelves.drop(environment);
+      caches.drop(environment);
     },
     clear() {
       generation++;
-      shelves.clear();
+      caches.clear();
     },
   };
 }
 
-interface Shelf {
+interface Cache {
   customers: Map<string, Customer>;
   meters: Map<string, Meter>;
   /** What it adds to the count of all; at least what it holds. */
@@ -89,35 +89,35 @@ interface Shelf {
  * A shelf for each environment. When all together are full they start anew: a working set beyond the bound
  * costs one query per request, and no memory.
  */
-function createShelves(entriesMax: number) {
-  const shelves = new Map<string, Shelf>();
+function createCaches(entriesMax: number) {
+  const caches = new Map<string, Cache>();
   let entries = 0;
 
   function clear(): void {
-    shelves.clear();
+    caches.clear();
     entries = 0;
   }
 
   return {
-    find: (environment: string) => shelves.get(environment),
+    find: (environment: string) => caches.get(environment),
     /** The environment's shelf, with room for so many more entries. */
-    make(environment: string, added: number): Shelf {
+    make(environment: string, added: number): Cache {
       if (entries + added > entriesMax) clear();
-      const shelf = shelves.get(environment) ?? { customers: new Map(), meters: new Map(), entries: 0 };
-      shelves.set(environment, shelf);
-      shelf.entries += added;
+      const cache = caches.get(environment) ?? { customers: new Map(), meters: new Map(), entries: 0 };
+      caches.set(environment, cache);
+      cache.entries += added;
       entries += added;
-      return shelf;
+      return cache;
     },
     drop(environment: string): void {
-      entries -= shelves.get(environment)?.entries ?? 0;
-      shelves.delete(environment);
+      entries -= caches.get(environment)?.entries ?? 0;
+      caches.delete(environment);
     },
     clear,
   };
 }
 
-function makePair(environment: string, customer: Customer, meter: Meter): Pair {
+function makePair(environment: string, customer: Customer, meter: Meter): CustomerMeter {
   const json = [environment, customer.id, meter.key].map((text) => JSON.stringify(text)).join(',');
   return { meter, json, fingerprint: `${customer.id}\u0000${meter.key}\u0000` };
 }

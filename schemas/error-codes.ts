@@ -45,7 +45,7 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** What a refused request or a refused item is told. `param` names the field at fault. */
-export interface Refusal {
+export interface Rejection {
   code: ErrorCode;
   message: string;
   param?: string;
@@ -53,8 +53,8 @@ export interface Refusal {
 }
 
 /** The body of every request-level error: `{"error":{"code","message","param"?,"details"?,"requestId"}}`. */
-export function errorBody(refusal: Refusal, requestId: string): string {
-  const { code, message, param, details } = refusal;
+export function errorBody(rejection: Rejection, requestId: string): string {
+  const { code, message, param, details } = rejection;
   return JSON.stringify({
     error: {
       code,

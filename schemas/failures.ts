@@ -2,20 +2,20 @@
  * The kinds of failure, named for what the caller does next. A `code` is stable and for machines;
  * nobody decides anything by the text of a message.
  */
-import { ERROR_STATUS, type ErrorCode, type Refusal } from './error-codes.ts';
+import { ERROR_STATUS, type ErrorCode, type Rejection } from './error-codes.ts';
 
 /** 4xx: the request is at fault; it changed nothing. */
 export class Rejected extends Error {
-  readonly refusal: Refusal;
+  readonly rejection: Rejection;
 
-  constructor(code: ErrorCode, message: string, more: Pick<Refusal, 'param' | 'details'> = {}) {
+  constructor(code: ErrorCode, message: string, more: Pick<Rejection, 'param' | 'details'> = {}) {
     super(message);
     this.name = 'Rejected';
-    this.refusal = { code, message, ...more };
+    this.rejection = { code, message, ...more };
   }
 
   get status(): number {
-    return ERROR_STATUS[this.refusal.code];
+    return ERROR_STATUS[this.rejection.code];
   }
 }
 

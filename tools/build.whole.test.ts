@@ -138,9 +138,9 @@ test('what runs on the folder is neither built nor installed anew', async () => 
   const before = tree.read('data/locks/data-dir.lock');
   tree.write(PROGRAM, says('second'));
   tree.write('package-lock.json', lockOf({ 'node_modules/koa': { integrity: 'sha512-second' } }));
-  const refused = await tree.start();
-  expect(refused).toMatchObject({ code: 3, stdout: '' });
-  expect(refused.stderr).toMatch(
+  const rejected = await tree.start();
+  expect(rejected).toMatchObject({ code: 3, stdout: '' });
+  expect(rejected.stderr).toMatch(
     /^The program in \S+ has to be .+ a Metergate runs on \S+data: stop it .+\n$/,
   );
   expect(tree.read('dist/app/all-in-one.js')).toContain('first');
@@ -167,9 +167,9 @@ test.runIf(process.platform === 'linux')('what runs from the folder is not repla
   await vi.waitFor(() => pids.map((pid) => expect(pid()).toBeGreaterThan(0)), 20_000);
   tree.write(PROGRAM, says('second'));
   for (const pid of pids) {
-    const refused = await tree.start();
-    expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refused.stderr).toMatch(
+    const rejected = await tree.start();
+    expect(rejected).toMatchObject({ code: 3, stdout: '' });
+    expect(rejected.stderr).toMatch(
       /^The program in \S+ has to be .+ process \d+ runs from it: stop it .+\n$/,
     );
     process.kill(pid(), 'SIGKILL');

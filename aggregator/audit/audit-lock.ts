@@ -3,11 +3,11 @@ import { Transient } from '../../schemas/failures.ts';
 import { type LeaseDeps, type LeaseOptions, takeLease } from '../load/lease.ts';
 import type { PartitionLoader } from '../load/partition-loader.ts';
 import { AUDIT_OF_LOG, WHOLE_LOG } from '../store/leases.ts';
-import type { LoadBesideAudit } from './auditor.ts';
+import type { AuditLock } from './auditor.ts';
 import type { Hold, Standing } from './compare-places.ts';
 
 /** The load is this process's alone. */
-export function besideOneLoad(loaders: PartitionLoader[]): LoadBesideAudit {
+export function lockOneLoad(loaders: PartitionLoader[]): AuditLock {
   return { hold: (work) => betweenAll(loaders, work), alone: (work) => work() };
 }
 
@@ -18,14 +18,14 @@ const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
  * The partitions are shared: the others are told to give them up, by a lease of the whole log, for as long as
  * they have to stand still. A process that dies meanwhile gives back what it held as any other does.
  */
-export function besideSharedLoad(
+export function lockDistributedLoad(
   deps: LeaseDeps,
   loaders: PartitionLoader[],
   options: LeaseOptions,
-): LoadBesideAudit {
+): AuditLock {
   const logId = loaders[0]?.place.logId ?? '';
 
-  async function holding<T>(partition: number, work: () => Promise<T>): Promise<T | undefined> {
+  async function customerGrants<T>(partition: number, work: () => Promise<T>): Promise<T | undefined> {
     const lease = await takeLease(deps, { logId, partition }, options);
     if (!lease) return undefined;
     try {
@@ -37,12 +37,12 @@ export function besideSharedLoad(
 
   const hold: Hold = async (work) => {
     const whole = async () => ({ of: await betweenAll(loaders, (standings) => stillHeld(standings, work)) });
-    const held = await holding(WHOLE_LOG, () => poll(() => whole().catch(notYet), GIVEN));
+    const held = await customerGrants(WHOLE_LOG, () => poll(() => whole().catch(notYet), GIVEN));
     if (!held) throw new Transient('log_not_standing', 'Other processes do not give up the log.');
     return held.of;
   };
 
-  return { hold, alone: (work) => holding(AUDIT_OF_LOG, work) };
+  return { hold, alone: (work) => customerGrants(AUDIT_OF_LOG, work) };
 }
 
 /** What was asked is worth nothing when another process may have loaded meanwhile. */

@@ -31,8 +31,8 @@ describe('what an audit expects of the log', () => {
     const { stores } = await loaded(({ reader }) => ({
       reader: {
         ...reader,
-        read: (...asked) => {
-          if (gone !== 1) return reader.read(...asked);
+        read: (...requested) => {
+          if (gone !== 1) return reader.read(...requested);
           gone++;
           return Promise.reject(new Fatal('log_trimmed', 'It is gone.'));
         },
@@ -122,13 +122,13 @@ it('gives up nothing of the log that a repair has looked at', async () => {
   const { stores } = await loaded(({ pool, reader }) => ({
     reader: {
       ...reader,
-      read: async (...asked) => {
+      read: async (...requested) => {
         const repairing = "SELECT FROM audit_runs WHERE repair AND state = 'running'";
         // The load is beyond the beginning: this is who compares.
-        const isRepair = asked[1] === 0 && (await pool.query(repairing)).rows.length > 0;
+        const isRepair = requested[1] === 0 && (await pool.query(repairing)).rows.length > 0;
         if (isRepair) raised.push(...(await pool.query(GIVE_UP_ALL)).rows);
         if (isRepair) looks += 1;
-        return await reader.read(...asked);
+        return await reader.read(...requested);
       },
     },
   }));

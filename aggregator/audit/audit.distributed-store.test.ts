@@ -6,12 +6,12 @@ import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { alarms, events, exactly } from '../aggregator-under-test.ts';
 import {
   counted,
-  openSharedLoad,
+  type DistributedLoadUnderTest,
+  openDistributedLoad,
   owners,
   PARTITIONS,
   PATIENCE,
   putAll,
-  type SharedLoadUnderTest,
 } from '../load/distributed-load-under-test.ts';
 import type { Difference } from './hour-sums.ts';
 import { AUDIT_EXIT, askAudit } from './request-audit.ts';
@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 describe('an audit of a log that several load', () => {
   // Red when records of others, marks and flagged repetitions are taken for events that were to be counted.
   it('finds nothing where all was counted once, and the partitions are shared again afterwards', async () => {
-    const opened = await openSharedLoad();
+    const opened = await openDistributedLoad();
     opened.load('one');
     opened.load('two', await opened.topic.open());
     await vi.waitFor(async () => expect((await owners(opened)).sort()).toEqual(['one', 'two']), PATIENCE);
@@ -108,7 +108,7 @@ describe('an audit of a log that several load', () => {
 });
 
 async function loaded(given: LoggedEvent[]) {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const loading = opened.load('one');
   await putAll(opened, given);
   await counted(opened, given.length, PATIENCE);
@@ -116,13 +116,13 @@ async function loaded(given: LoggedEvent[]) {
 }
 
 /** One event is gone, one was inserted twice, and one stands at another moment as well. */
-async function damage(opened: SharedLoadUnderTest): Promise<void> {
+async function damage(opened: DistributedLoadUnderTest): Promise<void> {
   await deleteEvent(opened, 7);
   const again = events(8, 9).map((event) => ({ ...event, id: eventId(event.id) }));
   const elsewhere = events(9, 10).map((event) => ({
     ...event,
     id: eventId(event.id),
-    occurredAtMs: momentOf(9) - 5 * HOUR_MS,
+    occurredAtMs: timeOf(9) - 5 * HOUR_MS,
   }));
   for (const some of [again, elsewhere]) {
     const lines = eventLines(some);
@@ -130,17 +130,17 @@ async function damage(opened: SharedLoadUnderTest): Promise<void> {
   }
 }
 
-async function deleteEvent({ stores }: SharedLoadUnderTest, number: number): Promise<void> {
+async function deleteEvent({ stores }: DistributedLoadUnderTest, number: number): Promise<void> {
   const id = eventId(`event ${number}`);
   await stores.rows(`ALTER TABLE metergate.events DELETE WHERE id = '${id}' SETTINGS mutations_sync = 1`);
 }
 
-function momentOf(number: number): number {
+function timeOf(number: number): number {
   return TEST_NOW_MS - number * 60_000;
 }
 
 function hourOf(number: number): string {
-  const hours = number === 9 ? momentOf(number) - 5 * HOUR_MS : momentOf(number);
+  const hours = number === 9 ? timeOf(number) - 5 * HOUR_MS : timeOf(number);
   return new Date(Math.floor(hours / HOUR_MS) * HOUR_MS).toISOString();
 }
 
@@ -149,7 +149,7 @@ function inShort({ kind, customerId, hour, found, expected }: Difference): strin
 }
 
 /** As the command does it. */
-async function audit({ stores }: SharedLoadUnderTest, { repair } = { repair: false }) {
+async function audit({ stores }: DistributedLoadUnderTest, { repair } = { repair: false }) {
   const code = await askAudit(stores.pool, { repair, beginWithinMs: 20_000, print: () => undefined });
   const { rows } = await stores.pool.query<{ differences: Difference[] }>(
     "SELECT differences FROM audit_runs WHERE state = 'done' ORDER BY asked_at DESC LIMIT 1",

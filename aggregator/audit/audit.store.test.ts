@@ -57,7 +57,7 @@ describe('an audit', () => {
     const reader: EventLogReader = {
       ...stores.reader,
       durableEnd: (partition) => stores.reader.durableEnd(partition).finally(() => seen.looks++),
-      read: (...asked) => stores.reader.read(...asked).finally(() => seen.reads++),
+      read: (...requested) => stores.reader.read(...requested).finally(() => seen.reads++),
     };
     const warehouse: Warehouse = {
       ...stores.warehouse,

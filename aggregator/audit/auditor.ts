@@ -29,7 +29,7 @@ import { repairHours } from './repair-hours.ts';
 /** Answers the audits that are asked for in `audit_runs`, one after the other. */
 export interface Auditor {
   /** A run was asked for. */
-  asked(): void;
+  requested(): void;
   /** Ends after the audit that is running. */
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ const FORGET = { everyMs: 3_600_000, keepDays: 30, rowsMax: 1_000 };
 const DIFFERENCES_MAX = 1_000;
 
 /** What an audit needs of the load. */
-export interface LoadBesideAudit {
+export interface AuditLock {
   /** The whole log, between two loads. */
   hold: Hold;
   /** Does it while no other process does the like; undefined while one does. */
@@ -53,7 +53,7 @@ export interface LoadBesideAudit {
 
 export function startAuditor(
   deps: AuditDeps & { log: Logger; clock: Clock },
-  { hold: betweenLoads, alone }: LoadBesideAudit,
+  { hold: betweenLoads, alone }: AuditLock,
 ): Auditor {
   const { pool, log } = deps;
   const wakeup = createWakeup();
@@ -64,7 +64,7 @@ export function startAuditor(
     while (!closing) {
       try {
         await forgetOld();
-        const isDone = (await isAuditOpen(pool)) && (await alone(answerNext));
+        const isDone = (await isAuditOpen(pool)) && (await alone(respondNext));
         if (!isDone) await wakeup.wait(POLL_MS);
       } catch (error) {
         // Postgres is away: what is running is taken up again when it is back.
@@ -75,14 +75,14 @@ export function startAuditor(
   }
 
   /** Nobody else is at it: what is marked as running was left behind. False when there is none. */
-  async function answerNext(): Promise<boolean> {
+  async function respondNext(): Promise<boolean> {
     await renewAuditRuns(pool);
     const run = await beginAuditRun(pool);
-    if (run) await answer(run);
+    if (run) await response(run);
     return run !== undefined;
   }
 
-  async function answer(run: AuditRun): Promise<void> {
+  async function response(run: AuditRun): Promise<void> {
     const found = await auditWithin({ ...deps, betweenLoads, isClosing: () => closing }, run);
     // Left running: the process that follows does it again.
     if (!found && closing) return;
@@ -98,7 +98,7 @@ export function startAuditor(
 
   const kept = keepAnswering();
   return {
-    asked: () => wakeup.wake(),
+    requested: () => wakeup.wake(),
     async close() {
       closing = true;
       wakeup.wake();

@@ -7,10 +7,10 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { costChanges } from '../settle/cost-changes.ts';
-import { readPairUsage } from '../settle/customer-meter-usage.ts';
-import { readPairFacts } from '../settle/settlement-inputs.ts';
+import { readCustomerMeterUsage } from '../settle/customer-meter-usage.ts';
+import { readSettlementInputs } from '../settle/settlement-inputs.ts';
 import { readBurnedPairs, readBurnedPairsOf } from '../store/burned-spans.ts';
 import { readMetersWithRates, readUsersAmong, readUsersOf } from '../store/rated-usage.ts';
 import { readMarkedMeters } from '../store/settlement-marks.ts';
@@ -112,7 +112,7 @@ async function compareCosts(
 
 /** Customers' use of one meter. Without a last one there are no more behind it. */
 interface PairPage {
-  pairs: TouchedPair[];
+  pairs: TouchedCustomerMeter[];
   last: string | undefined;
 }
 
@@ -149,11 +149,14 @@ async function burnsWithoutUsage(
   return { pairs: burned.filter(({ customerId }) => !users.has(customerId)), last: lastOf(burned) };
 }
 
-function lastOf(pairs: readonly TouchedPair[]): string | undefined {
+function lastOf(pairs: readonly TouchedCustomerMeter[]): string | undefined {
   return pairs.length < PAGE.pairs ? undefined : pairs.at(-1)?.customerId;
 }
 
-async function comparePage(deps: WalletAuditDeps, pairs: readonly TouchedPair[]): Promise<CostDifference[]> {
+async function comparePage(
+  deps: WalletAuditDeps,
+  pairs: readonly TouchedCustomerMeter[],
+): Promise<CostDifference[]> {
   const settled = async () => ((await isAllSettled(deps.pool)) ? true : undefined);
   if (!(await poll(settled, SETTLED))) {
     throw new Transient('settlement_behind', 'Not all that is loaded is settled.');
@@ -176,11 +179,11 @@ async function comparePage(deps: WalletAuditDeps, pairs: readonly TouchedPair[])
 async function differencesOf(
   db: PoolClient,
   { warehouse, clock, keptFromMs }: WalletAuditDeps,
-  pairs: readonly TouchedPair[],
-): Promise<{ found: CostDifference[]; rest: TouchedPair[] }> {
+  pairs: readonly TouchedCustomerMeter[],
+): Promise<{ found: CostDifference[]; rest: TouchedCustomerMeter[] }> {
   const question = { nowMs: clock.nowMs(), keptFromMs: keptFromMs() };
-  const { facts, rest } = await readPairFacts(db, pairs, question);
-  const usage = await readPairUsage(warehouse, facts);
+  const { facts, rest } = await readSettlementInputs(db, pairs, question);
+  const usage = await readCustomerMeterUsage(warehouse, facts);
   const differing = costChanges(usage).filter(({ before, cost }) => before !== cost);
   // A change that came meanwhile is settled next.
   const marked = await readMarkedMeters(

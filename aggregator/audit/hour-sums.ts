@@ -58,10 +58,10 @@ export function differencesOf(
   kind: Difference['kind'],
   expected: HourSums,
   found: HourSums,
-  isAsked: (key: string) => boolean,
+  isRequested: (key: string) => boolean,
 ): Difference[] {
   const keys = new Set([...expected.keys(), ...found.keys()]);
-  return [...keys].filter(isAsked).flatMap((key) => {
+  return [...keys].filter(isRequested).flatMap((key) => {
     const [right, is] = [expected.get(key) ?? NOTHING, found.get(key) ?? NOTHING];
     if (right.units === is.units && right.events === is.events) return [];
     const { hour, ...rest } = keyOf(key);

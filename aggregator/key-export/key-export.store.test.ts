@@ -9,7 +9,7 @@ import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { settledUpTo, start } from '../aggregator-under-test.ts';
 import { exportKeys } from './export-keys.ts';
-import { answerKeyExport } from './serve-key-export.ts';
+import { serveKeyExport } from './serve-key-export.ts';
 import { storedRecords } from './stored-records.ts';
 
 const TOKEN = Buffer.alloc(32, 3);
@@ -19,9 +19,9 @@ describe('an export of keys', () => {
   it('has a record of every event on the log, as the log has it, of refused ones too', async () => {
     const stores = await openLoadStores();
     start(stores);
-    const end = await stores.append([...many(40), refused('bad 1'), ...many(70, 40), refused('bad 2')]);
+    const end = await stores.append([...many(40), rejected('bad 1'), ...many(70, 40), rejected('bad 2')]);
     await settledUpTo(stores, end);
-    expect(await refusedCount(stores)).toBe(2);
+    expect(await rejectedCount(stores)).toBe(2);
     const { records, trailer } = await taken(stores, end);
     expect(records).toEqual(await recordsOnLog(stores));
     expect(trailer).toMatchObject({ recordCount: 112, countMin: 112 });
@@ -32,7 +32,7 @@ describe('an export of keys', () => {
     const stores = await openLoadStores();
     start(stores);
     const october = many(50).map((event) => ({ ...event, occurredAtMs: Date.UTC(2026, 9, 3) }));
-    const first = await stores.append([...october, refused('bad')]);
+    const first = await stores.append([...october, rejected('bad')]);
     await settledUpTo(stores, first);
     const end = await stores.append(many(200, 50));
     await settledUpTo(stores, end);
@@ -137,7 +137,7 @@ function many(count: number, from = 0): LoggedEvent[] {
 }
 
 /** JSON, as all lines are, and beyond what a column takes. */
-function refused(id: string): LoggedEvent {
+function rejected(id: string): LoggedEvent {
   return { id, line: eventLine({ id: eventId(id), value: '1e40' }) };
 }
 
@@ -150,7 +150,7 @@ async function giveUp(stores: LoadStores, { keptFrom, events }: { keptFrom: numb
   );
 }
 
-async function refusedCount({ pool }: LoadStores): Promise<number> {
+async function rejectedCount({ pool }: LoadStores): Promise<number> {
   return (await pool.query('SELECT count(*) AS lines FROM quarantine')).rows[0].lines;
 }
 
@@ -188,7 +188,7 @@ function logIdOf({ reader }: LoadStores): string {
 
 async function listen(stores: LoadStores, next: RequestListener): Promise<string> {
   const deps = { ...stores, eventsRetentionDays: undefined, token: TOKEN, log: pino({ level: 'silent' }) };
-  const server = createServer(answerKeyExport(deps, next));
+  const server = createServer(serveKeyExport(deps, next));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -15,7 +15,7 @@ export interface KeyExportListenerDeps extends KeyExportDeps {
  * Answers the data plane's question for keys, one at a time, and gives every other request to `next`: without
  * the token the path is one that does not exist.
  */
-export function answerKeyExport(deps: KeyExportListenerDeps, next: RequestListener): RequestListener {
+export function serveKeyExport(deps: KeyExportListenerDeps, next: RequestListener): RequestListener {
   let running = false;
 
   async function answer(wanted: KeyExportRequest, response: ServerResponse): Promise<void> {

@@ -2,42 +2,42 @@ import { expect, test } from 'vitest';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { frameOf } from '../../tests/support/load-frames.ts';
 import { linesWithout, readBlock } from './block.ts';
-import { createGatherer } from './block-reader.ts';
+import { createBlockReader } from './block-reader.ts';
 
 const LOG_ID = Buffer.alloc(16, 3);
 const NO_LIMIT = { rowsMax: 1_000, bytesMax: 1_000_000 };
 
 test('a block has whole frames up to its limit and the next one begins behind it', async () => {
   const reader = logOf([3, 3, 3, 3, 3]);
-  const gatherer = createGatherer({ reader, partition: 0 }, 0, { ...NO_LIMIT, rowsMax: 5 });
-  await gatherer.extend();
-  expect(gatherer.isFull()).toBe(true);
-  const first = gatherer.take();
+  const blockReader = createBlockReader({ reader, partition: 0 }, 0, { ...NO_LIMIT, rowsMax: 5 });
+  await blockReader.extend();
+  expect(blockReader.isFull()).toBe(true);
+  const first = blockReader.take();
   expect(first).toMatchObject({ lo: 0, eventCount: 6, throughMs: 2 });
-  await gatherer.extend();
-  const second = gatherer.take();
+  await blockReader.extend();
+  const second = blockReader.take();
   expect(second).toMatchObject({ lo: first.hi, eventCount: 6, throughMs: 4 });
-  await gatherer.extend();
-  expect(gatherer.isFull()).toBe(false);
-  expect(gatherer.take()).toMatchObject({ lo: second.hi, hi: await reader.durableEnd(0), eventCount: 3 });
-  await gatherer.extend();
-  expect(gatherer.isEmpty()).toBe(true);
+  await blockReader.extend();
+  expect(blockReader.isFull()).toBe(false);
+  expect(blockReader.take()).toMatchObject({ lo: second.hi, hi: await reader.durableEnd(0), eventCount: 3 });
+  await blockReader.extend();
+  expect(blockReader.isEmpty()).toBe(true);
 });
 
 test('bytes close a block too', async () => {
-  const gatherer = createGatherer({ reader: logOf([1, 1, 1]), partition: 0 }, 0, {
+  const blockReader = createBlockReader({ reader: logOf([1, 1, 1]), partition: 0 }, 0, {
     ...NO_LIMIT,
     bytesMax: 1,
   });
-  await gatherer.extend();
-  expect(gatherer.take().eventCount).toBe(1);
+  await blockReader.extend();
+  expect(blockReader.take().eventCount).toBe(1);
 });
 
 test('a frozen block is read again with the same bytes', async () => {
   const reader = logOf([2, 3, 4]);
-  const gatherer = createGatherer({ reader, partition: 0 }, 0, NO_LIMIT);
-  await gatherer.extend();
-  const block = gatherer.take();
+  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
+  await blockReader.extend();
+  const block = blockReader.take();
   const again = await readBlock(reader, 0, block);
   expect(again.checksum).toBe(block.checksum);
   expect(linesWithout(again, [])).toEqual(linesWithout(block, []));
@@ -46,9 +46,9 @@ test('a frozen block is read again with the same bytes', async () => {
 // Red when the checksum is not compared.
 test('other bytes in the place of a frozen block are told', async () => {
   const reader = logOf([2, 3, 4]);
-  const gatherer = createGatherer({ reader, partition: 0 }, 0, NO_LIMIT);
-  await gatherer.extend();
-  const { lo, hi, checksum } = gatherer.take();
+  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
+  await blockReader.extend();
+  const { lo, hi, checksum } = blockReader.take();
   const other = logOf([2, 3, 4], 'x');
   await expect(readBlock(other, 0, { lo, hi, checksum })).rejects.toMatchObject({ code: 'range_changed' });
   await expect(readBlock(reader, 0, { lo, hi: hi + 1, checksum })).rejects.toMatchObject({
@@ -58,8 +58,8 @@ test('other bytes in the place of a frozen block are told', async () => {
 
 test('a frame of another log is not read', async () => {
   const reader = { ...logOf([1]), logId: Buffer.alloc(16, 4) };
-  const gatherer = createGatherer({ reader, partition: 0 }, 0, NO_LIMIT);
-  await expect(gatherer.extend()).rejects.toMatchObject({ code: 'frame_of_other_log' });
+  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
+  await expect(blockReader.extend()).rejects.toMatchObject({ code: 'frame_of_other_log' });
 });
 
 test('dropped lines are left out by their number over all frames', async () => {
@@ -71,9 +71,9 @@ test('dropped lines are left out by their number over all frames', async () => {
 });
 
 async function whole(reader: EventLogReader) {
-  const gatherer = createGatherer({ reader, partition: 0 }, 0, NO_LIMIT);
-  await gatherer.extend();
-  return gatherer.take();
+  const blockReader = createBlockReader({ reader, partition: 0 }, 0, NO_LIMIT);
+  await blockReader.extend();
+  return blockReader.take();
 }
 
 /** A log in memory with frames of so many events; the nth is committed at n. */

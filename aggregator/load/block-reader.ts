@@ -2,7 +2,7 @@ import type { EventLogReader } from '../../infra/ports/event-log.ts';
 import { addFrame, type Block, emptyBlock } from './block.ts';
 
 /** Gathers the next block from a partition's log. Holds one block at most. */
-export interface Gatherer {
+export interface BlockReader {
   /** Adds what is durable until the block is full. Throws what reading a frame throws. */
   extend(): Promise<void>;
   isEmpty(): boolean;
@@ -22,11 +22,11 @@ export interface BlockLimits {
 /** Read at once; what a full block does not take is read again for the next. */
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 
-export function createGatherer(
+export function createBlockReader(
   { reader, partition }: { reader: EventLogReader; partition: number },
   from: number,
   { rowsMax, bytesMax }: BlockLimits,
-): Gatherer {
+): BlockReader {
   let block = emptyBlock(from);
   let bytes = 0;
   let extending: Promise<void> | undefined;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { EventLogReader, LogFrame } from '../../infra/ports/event-log.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { decodeFrame, type Frame, type TouchedPair } from '../../schemas/stored/frame.ts';
+import { decodeFrame, type Frame, type TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 
 /** Whole frames of one partition that go into the warehouse as one insert. */
 export interface Block {
@@ -73,7 +73,7 @@ export async function readBlock(
 }
 
 /** What each frame of the block has touched. */
-export function touchedBy({ frames }: Block): TouchedPair[][] {
+export function touchedBy({ frames }: Block): TouchedCustomerMeter[][] {
   return frames.map(({ touched }) => touched);
 }
 

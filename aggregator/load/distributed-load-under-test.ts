@@ -16,10 +16,10 @@ export const SOON = { timeout: 15_000, interval: 50 };
 /** For a partition that changes hands. */
 export const PATIENCE = { timeout: 40_000, interval: 50 };
 
-export type SharedLoadUnderTest = Awaited<ReturnType<typeof openSharedLoad>>;
+export type DistributedLoadUnderTest = Awaited<ReturnType<typeof openDistributedLoad>>;
 
 /** A topic of one's own, and everything behind it. */
-export async function openSharedLoad(given?: { stores: LoadStores; topic: KafkaUnderTest }) {
+export async function openDistributedLoad(given?: { stores: LoadStores; topic: KafkaUnderTest }) {
   const stores = given?.stores ?? (await openLoadStores());
   await ensureEventIds(stores.warehouse, KEPT_HOURS);
   const topic = given?.topic ?? (await kafkaUnderTest(stores.pool, { partitions: PARTITIONS }));
@@ -39,7 +39,7 @@ export async function openSharedLoad(given?: { stores: LoadStores; topic: KafkaU
 
 /** Each event into its own partition. */
 export async function putAll(
-  { put }: SharedLoadUnderTest,
+  { put }: DistributedLoadUnderTest,
   given: LoggedEvent[],
   atMs?: number,
 ): Promise<void> {
@@ -50,14 +50,14 @@ export async function putAll(
 }
 
 export async function counted(
-  { stores }: SharedLoadUnderTest,
+  { stores }: DistributedLoadUnderTest,
   count: number,
   patience = SOON,
 ): Promise<void> {
   await vi.waitFor(async () => expect(await stores.counted()).toEqual(exactly(count)), patience);
 }
 
-export async function owners({ stores }: SharedLoadUnderTest): Promise<string[]> {
+export async function owners({ stores }: DistributedLoadUnderTest): Promise<string[]> {
   const { rows } = await stores.pool.query<{ owner: string }>(
     'SELECT owner FROM partition_leases WHERE expires_at > now() AND partition >= 0 ORDER BY partition',
   );

@@ -3,9 +3,9 @@ import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { events, start } from '../aggregator-under-test.ts';
 import {
   counted,
-  openSharedLoad,
+  type DistributedLoadUnderTest,
+  openDistributedLoad,
   PATIENCE,
-  type SharedLoadUnderTest,
 } from './distributed-load-under-test.ts';
 
 const SECOND_MS = 1_000;
@@ -15,14 +15,14 @@ const ORIGINAL_MS = TAKEN_OVER_MS - 15 * SECOND_MS;
 const LATER_MS = TAKEN_OVER_MS + 60 * SECOND_MS;
 
 /** As the bytes that stood in a socket of the kernel: nobody flags them any more. */
-async function originalComes({ put }: SharedLoadUnderTest): Promise<void> {
+async function originalComes({ put }: DistributedLoadUnderTest): Promise<void> {
   await put(0, events(0, 3), [], ORIGINAL_MS);
   await put(0, events(100, 105), [], LATER_MS + SECOND_MS);
 }
 
 // Red when what is forgotten is not looked up.
 test('an original that comes when its take-over is forgotten counts once', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   opened.load('one', opened.kafka, { generationMax: 20 });
   await opened.put(0, events(0, 3), [0, 1, 2], TAKEN_OVER_MS);
   await counted(opened, 3, PATIENCE);
@@ -34,7 +34,7 @@ test('an original that comes when its take-over is forgotten counts once', async
 
 // Red when a new owner learns by the times of events what was loaded last: a take-over keeps the first ones.
 test('an original that comes to a new owner counts once', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const first = opened.load('one', opened.kafka, { seedMax: 10 });
   const old = events(0, 3).map((event) => ({ ...event, createdAtMs: ORIGINAL_MS }));
   await opened.put(0, events(3, 50), [], TAKEN_OVER_MS - SECOND_MS);
@@ -50,7 +50,7 @@ test('an original that comes to a new owner counts once', async () => {
 
 // Red when a new owner knows nothing: he would look up whatever comes within ten seconds.
 test('what comes to a new owner in time is not looked up', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const { stores } = opened;
   const first = opened.load('one');
   await opened.put(0, events(0, 20), [], TAKEN_OVER_MS - 60 * SECOND_MS);

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { testPool } from '../../tests/support/test-pool.ts';
-import { throughInsertGate } from './insert-lock.ts';
-import { createTurns } from './mutex.ts';
+import { withInsertLock } from './insert-lock.ts';
+import { createMutex } from './mutex.ts';
 
 /** An insert that ends when it is told to. */
 function held() {
@@ -23,8 +23,8 @@ const SOON = { timeout: 20_000, interval: 5 };
 it('inserts run beside each other, one that has to be alone waits and holds up the next', async () => {
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone }, insert);
-  const ofAnotherLog = () => throughInsertGate(pool, { logId: 'cd', alone: true }, async () => 'in');
+    withInsertLock(pool, { logId: 'ab', alone }, insert);
+  const ofAnotherLog = () => withInsertLock(pool, { logId: 'cd', alone: true }, async () => 'in');
   const waits = async () => {
     const { rows } = await pool.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
@@ -58,11 +58,11 @@ it('inserts run beside each other, one that has to be alone waits and holds up t
 it('who waits at the gate is let in when the others have left, or told that it is busy', async () => {
   const pool = await testPool({ statementTimeoutMs: 300 });
   const enter = (waitMaxMs: number, insert: () => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone: true, waitMaxMs }, insert);
-  const holding = held();
-  onTestFinished(holding.end);
-  const running = enter(20_000, holding.insert);
-  await expect.poll(holding.hasBegun, SOON).toBe(true);
+    withInsertLock(pool, { logId: 'ab', alone: true, waitMaxMs }, insert);
+  const customerGrants = held();
+  onTestFinished(customerGrants.end);
+  const running = enter(20_000, customerGrants.insert);
+  await expect.poll(customerGrants.hasBegun, SOON).toBe(true);
   const patient = held();
   patient.end();
   const waiting = enter(20_000, patient.insert);
@@ -71,7 +71,7 @@ it('who waits at the gate is let in when the others have left, or told that it i
     code: 'insert_gate_busy',
   });
   expect(patient.hasBegun()).toBe(false);
-  holding.end();
+  customerGrants.end();
   await Promise.all([running, waiting]);
   const limits = await Promise.all([1, 2, 3].map(() => pool.query('SHOW statement_timeout')));
   expect(limits.map(({ rows }) => rows[0].statement_timeout)).toEqual(['300ms', '300ms', '300ms']);
@@ -80,20 +80,20 @@ it('who waits at the gate is let in when the others have left, or told that it i
 // Red when each of them waits with a connection of its own: none is left by which leases are renewed.
 it('those of one process wait at the gate with one connection', async () => {
   const pool = await testPool();
-  const entering = createTurns();
+  const entering = createMutex();
   const enter = (insert: () => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone: false, entering }, insert);
-  const [holding, first, second] = [held(), held(), held()];
+    withInsertLock(pool, { logId: 'ab', alone: false, entering }, insert);
+  const [customerGrants, first, second] = [held(), held(), held()];
   onTestFinished(() => {
-    for (const one of [holding, first, second]) one.end();
+    for (const one of [customerGrants, first, second]) one.end();
   });
-  const running = [throughInsertGate(pool, { logId: 'ab', alone: true }, holding.insert)];
-  await expect.poll(holding.hasBegun, SOON).toBe(true);
+  const running = [withInsertLock(pool, { logId: 'ab', alone: true }, customerGrants.insert)];
+  await expect.poll(customerGrants.hasBegun, SOON).toBe(true);
   running.push(enter(first.insert), enter(second.insert));
   await expect.poll(() => pool.totalCount, SOON).toBe(2);
   await delay(300);
   expect([pool.totalCount, pool.waitingCount]).toEqual([2, 0]);
-  holding.end();
+  customerGrants.end();
   await expect.poll(() => first.hasBegun() && second.hasBegun(), SOON).toBe(true);
   for (const one of [first, second]) one.end();
   await Promise.all(running);
@@ -101,8 +101,7 @@ it('those of one process wait at the gate with one connection', async () => {
 
 it('an insert that fails leaves the gate open', async () => {
   const pool = await testPool();
-  const enter = (insert: () => Promise<string>) =>
-    throughInsertGate(pool, { logId: 'ab', alone: true }, insert);
+  const enter = (insert: () => Promise<string>) => withInsertLock(pool, { logId: 'ab', alone: true }, insert);
   await expect(enter(() => Promise.reject(new TypeError('x')))).rejects.toThrow('x');
   expect(await enter(async () => 'in')).toBe('in');
 });
@@ -111,7 +110,7 @@ it('an insert that fails leaves the gate open', async () => {
 it('whoever is in it for too long is put out', async () => {
   const pool = await testPool();
   const enter = (alone: boolean, insert: () => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone, heldMaxMs: 300, waitMaxMs: 10_000 }, insert);
+    withInsertLock(pool, { logId: 'ab', alone, heldMaxMs: 300, waitMaxMs: 10_000 }, insert);
   const standing = held();
   const running = enter(false, standing.insert);
   onTestFinished(standing.end);
@@ -125,14 +124,14 @@ it('whoever is in it for too long is put out', async () => {
 it('whoever is alone in it and stands still is put out, and is told before he writes on', async () => {
   const pool = await testPool();
   const standing = held();
-  const running = throughInsertGate(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (stillIn) => {
+  const running = withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 1_500 }, async (stillIn) => {
     await stillIn();
     await standing.insert();
     await stillIn();
   });
   onTestFinished(standing.end);
   await expect.poll(standing.hasBegun, SOON).toBe(true);
-  const next = throughInsertGate(pool, { logId: 'ab', alone: false }, async () => 'in');
+  const next = withInsertLock(pool, { logId: 'ab', alone: false }, async () => 'in');
   await expect(Promise.race([next, delay(5_000)])).resolves.toBe('in');
   standing.end();
   await expect(running).rejects.toMatchObject({ name: 'Transient', code: 'insert_gate_lost' });
@@ -141,7 +140,7 @@ it('whoever is alone in it and stands still is put out, and is told before he wr
 it('whoever is alone in it and asks now and then stays in', async () => {
   const pool = await testPool();
   const enter = (insert: (stillIn: () => Promise<void>) => Promise<void>) =>
-    throughInsertGate(pool, { logId: 'ab', alone: true, heldMaxMs: 2_000 }, insert);
+    withInsertLock(pool, { logId: 'ab', alone: true, heldMaxMs: 2_000 }, insert);
   await enter(async (stillIn) => {
     for (let at = 0; at < 8; at++) {
       await delay(300);
@@ -153,7 +152,7 @@ it('whoever is alone in it and asks now and then stays in', async () => {
 // Red when Postgres believes in the session of a machine that is gone, for two hours by its defaults.
 it('a machine that is gone is found out within seconds', async () => {
   const pool = await testPool();
-  await throughInsertGate(pool, { logId: 'ab', alone: true }, async () => undefined);
+  await withInsertLock(pool, { logId: 'ab', alone: true }, async () => undefined);
   const { rows } = await pool.query(
     `SELECT name, setting FROM pg_settings
      WHERE name IN ('tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count') ORDER BY name`,

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { Transient } from '../../schemas/failures.ts';
 import { waitForLock } from '../store/wait-for-lock.ts';
-import type { Turns } from './mutex.ts';
+import type { Mutex } from './mutex.ts';
 
 /**
  * Inserts of several partitions run beside each other; one that makes a block whole runs alone. It
@@ -19,9 +19,9 @@ import type { Turns } from './mutex.ts';
  * Who waits has a connection. Those of one process wait with one, `entering` in turns: they come in as they
  * asked either way, and with all connections at the gate none would be left by which leases are renewed.
  */
-export async function throughInsertGate<T>(
+export async function withInsertLock<T>(
   pool: Pool,
-  { entering = (work) => work(), ...options }: GateOptions & { entering?: Turns },
+  { entering = (work) => work(), ...options }: GateOptions & { entering?: Mutex },
   insert: (stillIn: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const client = await entering(() => enter(pool, options));

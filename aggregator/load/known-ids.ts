@@ -21,12 +21,12 @@ export async function withKnownIds(
   const doubtful = doubtfulIds(block, recentIds);
   if (doubtful.size === 0) return [...seen];
   const known = new Set(seen);
-  const asked = [...doubtful].filter(([number]) => !known.has(number));
+  const requested = [...doubtful].filter(([number]) => !known.has(number));
   const stored = await storedIds(
     warehouse,
-    asked.map(([, id]) => id),
+    requested.map(([, id]) => id),
   );
-  for (const [number, id] of asked) if (stored.has(id)) known.add(number);
+  for (const [number, id] of requested) if (stored.has(id)) known.add(number);
   return [...known].sort((a, b) => a - b);
 }
 

@@ -80,10 +80,10 @@ test('who settles waits for the others for longer than a statement may take, and
   await holder.query('BEGIN');
   await holdSettlement(holder, new Date());
   const waiting = share(20_000).catch((error: unknown) => error);
-  const refused = await share(700).catch((error: unknown) => error);
+  const rejected = await share(700).catch((error: unknown) => error);
   await holder.query('COMMIT');
   holder.release();
-  expect(refused).toMatchObject({ name: 'Transient', code: 'settlement_busy' });
+  expect(rejected).toMatchObject({ name: 'Transient', code: 'settlement_busy' });
   expect(await waiting).toEqual([true, '300ms']);
 });
 

@@ -44,12 +44,12 @@ export async function takeLease(
 
   async function keepRenewing(held: number): Promise<void> {
     while (await passed(leaseMs / 3, ending.signal)) {
-      const askedAtMs = clock.monotonicMs();
+      const requestedAtMs = clock.monotonicMs();
       const renewed = await renewLease(pool, place, held, leaseMs).catch((err: unknown) => {
         log.warn({ err, ...place }, 'cannot renew a lease');
         return undefined;
       });
-      if (renewed) heldUntilMs = askedAtMs + leaseMs;
+      if (renewed) heldUntilMs = requestedAtMs + leaseMs;
       if (renewed === false) {
         heldUntilMs = Number.NEGATIVE_INFINITY;
         return;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { alarms, events } from '../aggregator-under-test.ts';
-import { counted, openSharedLoad, PATIENCE } from './distributed-load-under-test.ts';
+import { counted, openDistributedLoad, PATIENCE } from './distributed-load-under-test.ts';
 
 const MIB = 1024 * 1024;
 
 // Red when all of a block goes out as one batch: the topic of the dead letters refuses it again and again.
 test('records of others that fill a block are set aside in pieces, and the partition goes on', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   for (let record = 0; record < 10; record++) await opened.topic.putForeign(0, String(record).repeat(MIB));
   await opened.put(0, events(0, 3));
   opened.load('one');
@@ -20,7 +20,7 @@ test('records of others that fill a block are set aside in pieces, and the parti
 
 // Red when it is sent whole: what tells where it stood and why is too much for the topic then.
 test('of a record too large for a dead letter the beginning is set aside, with its size', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const size = 8 * MIB - 100;
   await opened.topic.putForeign(0, 'x'.repeat(size));
   await opened.put(0, events(0, 3));

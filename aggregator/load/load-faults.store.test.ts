@@ -171,8 +171,8 @@ describe('a partition', () => {
     const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => performance.now() + clock.aheadMs };
     await stores.append(events(0, 10));
     const end = createEnd();
-    const refused = withInsert(stores, () => end.here().then(() => Promise.reject(away)));
-    const first = start(stores, { warehouse: refused }, { owner: 'first' });
+    const rejected = withInsert(stores, () => end.here().then(() => Promise.reject(away)));
+    const first = start(stores, { warehouse: rejected }, { owner: 'first' });
     await end.reached;
     await stores.pool.query("UPDATE partition_leases SET expires_at = now() - interval '1 second'");
     start(stores, { clock }, { owner: 'second' });

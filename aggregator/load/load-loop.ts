@@ -8,11 +8,11 @@ import { raiseAlarm } from '../store/alarms.ts';
 import { noteLogStart } from '../store/log-trims.ts';
 import { endOfRanges, LATEST_RANGES, pruneRanges, takeOverRanges } from '../store/ranges.ts';
 import { type Block, touchedBy } from './block.ts';
-import { createGatherer, type Gatherer } from './block-reader.ts';
+import { type BlockReader, createBlockReader } from './block-reader.ts';
 import { withKnownIds } from './known-ids.ts';
 import type { Lease } from './lease.ts';
-import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
-import type { Turns } from './mutex.ts';
+import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
+import type { Mutex } from './mutex.ts';
 import type { Share } from './partition-assignment.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { seedRecentIds } from './seed-recent-ids.ts';
@@ -25,7 +25,7 @@ export interface LoadLoopDeps extends LoadDeps {
   /** Whether this process should hold the partition at all. */
   share: Share;
   /** A load is a turn, so that others can have the partition standing still between two of them. */
-  turns: Turns;
+  turns: Mutex;
 }
 
 /** What the loop is told and tells, while it runs. */
@@ -83,17 +83,17 @@ async function loadOn(
   const from = await endOfRanges(pool, lease);
   await checkEnd(reader, lease, from);
   const recentIds = await seedRecentIds(deps, lease, from, options);
-  const gatherer = createGatherer({ reader, partition: lease.partition }, from, options);
-  await gatherer.extend();
+  const blockReader = createBlockReader({ reader, partition: lease.partition }, from, options);
+  await blockReader.extend();
   state.standing = { lease, position: from };
   // Not before: what fails each time would look healthy between two of its failures.
-  if (gatherer.isEmpty()) settler.onceSettled(onHealthy);
+  if (blockReader.isEmpty()) settler.onceSettled(onHealthy);
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
-  while (await isDue(deps, options, { gatherer, state, loadedAtMs, settler })) {
+  while (await isDue(deps, options, { blockReader, state, loadedAtMs, settler })) {
     loadedAtMs = deps.clock.monotonicMs();
     state.readerWaits = false;
-    await turns(() => loadNext(deps, { lease, state, gatherer, recentIds, settler }));
+    await turns(() => loadNext(deps, { lease, state, blockReader, recentIds, settler }));
     if (loadedAtMs - prunedAtMs < PRUNE_EVERY_MS) continue;
     // Also later: an owner before may have raised what is over by now.
     settler.onceSettled(onHealthy);
@@ -132,7 +132,7 @@ async function resumeAll(deps: LoadDeps, lease: Lease): Promise<Array<Parameters
 }
 
 interface Wait {
-  gatherer: Gatherer;
+  blockReader: BlockReader;
   state: LoopState;
   loadedAtMs: number;
   settler: Settler;
@@ -145,20 +145,20 @@ interface Wait {
 async function isDue(
   { reader, clock, metrics, disk, wakeup, share }: LoadLoopDeps,
   { lingerMs, readerLingerMs }: AggregatorOptions,
-  { gatherer, state, loadedAtMs, settler }: Wait,
+  { blockReader, state, loadedAtMs, settler }: Wait,
 ): Promise<boolean> {
   while (!state.closing) {
     settler.check();
-    if (!state.isStill) await gatherer.extend();
+    if (!state.isStill) await blockReader.extend();
     const { lease, position } = state.standing ?? {};
-    if (!lease || position === undefined || !share.mayHold(lease.partition)) return false;
+    if (!lease || position === undefined || !share.isAssigned(lease.partition)) return false;
     metrics.lag(lease.partition, (await reader.durableEnd(lease.partition)) - position);
     const sinceMs = clock.monotonicMs() - loadedAtMs;
     const waitMs = state.readerWaits ? Math.min(readerLingerMs, lingerMs) : lingerMs;
-    const ripe = gatherer.isFull() || (!gatherer.isEmpty() && sinceMs >= waitMs);
+    const ripe = blockReader.isFull() || (!blockReader.isEmpty() && sinceMs >= waitMs);
     if (ripe && !disk.isLow()) return true;
     await wakeup.wait(
-      ripe || gatherer.isEmpty() ? POLL_MS : Math.min(POLL_MS, Math.max(1, waitMs - sinceMs)),
+      ripe || blockReader.isEmpty() ? POLL_MS : Math.min(POLL_MS, Math.max(1, waitMs - sinceMs)),
     );
   }
   return false;
@@ -167,24 +167,24 @@ async function isDue(
 interface Next {
   lease: Lease;
   state: LoopState;
-  gatherer: Gatherer;
+  blockReader: BlockReader;
   recentIds: RecentIds;
   settler: Settler;
 }
 
 /** While it runs the partition is not standing; when it fails it stays so. */
 async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
-  const { lease, state, gatherer, recentIds, settler } = next;
+  const { lease, state, blockReader, recentIds, settler } = next;
   state.standing = undefined;
-  const block = gatherer.take();
+  const block = blockReader.take();
   const { shared } = deps;
   if (shared && block.foreign.length > 0) await setAside(deps, shared, lease, block);
   const recent = recentIds.filter(block, deps.clock.nowMs());
   const dropped = shared ? await withKnownIds(deps.warehouse, block, recent, recentIds) : recent;
-  if (dropped.length > 0) await tellDoubles(deps, lease, dropped.length);
+  if (dropped.length > 0) await reportDoubles(deps, lease, dropped.length);
   const loading = loadBlock(deps, lease, block, dropped);
   // A backlog is read ahead while the insert runs; what goes wrong with it is met again by the next extend.
-  const [range] = await Promise.all([loading, gatherer.extend().catch(() => undefined)]);
+  const [range] = await Promise.all([loading, blockReader.extend().catch(() => undefined)]);
   state.standing = { lease, position: block.hi };
   await settler.add(range, touchedBy(block));
 }
@@ -192,7 +192,7 @@ async function loadNext(deps: LoadLoopDeps, next: Next): Promise<void> {
 /** Before the range is frozen: a crash in between puts them there twice, and loses none. */
 async function setAside(
   { log, metrics }: LoadLoopDeps,
-  { deadLetters }: SharedLoad,
+  { deadLetters }: DistributedLoad,
   { partition }: Lease,
   { foreign }: Block,
 ): Promise<void> {
@@ -201,7 +201,7 @@ async function setAside(
   log.warn({ partition, records: foreign.length }, 'records that are none of ours were set aside');
 }
 
-async function tellDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Promise<void> {
+async function reportDoubles(deps: LoadLoopDeps, lease: Lease, events: number): Promise<void> {
   const { pool, log, metrics } = deps;
   metrics.doubled(events);
   // There a take-over writes an event again that may stand on the log, and the second one is left out here.

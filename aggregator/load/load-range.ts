@@ -6,15 +6,15 @@ import type { EventBlock, Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Poison, Transient } from '../../schemas/failures.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
-import { keepRefusedLines } from '../store/quarantine.ts';
+import { keepRejectedLines } from '../store/quarantine.ts';
 import { dropLines, freezeRange, markLoaded, type Range, type UnsettledRange } from '../store/ranges.ts';
 import { untilNoInsertRuns } from '../store/running-inserts.ts';
 import { type Block, linesWithout, readBlock, splitLines } from './block.ts';
 import { type Piece, piecesOf } from './block-pieces.ts';
-import { throughInsertGate } from './insert-lock.ts';
+import { withInsertLock } from './insert-lock.ts';
 import type { Lease } from './lease.ts';
-import type { Turns } from './mutex.ts';
-import { findRefusedLines } from './rejected-lines.ts';
+import type { Mutex } from './mutex.ts';
+import { findRejectedLines } from './rejected-lines.ts';
 
 export interface LoadDeps {
   pool: Pool;
@@ -24,19 +24,19 @@ export interface LoadDeps {
   log: Logger;
   metrics: AggregatorMetrics;
   /** Of a log whose partitions are loaded beside each other. */
-  shared?: SharedLoad;
+  shared?: DistributedLoad;
 }
 
-export interface SharedLoad {
+export interface DistributedLoad {
   deadLetters: DeadLetters;
   /**
    * Of a warehouse that takes one insert at a time: those of this process wait for each other here, so that
    * they wait for those of others with one connection.
    */
-  oneAtATime?: Turns;
+  oneAtATime?: Mutex;
   /** Of a process: the locks for which its partitions wait with one connection, not with one each. */
-  entering?: Turns;
-  settling?: Turns;
+  entering?: Mutex;
+  settling?: Mutex;
 }
 
 /** Longer than any insert takes on a busy disk, shorter than a lease. */
@@ -117,7 +117,7 @@ async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Prom
   if (!shared) return await insert();
   const alone = wasSent || shared.oneAtATime !== undefined;
   const { entering } = shared;
-  const enter = () => throughInsertGate(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
+  const enter = () => withInsertLock(pool, { logId, alone, ...(entering ? { entering } : {}) }, insert);
   await (shared.oneAtATime ? shared.oneAtATime(enter) : enter());
 }
 
@@ -151,22 +151,22 @@ async function quarantine(
 ) {
   const lines = splitLines(linesWithout(block, []));
   const left = lines.flatMap((body, line) => (range.dropped.includes(line) ? [] : [{ line, body }]));
-  const indexes = await findRefusedLines(
+  const indexes = await findRejectedLines(
     warehouse,
     left.map(({ body }) => body),
   );
-  const refused = indexes.flatMap((index) => left[index] ?? []);
-  if (refused.length === 0) {
+  const rejected = indexes.flatMap((index) => left[index] ?? []);
+  if (rejected.length === 0) {
     throw new Transient('block_refused', 'ClickHouse refuses a block, but none of its lines.', { cause });
   }
-  const dropped = [...range.dropped, ...refused.map(({ line }) => line)].sort((a, b) => a - b);
+  const dropped = [...range.dropped, ...rejected.map(({ line }) => line)].sort((a, b) => a - b);
   await inTransaction(pool, async (client) => {
-    await keepRefusedLines(client, range, refused, cause.code);
+    await keepRejectedLines(client, range, rejected, cause.code);
     if (!(await dropLines(client, range, dropped))) throw fenced();
   });
-  metrics.quarantined(refused.length);
+  metrics.quarantined(rejected.length);
   log.error(
-    { lo: range.lo, lines: refused.length },
+    { lo: range.lo, lines: rejected.length },
     'ClickHouse cannot read these lines: they are set aside',
   );
   return dropped;

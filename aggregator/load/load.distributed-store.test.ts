@@ -11,17 +11,17 @@ import { alarms, events, exactly, start } from '../aggregator-under-test.ts';
 import { freezeRange } from '../store/ranges.ts';
 import {
   counted,
-  openSharedLoad,
+  openDistributedLoad,
   owners,
   PARTITIONS,
   PATIENCE,
   putAll,
   SOON,
 } from './distributed-load-under-test.ts';
-import { createStandstill } from './pause-load.ts';
+import { createPause } from './pause-load.ts';
 
 test('two share the partitions, each event is counted once, and one goes on for both', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const first = opened.load('one');
   await putAll(opened, events(0, 100));
   await counted(opened, 100, PATIENCE);
@@ -38,7 +38,7 @@ test('two share the partitions, each event is counted once, and one goes on for 
 // Red when flagged events are not looked up, when a lookup drops what is new.
 // Red when a new release waits for those of the one before, which load on until it is ready.
 test('a view is changed while others load: they give up the partitions meanwhile, and load on', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const { stores, kafka } = opened;
   opened.load('one');
   await putAll(opened, events(0, 50));
@@ -46,7 +46,7 @@ test('a view is changed while others load: they give up the partitions meanwhile
   const { reader, deadLetters } = kafka;
   const log = pino({ level: 'silent' });
   const load = { ...stores, reader, clock: systemClock, log, shared: { deadLetters } };
-  await createStandstill(load, { owner: 'two' })(async () => {
+  await createPause(load, { owner: 'two' })(async () => {
     expect(await owners(opened)).toEqual(['two', 'two']);
   });
   await putAll(opened, events(50, 80));
@@ -55,7 +55,7 @@ test('a view is changed while others load: they give up the partitions meanwhile
 });
 
 test('a flagged event that is stored is left out, and one that is new is counted', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   // So that it has forgotten most of what it saw.
   opened.load('one', opened.kafka, { generationMax: 2 });
   await opened.put(0, events(0, 20));
@@ -66,7 +66,7 @@ test('a flagged event that is stored is left out, and one that is new is counted
 });
 
 test('a record of others goes to the dead letters with the reason, and the partition goes on', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   opened.load('one');
   await opened.topic.putForeign(0, 'hello');
   await opened.put(0, events(0, 3));
@@ -79,7 +79,7 @@ test('a record of others goes to the dead letters with the reason, and the parti
 
 // Red when a frame of a later release is passed over or taken for somebody else's.
 test('a frame of an unknown version stops its partition, with an alarm, and no other', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   opened.load('one');
   const frame = Buffer.concat(frameOf(opened.kafka.logId, events(50, 51), TEST_NOW_MS));
   frame.writeUInt16LE(2, 4);
@@ -91,7 +91,7 @@ test('a frame of an unknown version stops its partition, with an alarm, and no o
 });
 
 test('a frame of another log stops its partition', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   opened.load('one');
   await opened.kafka.writer(0).append(frameOf(Buffer.alloc(16, 3), events(0, 1), TEST_NOW_MS));
   await vi.waitFor(async () => expect(await alarms(opened.stores)).toContain('frame_of_other_log'), SOON);
@@ -99,7 +99,7 @@ test('a frame of another log stops its partition', async () => {
 
 // Red when the end of the log is not compared with what was loaded, and when its birth mark is not looked at.
 test('a topic that was made anew is told from the one that was loaded, whatever stands there', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const loading = opened.load('one');
   await opened.put(0, events(0, 3));
   await counted(opened, 3);
@@ -118,7 +118,7 @@ test('a topic that was made anew is told from the one that was loaded, whatever 
 
 // Red when reading goes on silently where the log begins now.
 test('what Kafka gave up before it was loaded is named, and not passed over', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   await opened.put(0, events(0, 3));
   await opened.put(0, events(3, 6));
   const { topic } = opened.topic.settings;
@@ -142,7 +142,7 @@ test('a topic that others used before, and that gave up what they wrote, is load
   await client.admin.fetchTopicOffsets(settings.topic);
   const partitions = [{ partition: 0, offset: '2' }];
   await client.admin.deleteTopicRecords({ topic: settings.topic, partitions });
-  const opened = await openSharedLoad({ stores, topic });
+  const opened = await openDistributedLoad({ stores, topic });
   opened.load('one');
   await putAll(opened, events(0, 20));
   await counted(opened, 20, PATIENCE);
@@ -170,7 +170,7 @@ function withoutMarks(pool: Pool) {
 
 // Red when a range that is sent again has a token of its own.
 test('who stood still behind his insert finds another in his place; each event counts once', async () => {
-  const opened = await openSharedLoad();
+  const opened = await openDistributedLoad();
   const { stores, kafka, put } = opened;
   const slow = withoutMarks(stores.pool);
   onTestFinished(slow.allow);
@@ -191,7 +191,7 @@ test('who stood still behind his insert finds another in his place; each event c
 
 // Red when a freeze does not ask for the epoch.
 test('who has lost his lease freezes nothing any more', async () => {
-  const { stores, kafka, load, put, ...rest } = await openSharedLoad();
+  const { stores, kafka, load, put, ...rest } = await openDistributedLoad();
   const opened = { stores, kafka, load, put, ...rest };
   load('one');
   await put(0, events(0, 3));

@@ -1,7 +1,7 @@
 /** Runs one work at a time, in the order of asking. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type Mutex = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function createTurns(): Turns {
+export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);

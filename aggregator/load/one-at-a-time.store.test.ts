@@ -11,11 +11,11 @@ import { createAggregatorMetrics } from '../metrics.ts';
 import { freezeRange } from '../store/ranges.ts';
 import { addFrame, emptyBlock } from './block.ts';
 import { type Lease, takeLease } from './lease.ts';
-import { type LoadDeps, loadBlock, resumeRange, type SharedLoad } from './load-range.ts';
-import { createTurns } from './mutex.ts';
+import { type DistributedLoad, type LoadDeps, loadBlock, resumeRange } from './load-range.ts';
+import { createMutex } from './mutex.ts';
 
 /** An aggregator of a log that several load. */
-function aggregatorOf(stores: LoadStores, given: Partial<SharedLoad> = {}): LoadDeps {
+function aggregatorOf(stores: LoadStores, given: Partial<DistributedLoad> = {}): LoadDeps {
   const log = pino({ level: 'silent' });
   const metrics = createAggregatorMetrics(new Registry());
   const shared = { deadLetters: { put: async () => undefined }, ...given };
@@ -47,7 +47,7 @@ it('where a warehouse takes one insert at a time no two are sent beside each oth
     await poll(async () => (running > 1 ? true : undefined), { timeoutMs: 300, everyMs: 10 });
     await insert().finally(() => running--);
   });
-  const process = () => ({ ...aggregatorOf(stores, { oneAtATime: createTurns() }), warehouse });
+  const process = () => ({ ...aggregatorOf(stores, { oneAtATime: createMutex() }), warehouse });
   const [one, two] = [process(), process()];
   const load = async (deps: LoadDeps, partition: number) => {
     const given = events(partition * 10, partition * 10 + 10);

@@ -6,12 +6,12 @@ import { removeMember, renewMember, type Sharing } from '../store/load-members.t
 
 /** Which partitions this process should load. The leases decide who may: this only keeps the peace. */
 export interface Share {
-  mayHold(partition: number): boolean;
+  isAssigned(partition: number): boolean;
   close(): Promise<void>;
 }
 
 /** Of a log that one process loads. */
-export const WHOLE_SHARE: Share = { mayHold: () => true, close: async () => undefined };
+export const WHOLE_SHARE: Share = { isAssigned: () => true, close: async () => undefined };
 
 export interface ShareDeps {
   pool: Pool;
@@ -30,7 +30,7 @@ const EVERY_MS = 1_000;
 /** A member that does not say so for as long no longer counts; its leases run out by themselves. */
 const LIVES_MS = 5_000;
 
-export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions): Share {
+export function startPartitionAssignment({ pool, log }: ShareDeps, options: ShareOptions): Share {
   const { logId, owner, partitions, leaseMs } = options;
   const end = createWakeup();
   let mine: ReadonlySet<number> = new Set();
@@ -53,7 +53,7 @@ export function startFairShare({ pool, log }: ShareDeps, options: ShareOptions):
 
   const sharing = keepSharing();
   return {
-    mayHold: (partition) => mine.has(partition),
+    isAssigned: (partition) => mine.has(partition),
     async close() {
       isClosing = true;
       end.wake();

@@ -6,7 +6,7 @@ import { clearAlarms, raiseAlarm } from '../store/alarms.ts';
 import type { Place } from '../store/leases.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadLoopDeps, type LoopState, runLoadLoop } from './load-loop.ts';
-import { createTurns } from './mutex.ts';
+import { createMutex } from './mutex.ts';
 
 /** Keeps one partition of the log loading, for as long as it takes. */
 export interface PartitionLoader {
@@ -34,7 +34,7 @@ export function createPartitionLoader(
   partition: number,
   options: AggregatorOptions,
 ): PartitionLoader {
-  const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createTurns() };
+  const deps: LoadLoopDeps = { ...given, wakeup: createWakeup(), turns: createMutex() };
   const place: Place = { logId: Buffer.from(deps.reader.logId).toString('hex'), partition };
   const state: LoopState = { closing: false, readerWaits: false, standing: undefined, isStill: false };
   const kept = keepLoading({ deps, options, place, state, backoffMs: BACKOFF_MS.first });
@@ -80,7 +80,7 @@ async function keepLoading(loading: Loading): Promise<void> {
     try {
       if (!(await loadOnce(loading))) await deps.wakeup.wait(OTHER_OWNER_WAIT_MS);
     } catch (error) {
-      await tell(loading, expected(error));
+      await notify(loading, expected(error));
       await deps.wakeup.wait(loading.backoffMs);
       loading.backoffMs = Math.min(loading.backoffMs * 2, BACKOFF_MS.most);
     }
@@ -90,7 +90,7 @@ async function keepLoading(loading: Loading): Promise<void> {
 /** False while another process holds the partition, or should. */
 async function loadOnce(loading: Loading): Promise<boolean> {
   const { deps, options, place, state } = loading;
-  if (!deps.share.mayHold(place.partition)) return false;
+  if (!deps.share.isAssigned(place.partition)) return false;
   const lease = await takeLease(deps, place, options);
   if (!lease) return false;
   const startedAtMs = deps.clock.monotonicMs();
@@ -109,7 +109,7 @@ async function isHealthy(loading: Loading, startedAtMs: number): Promise<void> {
   await clearAlarms(pool, loading.place, clock.monotonicMs() - startedAtMs);
 }
 
-async function tell(loading: Loading, failure: Failure): Promise<void> {
+async function notify(loading: Loading, failure: Failure): Promise<void> {
   const { deps, place, options } = loading;
   deps.metrics.failed(failure.code);
   deps.log.warn({ err: failure, ...place }, 'the load stands still and is tried again');

@@ -12,9 +12,9 @@ import {
   start,
   withInsert,
 } from '../aggregator-under-test.ts';
-import { throughInsertGate } from './insert-lock.ts';
+import { withInsertLock } from './insert-lock.ts';
 import { takeLease } from './lease.ts';
-import { createStandstill } from './pause-load.ts';
+import { createPause } from './pause-load.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -23,7 +23,7 @@ it('a view is changed once what a crash left pending is loaded, and the load goe
   const { stores, release } = await openPending({ isStored: true });
   expect(await states(stores)).toEqual(['pending']);
 
-  await standstillOf(stores)(async () => expect(await states(stores)).toEqual(['loaded']));
+  await pauseOf(stores)(async () => expect(await states(stores)).toEqual(['loaded']));
   release();
   const last = await stores.append(events(10, 20));
   start(stores);
@@ -40,7 +40,7 @@ it('nothing is sent again before nobody loads', async () => {
   });
   const reader = { ...stores.reader, partitions: 2 };
   const deps = { ...stores, reader, clock: systemClock, log };
-  const standing = createStandstill(deps, { owner: 'test' })(async () => undefined);
+  const standing = createPause(deps, { owner: 'test' })(async () => undefined);
   const early = await poll(async () => ((await states(stores))[0] === 'pending' ? undefined : true), {
     timeoutMs: 1_000,
     everyMs: 20,
@@ -61,10 +61,10 @@ it('of a log that several load, nothing is sent again or changed beside an inser
     const other = createEnd();
     onTestFinished(other.release);
     const { logId } = placeOf(stores, 0);
-    const inserting = throughInsertGate(stores.pool, { logId, alone: false }, other.here);
+    const inserting = withInsertLock(stores.pool, { logId, alone: false }, other.here);
     await other.reached;
     work.mockClear();
-    const standing = createStandstill(deps, { owner: 'test' })(work);
+    const standing = createPause(deps, { owner: 'test' })(work);
     const early = async () => work.mock.calls.length > 0 || (await states(stores))[0] !== state;
     expect(
       await poll(async () => ((await early()) ? true : undefined), { timeoutMs: 1_000, everyMs: 20 }),
@@ -84,20 +84,20 @@ it('a view is not changed while another process loads', async () => {
   });
   onTestFinished(() => other?.end());
   const work = vi.fn(async () => undefined);
-  await expect(standstillOf(stores)(work)).rejects.toMatchObject({
+  await expect(pauseOf(stores)(work)).rejects.toMatchObject({
     name: 'Transient',
     code: 'partition_held',
   });
   expect(work).not.toHaveBeenCalled();
 
   await other?.end();
-  await standstillOf(stores)(work);
+  await pauseOf(stores)(work);
   expect(work).toHaveBeenCalledOnce();
 });
 
 it('what fails while the load stands still leaves the partition to whoever comes next', async () => {
   const stores = await openLoadStores();
-  const failing = standstillOf(stores)(() => Promise.reject(new Error('no view')));
+  const failing = pauseOf(stores)(() => Promise.reject(new Error('no view')));
   await expect(failing).rejects.toThrow('no view');
   start(stores, {}, { owner: 'b' });
   await settledUpTo(stores, await stores.append(events(0, 10)));
@@ -115,8 +115,8 @@ async function openPending({ isStored }: { isStored: boolean }) {
   return { stores, release: end.release };
 }
 
-function standstillOf(stores: LoadStores) {
-  return createStandstill({ ...stores, clock: systemClock, log }, { owner: 'test' });
+function pauseOf(stores: LoadStores) {
+  return createPause({ ...stores, clock: systemClock, log }, { owner: 'test' });
 }
 
 function placeOf({ reader }: LoadStores, partition: number) {

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { poll } from '../../infra/platform/poll.ts';
-import type { Standstill } from '../../infra/ports/warehouse.ts';
+import type { Pause } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { AGGREGATOR_DEFAULTS, type AggregatorOptions } from '../aggregator-options.ts';
 import { createAggregatorMetrics } from '../metrics.ts';
 import { type Place, WHOLE_LOG } from '../store/leases.ts';
 import { takeOverRanges } from '../store/ranges.ts';
-import { throughInsertGate } from './insert-lock.ts';
+import { withInsertLock } from './insert-lock.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type LoadDeps, resumeRange } from './load-range.ts';
 
@@ -20,10 +20,10 @@ const GIVEN = { timeoutMs: 60_000, everyMs: 200 };
  * whoever rolls it out waits for the new one. Throws Transient `partition_held` while another process loads,
  * and what {@link resumeRange} and {@link throughInsertGate} throw.
  */
-export function createStandstill(
+export function createPause(
   given: Omit<LoadDeps, 'metrics'>,
   { owner }: Pick<AggregatorOptions, 'owner'>,
-): Standstill {
+): Pause {
   // Of its own: the load registers those of the process when it starts.
   const deps: LoadDeps = { ...given, metrics: createAggregatorMetrics(new Registry()) };
   const logId = Buffer.from(deps.reader.logId).toString('hex');
@@ -37,7 +37,7 @@ export function createStandstill(
       // Not before nobody loads.
       for (const lease of leases) if (lease.partition !== WHOLE_LOG) await resumeHeld(deps, lease);
       // Who has lost his lease may be in the middle of an insert.
-      await (deps.shared ? throughInsertGate(deps.pool, { logId, alone: true }, work) : work());
+      await (deps.shared ? withInsertLock(deps.pool, { logId, alone: true }, work) : work());
     } finally {
       for (const lease of leases) await lease.end();
     }

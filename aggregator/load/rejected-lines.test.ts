@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import { findRefusedLines } from './rejected-lines.ts';
+import { findRejectedLines } from './rejected-lines.ts';
 
 const lines = fc.array(fc.constantFrom('good\n', 'bad\n'), { maxLength: 60 });
 
@@ -9,8 +9,8 @@ const lines = fc.array(fc.constantFrom('good\n', 'bad\n'), { maxLength: 60 });
 test('every line at fault is found, and no other', async () => {
   await fc.assert(
     fc.asyncProperty(lines, async (given) => {
-      const { warehouse } = refusing('bad\n');
-      const found = await findRefusedLines(
+      const { warehouse } = rejecting('bad\n');
+      const found = await findRejectedLines(
         warehouse,
         given.map((line) => Buffer.from(line)),
       );
@@ -20,24 +20,24 @@ test('every line at fault is found, and no other', async () => {
 });
 
 test('one bad line among 60,000 takes two questions per halving', async () => {
-  const { warehouse, asked } = refusing('bad\n');
+  const { warehouse, requested } = rejecting('bad\n');
   const given = Array.from({ length: 60_000 }, (_, at) => Buffer.from(at === 41_234 ? 'bad\n' : 'good\n'));
-  expect(await findRefusedLines(warehouse, given)).toEqual([41_234]);
-  expect(asked()).toBeLessThan(2 * 17);
+  expect(await findRejectedLines(warehouse, given)).toEqual([41_234]);
+  expect(requested()).toBeLessThan(2 * 17);
 });
 
 test('a block of nothing but bad lines is no accident: nothing is set aside', async () => {
-  const { warehouse } = refusing('bad\n');
+  const { warehouse } = rejecting('bad\n');
   const given = Array.from({ length: 1_100 }, () => Buffer.from('bad\n'));
-  await expect(findRefusedLines(warehouse, given)).rejects.toMatchObject({ code: 'too_many_refused' });
+  await expect(findRejectedLines(warehouse, given)).rejects.toMatchObject({ code: 'too_many_refused' });
 });
 
 /** The fault under test: a warehouse that refuses a line. */
-function refusing(bad: string): { warehouse: Pick<Warehouse, 'accepts'>; asked: () => number } {
-  let asked = 0;
+function rejecting(bad: string): { warehouse: Pick<Warehouse, 'accepts'>; requested: () => number } {
+  let requested = 0;
   const accepts = async (bytes: Buffer) => {
-    asked += 1;
+    requested += 1;
     return !bytes.includes(bad);
   };
-  return { warehouse: { accepts }, asked: () => asked };
+  return { warehouse: { accepts }, requested: () => requested };
 }

@@ -5,17 +5,17 @@ import { Fatal } from '../../schemas/failures.ts';
  * A block with more than this is no accident of a line: something is wrong with all of them, and nothing is
  * dropped.
  */
-const REFUSED_MAX = 1_000;
+const REJECTED_MAX = 1_000;
 
 /**
  * Finds the lines that the warehouse cannot read, as indexes into `lines`, ascending: halves are tried, and
  * the bad half halved again. Throws Fatal `too_many_refused` rather than setting a thousand events aside.
  */
-export async function findRefusedLines(
+export async function findRejectedLines(
   warehouse: Pick<Warehouse, 'accepts'>,
   lines: Buffer[],
 ): Promise<number[]> {
-  const refused: number[] = [];
+  const rejected: number[] = [];
 
   async function search(from: number, to: number): Promise<void> {
     if (await warehouse.accepts(Buffer.concat(lines.slice(from, to)))) return;
@@ -25,12 +25,12 @@ export async function findRefusedLines(
       await search(middle, to);
       return;
     }
-    refused.push(from);
-    if (refused.length > REFUSED_MAX) {
-      throw new Fatal('too_many_refused', `ClickHouse refuses more than ${REFUSED_MAX} lines of one block.`);
+    rejected.push(from);
+    if (rejected.length > REJECTED_MAX) {
+      throw new Fatal('too_many_refused', `ClickHouse refuses more than ${REJECTED_MAX} lines of one block.`);
     }
   }
 
   if (lines.length > 0) await search(0, lines.length);
-  return refused;
+  return rejected;
 }

@@ -1,20 +1,20 @@
 import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { costOfPeriod, type RowChanges, rowChanges } from '../../domain/rules/usage-cost.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
-import type { PairUsage } from './customer-meter-usage.ts';
-import type { PairFacts } from './settlement-inputs.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
+import type { CustomerMeterUsage } from './customer-meter-usage.ts';
+import type { SettlementInputs } from './settlement-inputs.ts';
 
 /** What a settlement of one period has to change. Amounts in units of 10^-24. */
 export interface CostChange extends RowChanges {
-  pair: TouchedPair;
+  pair: TouchedCustomerMeter;
   periodStartMs: number;
   /** As it was settled. */
   before: bigint;
   cost: bigint;
 }
 
-export function costChanges(usage: PairUsage): CostChange[] {
-  return usage.facts.flatMap((facts: PairFacts) =>
+export function costChanges(usage: CustomerMeterUsage): CostChange[] {
+  return usage.facts.flatMap((facts: SettlementInputs) =>
     facts.rated.map((period): CostChange => {
       const rows = costOfPeriod(usage.cells(facts, period));
       return {

@@ -5,16 +5,16 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-usage.ts';
 import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
-import type { PairFacts, RatedPeriod } from './settlement-inputs.ts';
+import type { RatedPeriod, SettlementInputs } from './settlement-inputs.ts';
 
 /** Usage of many pairs as it was read at once. Amounts in units of 10^-12. */
-export interface PairUsage {
+export interface CustomerMeterUsage {
   /** Those whose usage was read: with the others it would be more than is settled at once. */
-  facts: PairFacts[];
+  facts: SettlementInputs[];
   /** The meter's aggregate over a span that was asked for. */
-  total(facts: PairFacts, span: Span): bigint;
+  total(facts: SettlementInputs, span: Span): bigint;
   /** All cells of a period with what they have used. */
-  cells(facts: PairFacts, period: RatedPeriod): CellUsage[];
+  cells(facts: SettlementInputs, period: RatedPeriod): CellUsage[];
 }
 
 /** Of one statement: more make it longer than ClickHouse takes. */
@@ -23,12 +23,12 @@ const QUESTIONS_MAX = 400;
 const HOURS_MAX = 20_000;
 
 /** In a few statements, however many pairs there are. Throws Transient. */
-export async function readPairUsage(
+export async function readCustomerMeterUsage(
   warehouse: Pick<Warehouse, 'query'>,
-  all: readonly PairFacts[],
-): Promise<PairUsage> {
+  all: readonly SettlementInputs[],
+): Promise<CustomerMeterUsage> {
   const total = await readTotals(warehouse, all);
-  const totalOf = (facts: PairFacts, span: Span) => total.get(nameOf(facts, span)) ?? 0n;
+  const totalOf = (facts: SettlementInputs, span: Span) => total.get(nameOf(facts, span)) ?? 0n;
   const read = new Map<RatedPeriod, UsageCell[]>();
   for (const facts of all) {
     for (const period of facts.rated) {
@@ -39,7 +39,7 @@ export async function readPairUsage(
   }
   const facts = firstHours(all, read);
   const labelled = await readLabels(warehouse, facts, read);
-  const usageOf = (one: PairFacts, period: RatedPeriod, cell: UsageCell): LabelledUsage[] => {
+  const usageOf = (one: SettlementInputs, period: RatedPeriod, cell: UsageCell): LabelledUsage[] => {
     if (cell.source === 'total') return [{ label: UNRATED, units: totalOf(one, cell) }];
     if (cell.source === 'labels') return labelled.get(nameOf(one, cell)) ?? [];
     const rows = period.stored.filter(({ fromMs }) => fromMs === cell.fromMs);
@@ -54,7 +54,10 @@ export async function readPairUsage(
 }
 
 /** The pairs that are settled now, the first of them whatever it takes. */
-function firstHours(all: readonly PairFacts[], read: ReadonlyMap<RatedPeriod, UsageCell[]>): PairFacts[] {
+function firstHours(
+  all: readonly SettlementInputs[],
+  read: ReadonlyMap<RatedPeriod, UsageCell[]>,
+): SettlementInputs[] {
   let hours = 0;
   const end = all.findIndex(({ rated }, at) => {
     for (const period of rated) {
@@ -67,7 +70,7 @@ function firstHours(all: readonly PairFacts[], read: ReadonlyMap<RatedPeriod, Us
 
 async function readTotals(
   warehouse: Pick<Warehouse, 'query'>,
-  all: readonly PairFacts[],
+  all: readonly SettlementInputs[],
 ): Promise<Map<string, bigint>> {
   const totals = new Map<string, UsageQuestion>();
   for (const facts of all) {
@@ -79,12 +82,12 @@ async function readTotals(
       totals.set(nameOf(facts, span), questionOf(facts, span));
     }
   }
-  return answersInParts(totals, (asked) => readUsage(warehouse, asked));
+  return responsesInParts(totals, (requested) => readUsage(warehouse, requested));
 }
 
 async function readLabels(
   warehouse: Pick<Warehouse, 'query'>,
-  all: readonly PairFacts[],
+  all: readonly SettlementInputs[],
   read: ReadonlyMap<RatedPeriod, UsageCell[]>,
 ): Promise<Map<string, LabelledUsage[]>> {
   const labels = new Map<string, LabelQuestion>();
@@ -96,44 +99,46 @@ async function readLabels(
   }
   const labelled = new Map<string, LabelledUsage[]>();
   for (const group of alike(labels)) {
-    for (const [name, usage] of await answers(group, (asked) => readLabelledUsage(warehouse, asked))) {
+    for (const [name, usage] of await responses(group, (requested) =>
+      readLabelledUsage(warehouse, requested),
+    )) {
       labelled.set(name, usage);
     }
   }
   return labelled;
 }
 
-function questionOf({ pair, meter }: PairFacts, { fromMs, toMs }: Span): UsageQuestion {
+function questionOf({ pair, meter }: SettlementInputs, { fromMs, toMs }: Span): UsageQuestion {
   const { environment, customerId, meterKey } = pair;
   return { environment, customerId, meterKey, aggregation: meter.aggregation, span: { fromMs, toMs } };
 }
 
-function nameOf({ pair }: PairFacts, { fromMs, toMs }: Span): string {
+function nameOf({ pair }: SettlementInputs, { fromMs, toMs }: Span): string {
   return `${fromMs} ${toMs} ${pair.customerId} ${pair.meterKey}`;
 }
 
-async function answersInParts(
+async function responsesInParts(
   questions: ReadonlyMap<string, UsageQuestion>,
-  read: (asked: UsageQuestion[]) => Promise<bigint[]>,
+  read: (requested: UsageQuestion[]) => Promise<bigint[]>,
 ): Promise<Map<string, bigint>> {
   const entries = [...questions];
   const found = new Map<string, bigint>();
   for (let at = 0; at < entries.length; at += QUESTIONS_MAX) {
     const part = new Map(entries.slice(at, at + QUESTIONS_MAX));
-    for (const [name, answer] of await answers(part, read)) found.set(name, answer);
+    for (const [name, response] of await responses(part, read)) found.set(name, response);
   }
   return found;
 }
 
-async function answers<Question, Answer>(
+async function responses<Question, Response>(
   questions: ReadonlyMap<string, Question>,
-  read: (asked: Question[]) => Promise<Answer[]>,
-): Promise<Map<string, Answer>> {
-  const answered = await read([...questions.values()]);
-  const found = new Map<string, Answer>();
+  read: (requested: Question[]) => Promise<Response[]>,
+): Promise<Map<string, Response>> {
+  const responded = await read([...questions.values()]);
+  const found = new Map<string, Response>();
   [...questions.keys()].forEach((name, place) => {
-    const answer = answered[place];
-    if (answer !== undefined) found.set(name, answer);
+    const response = responded[place];
+    if (response !== undefined) found.set(name, response);
   });
   return found;
 }

@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { customersSince } from '../store/customers-since.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { type MarkRow, readMarks } from '../store/settlement-marks.ts';
@@ -14,11 +14,11 @@ const CUSTOMERS_MAX = 500;
  * Pairs whose budget, limit or rate has changed, the longest waiting first; and the marks that are done once
  * they are settled. What occurred before a change and was settled before it was seen is settled by it too.
  */
-export async function markedPairs(
+export async function markedCustomerMeters(
   db: Queryable,
   { warehouse, nowMs }: { warehouse: Warehouse; nowMs: number },
-): Promise<{ pairs: TouchedPair[]; marks: MarkDone[] }> {
-  const pairs: TouchedPair[] = [];
+): Promise<{ pairs: TouchedCustomerMeter[]; marks: MarkDone[] }> {
+  const pairs: TouchedCustomerMeter[] = [];
   const marks: MarkDone[] = [];
   for (const mark of await readMarks(db, MARKS_MAX)) {
     const { customerId, id } = mark;
@@ -36,7 +36,11 @@ export async function markedPairs(
   return { pairs, marks };
 }
 
-function pairOf({ environment, meterKey, from }: MarkRow, customerId: string, nowMs: number): TouchedPair {
+function pairOf(
+  { environment, meterKey, from }: MarkRow,
+  customerId: string,
+  nowMs: number,
+): TouchedCustomerMeter {
   const occurredFromMs = from.getTime();
   const occurredToMs = Math.max(occurredFromMs, nowMs);
   return { environment, customerId, meterKey, occurredFromMs, occurredToMs };

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
-import { createRecentPairs } from './recent-customer-meters.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
+import { createRecentCustomerMeters } from './recent-customer-meters.ts';
 
 const MINUTE_MS = 60_000;
 
-function pair(customerId: string, occurredAtMs = 0): TouchedPair {
+function pair(customerId: string, occurredAtMs = 0): TouchedCustomerMeter {
   const span = { occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs };
   return { environment: 'ws_a:live', customerId, meterKey: 'calls', ...span };
 }
 
 // Red when a pair is given again at once, or when what is not in use any more is given for ever.
 it('a pair comes up again each minute while it is in use, at the moment of then', () => {
-  const recent = createRecentPairs();
+  const recent = createRecentCustomerMeters();
   recent.add([pair('a', 5), pair('b', 7)], 0);
   expect(recent.due(MINUTE_MS - 1)).toEqual([]);
   recent.add([pair('b', 9)], MINUTE_MS - 1);
@@ -23,7 +23,7 @@ it('a pair comes up again each minute while it is in use, at the moment of then'
 });
 
 it('at most 200 come up at once, those that wait the longest first', () => {
-  const recent = createRecentPairs();
+  const recent = createRecentCustomerMeters();
   recent.add(
     Array.from({ length: 300 }, (_, at) => pair(`cus_${at}`)),
     0,

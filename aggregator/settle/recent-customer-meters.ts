@@ -1,14 +1,14 @@
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 
 /**
  * Pairs that were touched lately and had something to be settled by. While it is in use each comes up again a
  * minute after it was settled: the net under what changes without a touch, as a limit does by time.
  */
-export interface RecentPairs {
+export interface RecentCustomerMeters {
   /** Touched, and settled now. */
-  add(pairs: readonly TouchedPair[], nowMs: number): void;
+  add(pairs: readonly TouchedCustomerMeter[], nowMs: number): void;
   /** Those that are to be settled again, at the moment now. Each is given once. */
-  due(nowMs: number): TouchedPair[];
+  due(nowMs: number): TouchedCustomerMeter[];
 }
 
 const AGAIN_AFTER_MS = 60_000;
@@ -19,12 +19,12 @@ const PAIRS_MAX = 20_000;
 const DUE_MAX = 200;
 
 interface Recent {
-  pair: TouchedPair;
+  pair: TouchedCustomerMeter;
   settledAtMs: number;
   touchedAtMs: number;
 }
 
-export function createRecentPairs(): RecentPairs {
+export function createRecentCustomerMeters(): RecentCustomerMeters {
   // In the order of their settling.
   const recent = new Map<string, Recent>();
 

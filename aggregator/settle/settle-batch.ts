@@ -3,20 +3,20 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../load/lease.ts';
-import type { Turns } from '../load/mutex.ts';
+import type { Mutex } from '../load/mutex.ts';
 import { shareSettlement } from '../store/leases.ts';
 import { markSettled, type Range } from '../store/ranges.ts';
 import { advanceMark, removeMarks } from '../store/settlement-marks.ts';
-import { type Settled, settlePairs } from './settle-customer-meters.ts';
+import { type Settled, settleCustomerMeters } from './settle-customer-meters.ts';
 
 /** What is settled at once. */
 export interface Batch {
   /** Loaded, in order. */
   ranges: readonly Range[];
   /** Each once. */
-  pairs: readonly TouchedPair[];
+  pairs: readonly TouchedCustomerMeter[];
   marks: readonly MarkDone[];
 }
 
@@ -33,7 +33,7 @@ export interface BatchDeps {
   /** Usage that occurred before this moment is not kept. */
   keptFromMs: () => number;
   /** Nobody settles beside another: of one process, they wait for each other here. */
-  shared?: { settling?: Turns };
+  shared?: { settling?: Mutex };
 }
 
 /** Of one transaction. It holds the wallets of their customers, who may be granted credits meanwhile. */
@@ -49,9 +49,9 @@ export async function settleBatch(
   lease: Lease,
   { ranges, pairs, marks }: Batch,
 ): Promise<Pick<Settled, 'watched' | 'crossings'>> {
-  const watched: TouchedPair[] = [];
+  const watched: TouchedCustomerMeter[] = [];
   let crossings = 0;
-  let left: readonly TouchedPair[] = pairs;
+  let left: readonly TouchedCustomerMeter[] = pairs;
   do {
     const chunk = left.slice(0, PAIRS_MAX);
     const behind = left.slice(PAIRS_MAX);
@@ -75,12 +75,12 @@ const NOTHING: Settled = { watched: [], rest: [], crossings: 0 };
 async function settleChunk(
   client: PoolClient,
   { warehouse, clock, keptFromMs, lease }: Omit<BatchDeps, 'pool' | 'shared'> & { lease: Lease },
-  chunk: readonly TouchedPair[],
+  chunk: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
   if (chunk.length === 0) return NOTHING;
   if (!(await shareSettlement(client, lease, lease.epoch))) throw fenced();
   const time = { nowMs: clock.nowMs(), keptFromMs: keptFromMs() };
-  return settlePairs(client, { warehouse, ...time }, chunk);
+  return settleCustomerMeters(client, { warehouse, ...time }, chunk);
 }
 
 async function markDone(

@@ -1,28 +1,28 @@
 import type { PoolClient } from 'pg';
 import type { CreditBurn } from '../../domain/credits/customer-burns.ts';
 import { burnCredits } from '../../domain/credits/move-credits.ts';
-import { type ToldEvent, tellEverywhere } from '../../domain/emit-events.ts';
+import { type EmittedEvent, emitEverywhere } from '../../domain/emit-events.ts';
 import { creditText } from '../../domain/rules/credit-units.ts';
 import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { reachedThresholds } from '../../domain/rules/usage-thresholds.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { unitsText } from '../../schemas/primitives/decimal.ts';
 import { exactNumber } from '../../schemas/primitives/exact-json.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { ThresholdKind } from '../../schemas/value-sets.ts';
 import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
 import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
 import { boundedWarehouse } from './bounded-warehouse.ts';
 import { costChanges } from './cost-changes.ts';
-import { type PairUsage, readPairUsage } from './customer-meter-usage.ts';
-import { readPairFacts, type SettlingTime } from './settlement-inputs.ts';
+import { type CustomerMeterUsage, readCustomerMeterUsage } from './customer-meter-usage.ts';
+import { readSettlementInputs, type SettlingTime } from './settlement-inputs.ts';
 
 /** What came of a settlement. */
 export interface Settled {
   /** Those of which anything may follow. */
-  watched: TouchedPair[];
+  watched: TouchedCustomerMeter[];
   /** What is left of pairs with more periods or hours than are settled at once. */
-  rest: TouchedPair[];
+  rest: TouchedCustomerMeter[];
   crossings: number;
 }
 
@@ -34,25 +34,28 @@ const READING_MS = 30_000;
  * which thresholds it has crossed. Everything goes by what was used and what held then, and not by what has
  * changed: it may be done again, and in any order, and comes to the same.
  */
-export async function settlePairs(
+export async function settleCustomerMeters(
   db: PoolClient,
   { warehouse, nowMs, keptFromMs }: { warehouse: Warehouse } & SettlingTime,
-  pairs: readonly TouchedPair[],
+  pairs: readonly TouchedCustomerMeter[],
 ): Promise<Settled> {
-  const { facts: all, rest } = await readPairFacts(db, pairs, { nowMs, keptFromMs });
+  const { facts: all, rest } = await readSettlementInputs(db, pairs, { nowMs, keptFromMs });
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
   // Behind the lock: what is read is never older than what its holder before has settled.
-  const usage = await readPairUsage(boundedWarehouse(warehouse, READING_MS), all);
+  const usage = await readCustomerMeterUsage(boundedWarehouse(warehouse, READING_MS), all);
   const { facts } = usage;
   const left = all.slice(facts.length).map(({ pair }) => pair);
   await moveCosts(db, { usage, nowMs });
-  const crossings = await tellCrossings(db, { usage, nowMs });
+  const crossings = await emitCrossings(db, { usage, nowMs });
   return { watched: facts.map(({ pair }) => pair), rest: [...withoutThose(rest, left), ...left], crossings };
 }
 
 /** A pair that is left as a whole is not left in parts as well. */
-function withoutThose(rest: readonly TouchedPair[], left: readonly TouchedPair[]): TouchedPair[] {
-  const isLeft = (one: TouchedPair) =>
+function withoutThose(
+  rest: readonly TouchedCustomerMeter[],
+  left: readonly TouchedCustomerMeter[],
+): TouchedCustomerMeter[] {
+  const isLeft = (one: TouchedCustomerMeter) =>
     left.some(
       ({ environment, customerId, meterKey }) =>
         environment === one.environment && customerId === one.customerId && meterKey === one.meterKey,
@@ -61,7 +64,7 @@ function withoutThose(rest: readonly TouchedPair[], left: readonly TouchedPair[]
 }
 
 interface Reading {
-  usage: PairUsage;
+  usage: CustomerMeterUsage;
   nowMs: number;
 }
 
@@ -79,7 +82,10 @@ async function moveCosts(db: PoolClient, { usage, nowMs }: Reading): Promise<voi
   if (burns.length > 0) await burnCredits(db, { nowMs, burns });
 }
 
-function burnRow(pair: TouchedPair, { fromMs, toMs, version, label, used, burned }: SettledUsage): BurnRow {
+function burnRow(
+  pair: TouchedCustomerMeter,
+  { fromMs, toMs, version, label, used, burned }: SettledUsage,
+): BurnRow {
   return {
     ...placeOf(pair),
     from: new Date(fromMs),
@@ -91,12 +97,12 @@ function burnRow(pair: TouchedPair, { fromMs, toMs, version, label, used, burned
   };
 }
 
-function placeOf({ environment, customerId, meterKey }: TouchedPair) {
+function placeOf({ environment, customerId, meterKey }: TouchedCustomerMeter) {
   return { environment, customerId, meterKey };
 }
 
 /** In the transaction of the rows that keep each from being told again. */
-async function tellCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise<number> {
+async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise<number> {
   const reached = usage.facts.flatMap((facts) =>
     facts.watched.flatMap((period): Reached[] => {
       const current = unitsText(usage.total(facts, period));
@@ -107,7 +113,7 @@ async function tellCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise
     }),
   );
   const fresh = await insertCrossings(db, reached, new Date(nowMs));
-  await tellEverywhere(db, nowMs, fresh.map(crossingEvent));
+  await emitEverywhere(db, nowMs, fresh.map(crossingEvent));
   return fresh.length;
 }
 
@@ -117,7 +123,7 @@ interface Reached extends Crossing {
   current: string;
 }
 
-function crossingEvent(reached: Reached): ToldEvent & { environment: string } {
+function crossingEvent(reached: Reached): EmittedEvent & { environment: string } {
   const { environment, customerId, meterKey, threshold, kind, current } = reached;
   const data = {
     customerId,

@@ -25,7 +25,7 @@ describe('usage of a meter with a rate', () => {
     expect(await tenant.wallet()).toEqual({ balance: '976.999999999996999999999997', unpaid: '0' });
     await tenant.use({ value: '500', occurredAtMs: TEST_NOW_MS });
     expect(await tenant.wallet()).toEqual({ balance: '0', unpaid: '23.000000000003000000000003' });
-    expect(await tenant.told('credit.depleted')).toEqual([{ customerId: CUSTOMER, balance: 0 }]);
+    expect(await tenant.notified('credit.depleted')).toEqual([{ customerId: CUSTOMER, balance: 0 }]);
   });
 
   it('burns what is beyond the limit only, and what occurred before the subscription once', async () => {

@@ -4,7 +4,7 @@ import { markForSettlement } from '../../domain/store/settlement-marks.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { createEnd, ranges, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
@@ -12,7 +12,7 @@ import type { Lease } from '../load/lease.ts';
 import { acquireLease, type Place, shareSettlement } from '../store/leases.ts';
 import { freezeRange, markLoaded, type Range } from '../store/ranges.ts';
 import { settleBatch } from './settle-batch.ts';
-import { settlePairs } from './settle-customer-meters.ts';
+import { settleCustomerMeters } from './settle-customer-meters.ts';
 import { CUSTOMER, createTenant, ENVIRONMENT, METER } from './settlement-under-test.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,22 +24,22 @@ describe('a threshold', () => {
     await tenant.budget('5', '10.5');
     start(stores);
     await tenant.use({ value: '4.999999999999' });
-    expect(await tenant.told('usage.threshold')).toEqual([]);
+    expect(await tenant.notified('usage.threshold')).toEqual([]);
     await tenant.use({ value: '0.000000000001' });
     await tenant.use({ value: '1' });
-    const told = { customerId: CUSTOMER, meterId: METER };
-    expect(await tenant.told('usage.threshold')).toEqual([
-      { ...told, thresholdValue: 5, kind: 'soft', currentUsage: 5 },
+    const notified = { customerId: CUSTOMER, meterId: METER };
+    expect(await tenant.notified('usage.threshold')).toEqual([
+      { ...notified, thresholdValue: 5, kind: 'soft', currentUsage: 5 },
     ]);
     await tenant.use({ value: '6' }, { value: '7', occurredAtMs: TEST_NOW_MS - 40 * DAY_MS });
-    expect(await tenant.told('usage.threshold')).toEqual(
+    expect(await tenant.notified('usage.threshold')).toEqual(
       expect.arrayContaining([
-        { ...told, thresholdValue: 5, kind: 'soft', currentUsage: 5 },
-        { ...told, thresholdValue: 10.5, kind: 'hard', currentUsage: 12 },
-        { ...told, thresholdValue: 5, kind: 'soft', currentUsage: 7 },
+        { ...notified, thresholdValue: 5, kind: 'soft', currentUsage: 5 },
+        { ...notified, thresholdValue: 10.5, kind: 'hard', currentUsage: 12 },
+        { ...notified, thresholdValue: 5, kind: 'soft', currentUsage: 7 },
       ]),
     );
-    expect(await tenant.told('usage.threshold')).toHaveLength(3);
+    expect(await tenant.notified('usage.threshold')).toHaveLength(3);
   });
 
   it('stands at a limit and at 80 % of it, and reaches what was used before it was there', async () => {
@@ -48,18 +48,21 @@ describe('a threshold', () => {
     await tenant.limit('5', TEST_NOW_MS - 1_800_001);
     start(stores);
     await tenant.use({ value: '3.999999999999' });
-    expect(await tenant.told('usage.threshold')).toEqual([]);
+    expect(await tenant.notified('usage.threshold')).toEqual([]);
     await tenant.use({ value: '0.1' });
     const at = (value: number) =>
       expect.objectContaining({ thresholdValue: value, currentUsage: 4.099999999999 });
-    expect(await tenant.told('usage.threshold')).toEqual([at(4)]);
+    expect(await tenant.notified('usage.threshold')).toEqual([at(4)]);
     await tenant.budget('2', null);
     await markForSettlement(stores.pool, ENVIRONMENT, {
       customerId: CUSTOMER,
       meterKey: METER,
       from: new Date(TEST_NOW_MS),
     });
-    await vi.waitFor(async () => expect(await tenant.told('usage.threshold')).toEqual([at(4), at(2)]), WAIT);
+    await vi.waitFor(
+      async () => expect(await tenant.notified('usage.threshold')).toEqual([at(4), at(2)]),
+      WAIT,
+    );
     const { rows } = await stores.pool.query('SELECT FROM settlement_marks');
     expect(rows).toEqual([]);
   });
@@ -80,10 +83,10 @@ describe('a threshold', () => {
         })),
       );
     await tenant.use(...events([1, 2]));
-    expect(await tenant.told('usage.threshold')).toEqual([]);
+    expect(await tenant.notified('usage.threshold')).toEqual([]);
     await tenant.use(...events([3]));
-    const told = await tenant.told('usage.threshold');
-    expect(told.map(({ meterId, currentUsage }) => [meterId, currentUsage]).sort()).toEqual(
+    const notified = await tenant.notified('usage.threshold');
+    expect(notified.map(({ meterId, currentUsage }) => [meterId, currentUsage]).sort()).toEqual(
       others.map((meterKey) => [meterKey, 3]).sort(),
     );
   });
@@ -135,7 +138,7 @@ describe('ranges', () => {
 
 describe('a settlement', () => {
   const PLACE: Place = { logId: 'aa', partition: 0 };
-  const TOUCHED: TouchedPair = {
+  const TOUCHED: TouchedCustomerMeter = {
     ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
     ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
   };
@@ -166,14 +169,14 @@ describe('a settlement', () => {
     const { tenant, settle } = await loadedRange(stores);
     await expect(settle(endingBeforeCommit(stores.pool))).rejects.toThrow('the process ends here');
     expect(await ranges(stores)).toMatchObject([{ state: 'loaded' }]);
-    expect([await tenant.wallet(), await tenant.told('usage.threshold')]).toMatchObject([
+    expect([await tenant.wallet(), await tenant.notified('usage.threshold')]).toMatchObject([
       { balance: '100' },
       [],
     ]);
     await settle(stores.pool);
     expect(await ranges(stores)).toMatchObject([{ state: 'settled' }]);
     expect(await tenant.wallet()).toMatchObject({ balance: '86' });
-    expect(await tenant.told('usage.threshold')).toHaveLength(1);
+    expect(await tenant.notified('usage.threshold')).toHaveLength(1);
   });
 
   it('of a former owner of the partition changes nothing', async () => {
@@ -190,14 +193,16 @@ describe('a settlement', () => {
     const again = () =>
       inTransaction(stores.pool, async (client) => {
         await shareSettlement(client, PLACE, 1);
-        return settlePairs(client, { warehouse: stores.warehouse, nowMs: TEST_NOW_MS, keptFromMs: 0 }, [
-          TOUCHED,
-        ]);
+        return settleCustomerMeters(
+          client,
+          { warehouse: stores.warehouse, nowMs: TEST_NOW_MS, keptFromMs: 0 },
+          [TOUCHED],
+        );
       });
     await Promise.all([again(), again(), again(), again()]);
     await again();
     expect(await tenant.wallet()).toMatchObject({ balance: '86' });
-    expect(await tenant.told('usage.threshold')).toHaveLength(1);
+    expect(await tenant.notified('usage.threshold')).toHaveLength(1);
   });
 });
 

@@ -7,7 +7,7 @@ import type { SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { type BurnRow, readBurns } from '../store/credit-burns.ts';
 
 /** The periods of a pair that are settled, and what they were settled as before. */
@@ -19,7 +19,7 @@ export interface SettledHistory extends SettledPeriods {
 const ROUNDS_MAX = 8;
 
 interface Reading {
-  pair: TouchedPair;
+  pair: TouchedCustomerMeter;
   terms: MeteredTerm[];
   stored: SettledUsage[];
   hull: Span;
@@ -31,7 +31,7 @@ interface Reading {
  */
 export async function readHistories(
   db: PoolClient,
-  pairs: readonly TouchedPair[],
+  pairs: readonly TouchedCustomerMeter[],
   nowMs: number,
 ): Promise<SettledHistory[]> {
   const readings = pairs.map((pair): Reading => {
@@ -59,21 +59,21 @@ function periodsOf({ pair, terms, stored }: Reading, nowMs: number): SettledPeri
 }
 
 async function readTerms(db: PoolClient, readings: readonly Reading[]): Promise<void> {
-  const asked = readings.map(({ pair, hull }) => ({
+  const requested = readings.map(({ pair, hull }) => ({
     ...pair,
     from: new Date(Math.min(pair.occurredFromMs, hull.fromMs)),
   }));
-  const terms = byName(await readMeteredTerms(db, asked));
+  const terms = byName(await readMeteredTerms(db, requested));
   for (const one of readings) one.terms = terms.get(nameOf(one.pair)) ?? [];
 }
 
 async function readStored(db: PoolClient, readings: readonly Reading[]): Promise<void> {
-  const asked = readings.map(({ pair, hull }) => ({
+  const requested = readings.map(({ pair, hull }) => ({
     ...pair,
     from: new Date(hull.fromMs),
     to: new Date(hull.toMs),
   }));
-  const rows = byName(await readBurns(db, asked));
+  const rows = byName(await readBurns(db, requested));
   for (const one of readings) one.stored = (rows.get(nameOf(one.pair)) ?? []).map(settledUsage);
 }
 
@@ -88,7 +88,7 @@ function settledUsage({ from, to, version, label, used, burned }: BurnRow): Sett
   };
 }
 
-type Named = Pick<TouchedPair, 'environment' | 'customerId' | 'meterKey'>;
+type Named = Pick<TouchedCustomerMeter, 'environment' | 'customerId' | 'meterKey'>;
 
 export function nameOf({ environment, customerId, meterKey }: Named, periodMs = 0): string {
   return `${periodMs} ${environment} ${customerId} ${meterKey}`;

@@ -2,14 +2,14 @@ import type { PoolClient } from 'pg';
 import { type CellPeriod, cellsOf, meet, type SettledUsage } from '../../domain/rules/usage-cells.ts';
 import { type Threshold, usageThresholds } from '../../domain/rules/usage-thresholds.ts';
 import { type RatedMeter, readRatedMeters } from '../../domain/store/meter-rates.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { readBudgets } from '../store/read-budgets.ts';
 import { readCrossings } from '../store/usage-crossings.ts';
 import { nameOf, readHistories, type SettledHistory } from './settled-history.ts';
 
 /** All that a customer's usage of a meter is settled by, but for the usage. */
-export interface PairFacts {
-  pair: TouchedPair;
+export interface SettlementInputs {
+  pair: TouchedCustomerMeter;
   meter: RatedMeter;
   /** Periods with thresholds that were not crossed yet. */
   watched: WatchedPeriod[];
@@ -42,24 +42,24 @@ export interface SettlingTime {
   keptFromMs: number;
 }
 
-export interface FactsOfPairs {
-  facts: PairFacts[];
+export interface InputsOfCustomerMeters {
+  facts: SettlementInputs[];
   /** Pairs with the moments that are left: of more periods than are settled at once. */
-  rest: TouchedPair[];
+  rest: TouchedCustomerMeter[];
 }
 
 /** Of those pairs of which anything may follow. In a transaction that holds the settlement. */
-export async function readPairFacts(
+export async function readSettlementInputs(
   db: PoolClient,
-  pairs: readonly TouchedPair[],
+  pairs: readonly TouchedCustomerMeter[],
   { nowMs, keptFromMs }: SettlingTime,
-): Promise<FactsOfPairs> {
+): Promise<InputsOfCustomerMeters> {
   const meters = await readMeters(db, pairs);
   const known = pairs.filter((pair) => meters.has(meterName(pair)));
   const histories = await readHistories(db, known, nowMs);
   const watched = await readWatched(db, known, histories);
-  const facts: PairFacts[] = [];
-  const rest: TouchedPair[] = [];
+  const facts: SettlementInputs[] = [];
+  const rest: TouchedCustomerMeter[] = [];
   known.forEach((pair, at) => {
     const [meter, history] = [meters.get(meterName(pair)), histories[at]];
     if (!meter || !history) return;
@@ -73,7 +73,10 @@ export async function readPairFacts(
   return { facts, rest };
 }
 
-async function readMeters(db: PoolClient, pairs: readonly TouchedPair[]): Promise<Map<string, RatedMeter>> {
+async function readMeters(
+  db: PoolClient,
+  pairs: readonly TouchedCustomerMeter[],
+): Promise<Map<string, RatedMeter>> {
   const meters = await readRatedMeters(db, {
     environments: pairs.map(({ environment }) => environment),
     meterKeys: pairs.map(({ meterKey }) => meterKey),
@@ -81,11 +84,17 @@ async function readMeters(db: PoolClient, pairs: readonly TouchedPair[]): Promis
   return new Map(meters.map((meter) => [meterName(meter), meter]));
 }
 
-function meterName({ environment, meterKey }: Pick<TouchedPair, 'environment' | 'meterKey'>): string {
+function meterName({
+  environment,
+  meterKey,
+}: Pick<TouchedCustomerMeter, 'environment' | 'meterKey'>): string {
   return `${environment} ${meterKey}`;
 }
 
-function touchedOf({ occurredFromMs, occurredToMs }: TouchedPair, { restMs }: SettledHistory): Touched {
+function touchedOf(
+  { occurredFromMs, occurredToMs }: TouchedCustomerMeter,
+  { restMs }: SettledHistory,
+): Touched {
   return { firstMs: occurredFromMs, lastMs: restMs === undefined ? occurredToMs : restMs - 1 };
 }
 
@@ -107,7 +116,7 @@ function ratedPeriods(
 /** Thresholds of the periods that were touched, but for those that were crossed: in the order of pairs. */
 async function readWatched(
   db: PoolClient,
-  pairs: readonly TouchedPair[],
+  pairs: readonly TouchedCustomerMeter[],
   histories: readonly SettledHistory[],
 ): Promise<WatchedPeriod[][]> {
   const budgets = new Map((await readBudgets(db, pairs)).map((one) => [nameOf(one), one]));
@@ -124,7 +133,7 @@ async function readWatched(
   const crossed = await readCrossed(db, pairs, watched);
   return watched.map((periods, at) =>
     periods.flatMap(({ thresholds, ...period }) => {
-      const known = crossed.get(nameOf(pairs[at] as TouchedPair, period.fromMs));
+      const known = crossed.get(nameOf(pairs[at] as TouchedCustomerMeter, period.fromMs));
       const left = thresholds.filter(({ value }) => !known?.has(value));
       return left.length > 0 ? [{ ...period, thresholds: left }] : [];
     }),
@@ -133,7 +142,7 @@ async function readWatched(
 
 async function readCrossed(
   db: PoolClient,
-  pairs: readonly TouchedPair[],
+  pairs: readonly TouchedCustomerMeter[],
   watched: readonly WatchedPeriod[][],
 ): Promise<Map<string, Set<string>>> {
   const places = pairs.flatMap((pair, at) =>

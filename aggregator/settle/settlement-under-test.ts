@@ -27,7 +27,7 @@ export interface Tenant {
   use(...events: Array<Partial<LoggedEvent>>): Promise<void>;
   wallet(): Promise<{ balance: string; unpaid: string }>;
   /** What was told of this type, in order. */
-  told(type: string): Promise<Array<Record<string, unknown>>>;
+  notified(type: string): Promise<Array<Record<string, unknown>>>;
 }
 
 export async function createTenant(stores: LoadStores): Promise<Tenant> {
@@ -103,7 +103,7 @@ export async function createTenant(stores: LoadStores): Promise<Tenant> {
       const [wallet = { balance: '0', unpaid: '0' }] = rows;
       return wallet;
     },
-    async told(type) {
+    async notified(type) {
       const { rows } = await pool.query<{ body: string }>(
         'SELECT body FROM webhook_events WHERE type = $1 ORDER BY created_at, id',
         [type],

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { openLoadStores } from '../../tests/support/load-stores.ts';
 import { alarms, createEnd, settledUpTo, start, WAIT } from '../aggregator-under-test.ts';
@@ -68,12 +68,12 @@ it('takes no more pairs than fit, and more once these are settled', async () => 
   const metrics = createAggregatorMetrics(new Registry());
   const settler = startSettler({ ...deps, metrics, keptFromMs: () => 0 }, { ...place, epoch: 1 } as Lease);
   onTestFinished(() => settler.close());
-  const pair: TouchedPair = {
+  const pair: TouchedCustomerMeter = {
     ...{ environment: ENVIRONMENT, customerId: CUSTOMER, meterKey: METER },
     ...{ occurredFromMs: TEST_NOW_MS, occurredToMs: TEST_NOW_MS },
   };
   // The first has more than may wait: alone it is taken all the same.
-  await settler.add(first, [Array<TouchedPair>(600_000).fill(pair)]);
+  await settler.add(first, [Array<TouchedCustomerMeter>(600_000).fill(pair)]);
   await held.reached;
   const added = vi.fn();
   const adding = settler.add(second, [[pair]]).then(added);

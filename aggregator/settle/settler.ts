@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { createWakeup } from '../../infra/platform/wakeup.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../load/lease.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
 import type { Range } from '../store/ranges.ts';
-import { markedPairs } from './marked-customer-meters.ts';
-import { createRecentPairs, type RecentPairs } from './recent-customer-meters.ts';
+import { markedCustomerMeters } from './marked-customer-meters.ts';
+import { createRecentCustomerMeters, type RecentCustomerMeters } from './recent-customer-meters.ts';
 import { type BatchDeps, settleBatch } from './settle-batch.ts';
-import { mergePair, watchedPairs } from './touched-customer-meters.ts';
+import { mergePair, watchedCustomerMeters } from './touched-customer-meters.ts';
 
 /**
  * Settles what is loaded, beside the load: all ranges that wait at once, so that a pair that is touched again
@@ -17,7 +17,7 @@ export interface Settler {
   /**
    * A loaded range with what its frames have touched. Waits while too much is before it. Throws as `check`.
    */
-  add(range: Range, touched: TouchedPair[][]): Promise<void>;
+  add(range: Range, touched: TouchedCustomerMeter[][]): Promise<void>;
   /** Does this once, as soon as all that was added before is settled. What it throws, `check` throws. */
   onceSettled(work: () => Promise<void>): void;
   /** Throws what settling has failed with: nothing more is settled, and the ranges stay loaded. */
@@ -43,13 +43,13 @@ const PAUSE = { times: 2, msMax: 1_500 };
 
 interface LoadedRange {
   range: Range;
-  touched: TouchedPair[][];
+  touched: TouchedCustomerMeter[][];
   pairs: number;
 }
 
 export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
   const { clock, metrics, log } = deps;
-  const recent = createRecentPairs();
+  const recent = createRecentCustomerMeters();
   const [work, room, end] = [createWakeup(), createWakeup(), createWakeup()];
   let waiting: LoadedRange[] = [];
   let isClosing = false;
@@ -116,15 +116,15 @@ function isFull(waiting: readonly LoadedRange[], more: number): boolean {
 async function settleLoaded(
   deps: SettlerDeps,
   lease: Lease,
-  { loaded, recent }: { loaded: readonly LoadedRange[]; recent: RecentPairs },
+  { loaded, recent }: { loaded: readonly LoadedRange[]; recent: RecentCustomerMeters },
 ): Promise<void> {
   const nowMs = deps.clock.nowMs();
-  const { pairs: marked, marks } = await markedPairs(deps.pool, { ...deps, nowMs });
-  const touched = await watchedPairs(
+  const { pairs: marked, marks } = await markedCustomerMeters(deps.pool, { ...deps, nowMs });
+  const touched = await watchedCustomerMeters(
     deps.pool,
     loaded.flatMap((one) => one.touched),
   );
-  const merged = new Map<string, TouchedPair>();
+  const merged = new Map<string, TouchedCustomerMeter>();
   for (const pair of [...touched, ...marked, ...recent.due(nowMs)]) mergePair(merged, pair);
   if (loaded.length + merged.size + marks.length === 0) return;
   const ranges = loaded.map(({ range }) => range);
@@ -134,11 +134,14 @@ async function settleLoaded(
   deps.metrics.settled({ ranges: ranges.length, pairs: watched.length, crossings });
 }
 
-function ofThem(pairs: readonly TouchedPair[], touched: readonly TouchedPair[]): TouchedPair[] {
+function ofThem(
+  pairs: readonly TouchedCustomerMeter[],
+  touched: readonly TouchedCustomerMeter[],
+): TouchedCustomerMeter[] {
   const names = new Set(touched.map(nameOf));
   return pairs.filter((pair) => names.has(nameOf(pair)));
 }
 
-function nameOf({ environment, customerId, meterKey }: TouchedPair): string {
+function nameOf({ environment, customerId, meterKey }: TouchedCustomerMeter): string {
   return `${environment} ${customerId} ${meterKey}`;
 }

@@ -1,4 +1,4 @@
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { findWatchedMeters, type MeterPlace } from '../store/watched-meters.ts';
 
@@ -7,9 +7,12 @@ import { findWatchedMeters, type MeterPlace } from '../store/watched-meters.ts';
  * all its moments. Where no meter has a rate, a budget or a limit this costs one question about as many
  * meters as were touched.
  */
-export async function watchedPairs(db: Queryable, frames: readonly TouchedPair[][]): Promise<TouchedPair[]> {
+export async function watchedCustomerMeters(
+  db: Queryable,
+  frames: readonly TouchedCustomerMeter[][],
+): Promise<TouchedCustomerMeter[]> {
   const watched = createMeterSet(await findWatchedMeters(db, metersOf(frames)));
-  const merged = new Map<string, TouchedPair>();
+  const merged = new Map<string, TouchedCustomerMeter>();
   for (const touched of frames) {
     for (const pair of touched) if (watched.has(pair)) mergePair(merged, pair);
   }
@@ -17,7 +20,7 @@ export async function watchedPairs(db: Queryable, frames: readonly TouchedPair[]
 }
 
 /** The span of a pair grows by that of another one of it. */
-export function mergePair(merged: Map<string, TouchedPair>, pair: TouchedPair): void {
+export function mergePair(merged: Map<string, TouchedCustomerMeter>, pair: TouchedCustomerMeter): void {
   const name = `${pair.environment} ${pair.customerId} ${pair.meterKey}`;
   const before = merged.get(name);
   merged.set(name, {
@@ -28,7 +31,7 @@ export function mergePair(merged: Map<string, TouchedPair>, pair: TouchedPair): 
 }
 
 /** Each once. Under full load these are 80,000 pairs a second, of a handful of meters. */
-function metersOf(frames: readonly TouchedPair[][]): MeterPlace[] {
+function metersOf(frames: readonly TouchedCustomerMeter[][]): MeterPlace[] {
   const known = createMeterSet([]);
   const places: MeterPlace[] = [];
   for (const touched of frames) {

@@ -22,7 +22,7 @@ export async function askAuditRun(db: Queryable, { id, repair }: AuditRun): Prom
     `WITH asked AS (INSERT INTO audit_runs AS run (id, repair) VALUES ($1, $2)
        ON CONFLICT (id) DO UPDATE SET state = 'asked' WHERE run.state = 'failed' RETURNING id)
      SELECT pg_notify($3, '') FROM asked`,
-    [id, repair, CHANNELS.auditAsked],
+    [id, repair, CHANNELS.auditRequested],
   );
   return rowCount === 1;
 }

@@ -1,4 +1,4 @@
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Queryable } from './queryable.ts';
 import type { MeterPlace } from './watched-meters.ts';
 
@@ -17,7 +17,7 @@ export async function readBurnedPairs(
   db: Queryable,
   { environment, meterKey }: MeterPlace,
   { after, fromMs, limit }: { after: string; fromMs: number; limit: number },
-): Promise<TouchedPair[]> {
+): Promise<TouchedCustomerMeter[]> {
   const { rows } = await db.query<SpanRow>(
     `${SPANS} AND customer_id > $4 GROUP BY customer_id ORDER BY customer_id LIMIT $5`,
     [environment, meterKey, new Date(fromMs), after, limit],
@@ -30,7 +30,7 @@ export async function readBurnedPairsOf(
   db: Queryable,
   { environment, meterKey }: MeterPlace,
   { customerIds, fromMs }: { customerIds: string[]; fromMs: number },
-): Promise<TouchedPair[]> {
+): Promise<TouchedCustomerMeter[]> {
   const { rows } = await db.query<SpanRow>(`${SPANS} AND customer_id = ANY ($4) GROUP BY customer_id`, [
     environment,
     meterKey,
@@ -40,6 +40,6 @@ export async function readBurnedPairsOf(
   return rows.map((row) => pairOf({ environment, meterKey }, row));
 }
 
-function pairOf(meter: MeterPlace, { customerId, first, last }: SpanRow): TouchedPair {
+function pairOf(meter: MeterPlace, { customerId, first, last }: SpanRow): TouchedCustomerMeter {
   return { ...meter, customerId, occurredFromMs: first.getTime(), occurredToMs: last.getTime() - 1 };
 }

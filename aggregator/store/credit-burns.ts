@@ -1,8 +1,8 @@
 import type { Queryable } from './queryable.ts';
-import type { PairPlace } from './read-budgets.ts';
+import type { CustomerMeterPlace } from './read-budgets.ts';
 
 /** What one span of a customer's meter has used and burned under one label. */
-export interface BurnRow extends PairPlace {
+export interface BurnRow extends CustomerMeterPlace {
   from: Date;
   to: Date;
   version: number;
@@ -19,7 +19,7 @@ export interface BurnRow extends PairPlace {
  */
 export async function readBurns(
   db: Queryable,
-  pairs: ReadonlyArray<PairPlace & { from: Date; to: Date }>,
+  pairs: ReadonlyArray<CustomerMeterPlace & { from: Date; to: Date }>,
 ): Promise<BurnRow[]> {
   const { rows } = await db.query<BurnRow>(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.span_from AS "from",

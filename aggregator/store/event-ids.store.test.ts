@@ -12,20 +12,20 @@ const TIMEOUT_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
 it('a cluster makes and changes the table of ids on every server, as ClickHouse reads it', async () => {
-  const told: string[] = [];
+  const notified: string[] = [];
   const query = async <Row>({ sql }: { sql: string }): Promise<Row[]> => {
-    if (!sql.startsWith('SELECT')) told.push(sql);
+    if (!sql.startsWith('SELECT')) notified.push(sql);
     return [
       { engine: 'ReplicatedReplacingMergeTree TTL toDateTime(created_at) + toIntervalHour(95)' },
     ] as Row[];
   };
   await ensureEventIds({ query }, 96, (sql) => onCluster(sql, 'usage'));
-  expect(told).toHaveLength(4);
-  expect(told.filter((sql) => !sql.includes('ON CLUSTER `usage`'))).toEqual([]);
-  expect(told[0]).toMatch(/ENGINE = ReplicatedReplacingMergeTree\(/);
+  expect(notified).toHaveLength(4);
+  expect(notified.filter((sql) => !sql.includes('ON CLUSTER `usage`'))).toEqual([]);
+  expect(notified[0]).toMatch(/ENGINE = ReplicatedReplacingMergeTree\(/);
   const connection = createChdbConnection({ path: testFolder() });
   onTestFinished(() => connection.close());
-  for (const sql of told) {
+  for (const sql of notified) {
     const tree = await connection.chdb.queryAsync(`EXPLAIN AST ${sql}`);
     expect(Buffer.from(tree.bytes()).toString()).toMatch(/CreateQuery|AlterQuery/);
   }
@@ -38,8 +38,8 @@ it('ids are kept for as long as was ever asked for, those that are stored too', 
   onTestFinished(() => warehouse.close());
   await warehouse.migrate();
   const createdAtMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-  const keptHours = async (asked: number) => {
-    await ensureEventIds(warehouse, asked);
+  const keptHours = async (requested: number) => {
+    await ensureEventIds(warehouse, requested);
     const [row] = await warehouse.query<{ until: string }>({
       sql: `SELECT toString(toUnixTimestamp(delete_ttl_info_max)) AS until FROM system.parts
             WHERE database = 'metergate' AND table = 'event_ids' AND active`,
@@ -52,6 +52,6 @@ it('ids are kept for as long as was ever asked for, those that are stored too', 
   const lines = eventLines([{ id: 'use_1', createdAtMs }]);
   await warehouse.insertEvents({ token: 'a', lines, timeoutMs: TIMEOUT_MS });
   const kept: number[] = [];
-  for (const asked of [96, 120, 96, 121]) kept.push(await keptHours(asked));
+  for (const requested of [96, 120, 96, 121]) kept.push(await keptHours(requested));
   expect(kept).toEqual([96, 120, 120, 121]);
 });

@@ -22,8 +22,12 @@ function hours(customerId: string, fromMs: number, count: number): LabelQuestion
 describe('hours that are asked for', () => {
   it('are one stretch as far as they follow each other, by pair', () => {
     const gap = NOW + 100 * HOUR_MS;
-    const asked = [...hours('cus_a', NOW, 3).reverse(), ...hours('cus_b', NOW, 1), question('cus_a', gap)];
-    const found = stretchesOf(asked).map(({ customerId, fromMs, toMs }) => [customerId, fromMs, toMs]);
+    const requested = [
+      ...hours('cus_a', NOW, 3).reverse(),
+      ...hours('cus_b', NOW, 1),
+      question('cus_a', gap),
+    ];
+    const found = stretchesOf(requested).map(({ customerId, fromMs, toMs }) => [customerId, fromMs, toMs]);
     expect(found).toEqual([
       ['cus_a', NOW, NOW + 3 * HOUR_MS],
       ['cus_b', NOW, NOW + HOUR_MS],
@@ -44,8 +48,8 @@ describe('hours that are asked for', () => {
 
 describe('one statement', () => {
   it('reads a month by the hour of a few customers', () => {
-    const asked = ['cus_a', 'cus_b', 'cus_c'].flatMap((one, at) => hours(one, NOW + at * HOUR_MS, 950));
-    expect(readTogether(stretchesOf(asked))).toHaveLength(1);
+    const requested = ['cus_a', 'cus_b', 'cus_c'].flatMap((one, at) => hours(one, NOW + at * HOUR_MS, 950));
+    expect(readTogether(stretchesOf(requested))).toHaveLength(1);
   });
 
   it('does not read everybody as far back as one that is late', () => {
@@ -56,7 +60,7 @@ describe('one statement', () => {
   });
 
   it('is no longer than ClickHouse takes', () => {
-    const asked = Array.from({ length: 1_000 }, (_, at) => hours(`cus_${at}`, NOW, 1)).flat();
-    expect(readTogether(stretchesOf(asked)).map((group) => group.length)).toEqual([400, 400, 200]);
+    const requested = Array.from({ length: 1_000 }, (_, at) => hours(`cus_${at}`, NOW, 1)).flat();
+    expect(readTogether(stretchesOf(requested)).map((group) => group.length)).toEqual([400, 400, 200]);
   });
 });

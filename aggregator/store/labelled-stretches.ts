@@ -1,9 +1,9 @@
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import type { UsageQuestion } from './read-usage.ts';
-import type { AskedSpan } from './requested-spans.ts';
+import type { RequestedSpan } from './requested-spans.ts';
 
 /** A span that is read at once, for one question, or for each of its hours for another one. */
-export interface Stretch extends AskedSpan {
+export interface Stretch extends RequestedSpan {
   /** By the start of the hour; a question that is no whole hour is the answer to all of the span. */
   takers: ReadonlyMap<number, number> | number;
 }
@@ -58,7 +58,9 @@ export function readTogether(stretches: readonly Stretch[]): Stretch[][] {
     if (grown && grown.stretches.length <= STRETCHES_MAX && idleHours(grown) <= IDLE_HOURS_MAX) {
       groups[groups.length - 1] = grown;
     } else {
-      groups.push(withStretch({ stretches: [], pairs: new Set(), askedMs: 0, ...spanOf(stretch) }, stretch));
+      groups.push(
+        withStretch({ stretches: [], pairs: new Set(), requestedMs: 0, ...spanOf(stretch) }, stretch),
+      );
     }
   }
   return groups.map((group) => group.stretches);
@@ -67,21 +69,21 @@ export function readTogether(stretches: readonly Stretch[]): Stretch[][] {
 interface Group extends Span {
   stretches: Stretch[];
   pairs: Set<string>;
-  askedMs: number;
+  requestedMs: number;
 }
 
 function withStretch(group: Group, stretch: Stretch): Group {
   return {
     stretches: [...group.stretches, stretch],
     pairs: new Set(group.pairs).add(pairName(stretch)),
-    askedMs: group.askedMs + stretch.toMs - stretch.fromMs,
+    requestedMs: group.requestedMs + stretch.toMs - stretch.fromMs,
     fromMs: group.fromMs,
     toMs: Math.max(group.toMs, stretch.toMs),
   };
 }
 
-function idleHours({ pairs, askedMs, fromMs, toMs }: Group): number {
-  return ((toMs - fromMs) * pairs.size - askedMs) / HOUR_MS;
+function idleHours({ pairs, requestedMs, fromMs, toMs }: Group): number {
+  return ((toMs - fromMs) * pairs.size - requestedMs) / HOUR_MS;
 }
 
 function spanOf({ fromMs, toMs }: Span): Span {

@@ -1,17 +1,17 @@
 import type { Queryable } from './queryable.ts';
 import type { Range } from './ranges.ts';
 
-export interface RefusedLine {
+export interface RejectedLine {
   /** Counted from 0 over the whole range. */
   line: number;
   body: Buffer;
 }
 
 /** Keeps the lines for the operator. Again with the same line: nothing changes. */
-export async function keepRefusedLines(
+export async function keepRejectedLines(
   db: Queryable,
   { logId, partition, lo }: Range,
-  lines: RefusedLine[],
+  lines: RejectedLine[],
   reason: string,
 ): Promise<void> {
   await db.query(

@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS } from '../../schemas/primitives/calendar.ts';
-import type { TouchedPair } from '../../schemas/stored/frame.ts';
+import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Queryable } from './queryable.ts';
 import type { MeterPlace } from './watched-meters.ts';
 
@@ -20,7 +20,7 @@ export async function readUsersOf(
   warehouse: Pick<Warehouse, 'query'>,
   { environment, meterKey }: MeterPlace,
   { after, fromMs, limit }: { after: string; fromMs: number; limit: number },
-): Promise<TouchedPair[]> {
+): Promise<TouchedCustomerMeter[]> {
   const rows = await warehouse.query<{ customer: string; first: string; last: string }>({
     sql: `SELECT customer_id AS customer, toString(toUnixTimestamp(min(hour))) AS first,
                  toString(toUnixTimestamp(max(hour))) AS last

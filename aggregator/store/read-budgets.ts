@@ -2,15 +2,15 @@ import type { UsageBudget } from '../../domain/rules/usage-thresholds.ts';
 import type { Queryable } from './queryable.ts';
 
 /** A customer's meter. */
-export interface PairPlace {
+export interface CustomerMeterPlace {
   environment: string;
   customerId: string;
   meterKey: string;
 }
 
-export type BudgetRow = PairPlace & UsageBudget;
+export type BudgetRow = CustomerMeterPlace & UsageBudget;
 
-export async function readBudgets(db: Queryable, pairs: readonly PairPlace[]): Promise<BudgetRow[]> {
+export async function readBudgets(db: Queryable, pairs: readonly CustomerMeterPlace[]): Promise<BudgetRow[]> {
   const { rows } = await db.query<BudgetRow>(
     `SELECT b.environment, b.customer_id AS "customerId", b.meter_key AS "meterKey", b.soft, b.hard
        FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (environment, customer_id, meter_key)

@@ -66,8 +66,8 @@ it.each(['sum', 'count'] as const)('is exact by the label for a %s, hour by hour
     }),
   );
   const query = vi.fn(warehouse.query);
-  const answers = await readLabelledUsage({ query: query as Warehouse['query'] }, questions);
-  expect(answers.map((answer) => new Map(answer.map(({ label, units }) => [label, units])))).toEqual(
+  const responses = await readLabelledUsage({ query: query as Warehouse['query'] }, questions);
+  expect(responses.map((response) => new Map(response.map(({ label, units }) => [label, units])))).toEqual(
     questions.map(expected),
   );
   expect(query).toHaveBeenCalledTimes(1);

@@ -5,7 +5,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
 import type { UsageQuestion } from './read-usage.ts';
-import { askedParams, askedTable, isOfAsked } from './requested-spans.ts';
+import { isOfRequested, requestedParams, requestedTable } from './requested-spans.ts';
 
 /** Usage by the values that have rates. */
 export interface LabelQuestion extends UsageQuestion {
@@ -55,7 +55,7 @@ function readStretches(
   return warehouse.query<StretchRow>({
     sql: labelSql(aggregation),
     params: {
-      ...askedParams('event', group),
+      ...requestedParams('event', group),
       from: group.reduce((first, { fromMs }) => Math.min(first, fromMs), Number.MAX_SAFE_INTEGER),
       to: group.reduce((last, { toMs }) => Math.max(last, toMs), 0),
       property: property.name,
@@ -76,10 +76,10 @@ SELECT place, toInt64(toUnixTimestamp(toStartOfHour(occurred_at))) * 1000 AS hou
   FROM (SELECT environment, customer_id, meter_key, ${labelOf('{property:String}')} AS label,
                value, occurred_at
           FROM metergate.events FINAL
-         WHERE ${isOfAsked('event')}
+         WHERE ${isOfRequested('event')}
            AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
            AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')) AS told
- INNER JOIN ${askedTable('event')} AS asked USING (environment, customer_id, meter_key)
+ INNER JOIN ${requestedTable('event')} AS asked USING (environment, customer_id, meter_key)
  WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
  GROUP BY place, hourMs, isRated, rated`;
 }

@@ -42,7 +42,7 @@ beforeAll(async () => {
       customerId: CUSTOMERS[Math.floor(random() * CUSTOMERS.length)] ?? '',
       meterKey: AGGREGATIONS[Math.floor(random() * AGGREGATIONS.length)] ?? 'sum',
       value: Math.floor(random() * 50) - 10,
-      occurredAtMs: momentIn(random),
+      occurredAtMs: timeIn(random),
       createdAtMs: at,
     });
   }
@@ -60,10 +60,7 @@ it('is exact for spans of every kind, asked for at once', async () => {
   const month = calendarSpan('month', Date.UTC(2026, 9, 31));
   const questions = AGGREGATIONS.flatMap((aggregation) =>
     CUSTOMERS.flatMap((customerId, at): UsageQuestion[] => {
-      const [a, b] = [momentIn(random), momentIn(random)].sort((one, other) => one - other) as [
-        number,
-        number,
-      ];
+      const [a, b] = [timeIn(random), timeIn(random)].sort((one, other) => one - other) as [number, number];
       const pair = {
         environment: ENVIRONMENTS[at % 2] ?? '',
         customerId,
@@ -75,8 +72,8 @@ it('is exact for spans of every kind, asked for at once', async () => {
       return spans.map((span) => ({ ...pair, span }));
     }),
   );
-  const answers = await readUsage(warehouse, questions);
-  expect(answers).toEqual(questions.map(expectedOf));
+  const responses = await readUsage(warehouse, questions);
+  expect(responses).toEqual(questions.map(expectedOf));
   expect(await readUsage(warehouse, [])).toEqual([]);
 });
 
@@ -109,7 +106,7 @@ function asStored({ value, ...rest }: Stored) {
 }
 
 /** Often on the very bound of an hour. */
-function momentIn(random: () => number): number {
+function timeIn(random: () => number): number {
   const at = FIRST_MS + Math.floor(random() * LENGTH_MS);
   const bound: Span['fromMs'] = Math.floor(at / HOUR_MS) * HOUR_MS;
   return random() < 0.3 ? bound - (random() < 0.5 ? 1 : 0) : at;

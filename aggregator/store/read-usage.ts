@@ -4,11 +4,11 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import type { PairPlace } from './read-budgets.ts';
-import { type AskedSpan, askedParams, askedTable, isOfAsked } from './requested-spans.ts';
+import type { CustomerMeterPlace } from './read-budgets.ts';
+import { isOfRequested, type RequestedSpan, requestedParams, requestedTable } from './requested-spans.ts';
 
 /** A stretch of a customer's usage of a meter. */
-export interface UsageQuestion extends PairPlace {
+export interface UsageQuestion extends CustomerMeterPlace {
   aggregation: Aggregation;
   span: Span;
 }
@@ -25,17 +25,17 @@ export async function readUsage(
   warehouse: Pick<Warehouse, 'query'>,
   questions: readonly UsageQuestion[],
 ): Promise<bigint[]> {
-  const answers = new Map<UsageQuestion, bigint>();
+  const responses = new Map<UsageQuestion, bigint>();
   const groups = grouped(questions, ({ environment, aggregation, span }) => {
     return `${environment} ${aggregation} ${span.fromMs} ${span.toMs}`;
   });
   const common = groups.filter((group) => group.length >= COMMON_MIN && group.every(isOfWholeHours));
   const others = groups.filter((group) => !common.includes(group)).flat();
-  for (const group of common) await readCommon(warehouse, group, answers);
+  for (const group of common) await readCommon(warehouse, group, responses);
   for (const group of grouped(others, ({ aggregation }) => aggregation)) {
-    await readJoined(warehouse, group, answers);
+    await readJoined(warehouse, group, responses);
   }
-  return questions.map((question) => answers.get(question) ?? 0n);
+  return questions.map((question) => responses.get(question) ?? 0n);
 }
 
 function grouped(
@@ -56,13 +56,13 @@ function isOfWholeHours({ span }: UsageQuestion): boolean {
   return span.fromMs % HOUR_MS === 0 && span.toMs % HOUR_MS === 0;
 }
 
-type Answers = Map<UsageQuestion, bigint>;
+type Responses = Map<UsageQuestion, bigint>;
 
 /** Of one environment, aggregation and span, as of calendar months. */
 async function readCommon(
   warehouse: Pick<Warehouse, 'query'>,
   group: UsageQuestion[],
-  answers: Answers,
+  responses: Responses,
 ): Promise<void> {
   const [first] = group;
   if (!first) return;
@@ -89,7 +89,7 @@ GROUP BY customer, meter`,
   const current = new Map(rows.map((row) => [`${row.customer} ${row.meter}`, row.current]));
   for (const question of group) {
     const { customerId, meterKey } = question;
-    answers.set(question, decimalUnits(current.get(`${customerId} ${meterKey}`) ?? '0'));
+    responses.set(question, decimalUnits(current.get(`${customerId} ${meterKey}`) ?? '0'));
   }
 }
 
@@ -97,7 +97,7 @@ GROUP BY customer, meter`,
 async function readJoined(
   warehouse: Pick<Warehouse, 'query'>,
   group: UsageQuestion[],
-  answers: Answers,
+  responses: Responses,
 ): Promise<void> {
   const hours = group.flatMap(({ span, ...question }, place) => {
     const { fromMs, toMs } = splitByHours(span).hours;
@@ -114,13 +114,13 @@ async function readJoined(
   const rows = await warehouse.query<{ place: string; current: string }>({
     sql: `SELECT place, toString(${aggregateOf(group).merged}) AS current
       FROM (${parts.join('\nUNION ALL\n')}) GROUP BY place`,
-    params: { ...boundsOf(hours), ...askedParams('hour', hours), ...askedParams('event', edges) },
+    params: { ...boundsOf(hours), ...requestedParams('hour', hours), ...requestedParams('event', edges) },
     lane: 'settlement',
     timeoutMs: TIMEOUT_MS,
   });
   for (const { place, current } of rows) {
     const question = group[Number(place)];
-    if (question) answers.set(question, decimalUnits(current));
+    if (question) responses.set(question, decimalUnits(current));
   }
 }
 
@@ -136,7 +136,7 @@ function aggregateOf([first]: readonly UsageQuestion[]) {
   return AGGREGATE_SQL[first?.aggregation ?? 'sum'];
 }
 
-function boundsOf(spans: readonly AskedSpan[]): Record<string, number> {
+function boundsOf(spans: readonly RequestedSpan[]): Record<string, number> {
   return {
     from: spans.reduce((first, { fromMs }) => Math.min(first, fromMs), Number.MAX_SAFE_INTEGER) / 1000,
     to: spans.reduce((last, { toMs }) => Math.max(last, toMs), 0) / 1000,
@@ -146,9 +146,9 @@ function boundsOf(spans: readonly AskedSpan[]): Record<string, number> {
 function hoursSql(group: readonly UsageQuestion[]): string {
   return `SELECT place, ${aggregateOf(group).ofHours} AS state
     FROM (SELECT * FROM metergate.usage_hourly
-           WHERE ${isOfAsked('hour')}
+           WHERE ${isOfRequested('hour')}
              AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')) AS hours
-   INNER JOIN ${askedTable('hour')} AS asked USING (environment, customer_id, meter_key)
+   INNER JOIN ${requestedTable('hour')} AS asked USING (environment, customer_id, meter_key)
    WHERE toInt64(toUnixTimestamp(hour)) * 1000 >= from_ms AND toInt64(toUnixTimestamp(hour)) * 1000 < to_ms
    GROUP BY place`;
 }
@@ -157,11 +157,11 @@ function edgesSql(group: readonly UsageQuestion[]): string {
   return `SELECT place, ${aggregateOf(group).ofEvents} AS state
     FROM (SELECT environment, customer_id, meter_key, id, value, unique_value, occurred_at, created_at
             FROM metergate.events FINAL
-           WHERE ${isOfAsked('event')}
+           WHERE ${isOfRequested('event')}
              AND toStartOfHour(occurred_at) IN (
                  SELECT toStartOfHour(
                    fromUnixTimestamp64Milli(toInt64(arrayJoin({eventFrom:Array(String)})), 'UTC')))) AS edges
-   INNER JOIN ${askedTable('event')} AS asked USING (environment, customer_id, meter_key)
+   INNER JOIN ${requestedTable('event')} AS asked USING (environment, customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
    GROUP BY place`;
 }

@@ -1,18 +1,18 @@
 /** A table of stretches within a statement: whose usage of what is asked for, and of when. */
 import type { Span } from '../../schemas/primitives/calendar.ts';
-import type { PairPlace } from './read-budgets.ts';
+import type { CustomerMeterPlace } from './read-budgets.ts';
 
 /** The place is what an answer is known by. */
-export interface AskedSpan extends PairPlace, Span {
+export interface RequestedSpan extends CustomerMeterPlace, Span {
   place: number;
 }
 
 type Table = 'hour' | 'event';
 
 /** The columns of {@link askedTable}, and what {@link isOfAsked} goes by. */
-export function askedParams(table: Table, spans: readonly AskedSpan[]): Record<string, string[]> {
-  const each = (of: (span: AskedSpan) => string) => spans.map(of);
-  const some = (of: (span: AskedSpan) => string) => [...new Set(spans.map(of))];
+export function requestedParams(table: Table, spans: readonly RequestedSpan[]): Record<string, string[]> {
+  const each = (of: (span: RequestedSpan) => string) => spans.map(of);
+  const some = (of: (span: RequestedSpan) => string) => [...new Set(spans.map(of))];
   return {
     [`${table}Places`]: each(({ place }) => String(place)),
     [`${table}Environments`]: each(({ environment }) => environment),
@@ -27,7 +27,7 @@ export function askedParams(table: Table, spans: readonly AskedSpan[]): Record<s
 }
 
 /** As a query: place, environment, customer_id, meter_key, from_ms, to_ms. */
-export function askedTable(table: Table): string {
+export function requestedTable(table: Table): string {
   return `(
   SELECT toUInt32(row.1) AS place, row.2 AS environment, row.3 AS customer_id, row.4 AS meter_key,
          toInt64(row.5) AS from_ms, toInt64(row.6) AS to_ms
@@ -40,7 +40,7 @@ export function askedTable(table: Table): string {
  * Rows of all that is asked for, and some more: the beginning of either table's sort key, in a form that
  * chooses by it. The join with the table itself does the rest.
  */
-export function isOfAsked(table: Table): string {
+export function isOfRequested(table: Table): string {
   return `environment IN {${table}SomeEnvironments:Array(String)}
      AND customer_id IN {${table}SomeCustomers:Array(String)}
      AND meter_key IN {${table}SomeMeters:Array(String)}`;

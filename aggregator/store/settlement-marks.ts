@@ -1,5 +1,5 @@
 import type { Queryable } from './queryable.ts';
-import type { PairPlace } from './read-budgets.ts';
+import type { CustomerMeterPlace } from './read-budgets.ts';
 
 /** What a change left to be settled anew (domain/store/settlement-marks.ts). */
 export interface MarkRow {
@@ -33,7 +33,7 @@ export async function advanceMark(db: Queryable, id: number, position: string): 
 }
 
 /** Of these meters of customers those that wait to be settled anew. */
-export async function readMarkedMeters<One extends PairPlace>(
+export async function readMarkedMeters<One extends CustomerMeterPlace>(
   db: Queryable,
   places: readonly One[],
 ): Promise<Set<One>> {

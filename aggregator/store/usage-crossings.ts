@@ -1,8 +1,8 @@
 import type { Queryable } from './queryable.ts';
-import type { PairPlace } from './read-budgets.ts';
+import type { CustomerMeterPlace } from './read-budgets.ts';
 
 /** A threshold in one period of a customer's meter. */
-export interface Crossing extends PairPlace {
+export interface Crossing extends CustomerMeterPlace {
   periodStart: Date;
   /** Decimal text. */
   threshold: string;

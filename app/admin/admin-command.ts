@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { checkServerSecret, deriveSecrets, readServerSecret } from '../../domain/secrets.ts';
-import { dataDirAt, refuseWrongKinds } from '../../infra/platform/data-dir.ts';
+import { dataDirAt, rejectWrongKinds } from '../../infra/platform/data-dir.ts';
 import { readEndpoints } from '../../infra/platform/endpoints-file.ts';
 import { EXIT, exitCodeOf } from '../../infra/platform/exit-code.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
@@ -10,7 +10,7 @@ import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { readEnv, toConfig } from '../config/config.ts';
 import { type AdminCommand, adminUsage, readArguments, UsageFault } from './read-arguments.ts';
-import { AdminRefusal, runCommand } from './run-command.ts';
+import { AdminRejection, runCommand } from './run-command.ts';
 
 const CONNECTIONS_MAX = 1;
 const USAGE_EXIT = 2;
@@ -25,9 +25,9 @@ async function adminCommand(args: string[]): Promise<number> {
     return EXIT.stopped;
   }
   const { databaseUrl, dataDir, serverSecret: given } = toConfig(readEnv());
-  refuseWrongKinds(dataDir);
+  rejectWrongKinds(dataDir);
   const url = databaseUrl ?? readEndpoints(dataDirAt(dataDir).endpoints)?.postgresUrl;
-  if (url === undefined) throw new AdminRefusal(`No Metergate runs on ${dataDir}: start it first.`);
+  if (url === undefined) throw new AdminRejection(`No Metergate runs on ${dataDir}: start it first.`);
   const secret = readServerSecret({ given, dataDir });
   const pool = createPool({ url, name: 'admin', log: pino({ level: 'silent' }), max: CONNECTIONS_MAX });
   try {
@@ -50,12 +50,12 @@ function explain(error: unknown): number {
     return USAGE_EXIT;
   }
   console.error(messageOf(error));
-  return error instanceof AdminRefusal ? EXIT.failed : exitCodeOf(error);
+  return error instanceof AdminRejection ? EXIT.failed : exitCodeOf(error);
 }
 
 /** Of the driver's errors the code alone: the rest may hold what is in a row. */
 function messageOf(error: unknown): string {
-  if (error instanceof AdminRefusal || error instanceof Fatal) return error.message;
+  if (error instanceof AdminRejection || error instanceof Fatal) return error.message;
   if (asTransient(error) instanceof Transient) {
     return 'The Postgres of this Metergate does not answer: start it, or try again in a moment.';
   }

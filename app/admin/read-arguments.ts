@@ -67,14 +67,14 @@ const TAKEN: Record<AdminCommand['act'], ReadonlyArray<keyof Given>> = {
 export class UsageFault extends Error {}
 
 /** The usage is asked for: exit 0. */
-export interface HelpAsked {
+export interface HelpRequested {
   act: 'help';
   /** The command that it is asked of; empty: of all. */
   words: string;
 }
 
 /** Throws UsageFault. */
-export function readArguments(args: string[], nowMs: number): AdminCommand | HelpAsked {
+export function readArguments(args: string[], nowMs: number): AdminCommand | HelpRequested {
   const { positionals, values } = parsed(args);
   const { json, help, ...given } = values;
   if (help || positionals[0] === 'help') {
@@ -101,7 +101,7 @@ function commandOf(act: AdminCommand['act'], given: Given, nowMs: number) {
     scopes: scopesIn(given, kind),
     more: {
       name: given.name === undefined ? null : nameIn(given.name),
-      expiresAt: given['expires-at'] === undefined ? null : momentIn(given['expires-at'], nowMs),
+      expiresAt: given['expires-at'] === undefined ? null : timeIn(given['expires-at'], nowMs),
     },
   };
 }
@@ -155,7 +155,7 @@ function scopesIn(given: Given, kind: KeyKind): string[] {
   throw new UsageFault(`--scopes knows no \`${unknown.join(', ')}\`. There are: ${known.join(', ')}.`);
 }
 
-function momentIn(text: string, nowMs: number): Date {
+function timeIn(text: string, nowMs: number): Date {
   const ms = timestampMs(text);
   if (ms !== undefined && ms > nowMs) return new Date(ms);
   throw new UsageFault(`--expires-at ${timestampFault(text) ?? 'must lie in the future'}.`);

@@ -8,7 +8,7 @@ import { createPool } from '../../infra/postgres/pool.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
 import { readArguments } from './read-arguments.ts';
-import { AdminRefusal, runCommand } from './run-command.ts';
+import { AdminRejection, runCommand } from './run-command.ts';
 
 /*
  * The operator's commands over a real Postgres; as a process of its own against a running instance:
@@ -49,12 +49,12 @@ const newKey = (workspace: string, ...more: string[]) =>
 const SECRET = ['--mode', 'live', '--kind', 'secret', '--scopes', 'usage:write,plans:read'];
 
 async function audited(objectId: string): Promise<string[]> {
-  const { rows } = await pool.query<{ told: string }>(
-    `SELECT environment || ' ' || actor || ' ' || action AS told FROM audit_log WHERE object_id = $1
+  const { rows } = await pool.query<{ notified: string }>(
+    `SELECT environment || ' ' || actor || ' ' || action AS notified FROM audit_log WHERE object_id = $1
       ORDER BY environment, id`,
     [objectId],
   );
-  return rows.map(({ told }) => told);
+  return rows.map(({ notified }) => notified);
 }
 
 async function stored(key: string) {
@@ -110,7 +110,7 @@ describe('key create', () => {
   });
 
   it('is refused for a workspace that is not there', async () => {
-    await expect(newKey('ws_none', ...SECRET)).rejects.toThrow(AdminRefusal);
+    await expect(newKey('ws_none', ...SECRET)).rejects.toThrow(AdminRejection);
   });
 });
 
@@ -125,7 +125,7 @@ describe('key list', () => {
     );
     const text = JSON.stringify(result) + lines.join('\n');
     for (const secret of [key.key, mine.live.secret, other.live.secret]) expect(text).not.toContain(secret);
-    await expect(run('key', 'list', '--workspace', 'ws_none')).rejects.toThrow(AdminRefusal);
+    await expect(run('key', 'list', '--workspace', 'ws_none')).rejects.toThrow(AdminRejection);
   });
 });
 
@@ -153,8 +153,8 @@ describe('key revoke', () => {
 
   it('is refused for a key that is not there, and revokes no other', async () => {
     const { live } = await newWorkspace();
-    await expect(run('key', 'revoke', '--key', 'key_none')).rejects.toThrow(AdminRefusal);
-    await expect(run('key', 'revoke', '--key', `${live.secret}x`)).rejects.toThrow(AdminRefusal);
+    await expect(run('key', 'revoke', '--key', 'key_none')).rejects.toThrow(AdminRejection);
+    await expect(run('key', 'revoke', '--key', `${live.secret}x`)).rejects.toThrow(AdminRejection);
     expect((await stored(live.secret)).revoked_at).toBeNull();
   });
 });

@@ -29,7 +29,7 @@ export interface AdminOutcome {
 }
 
 /** What is asked for is not there: exit 1. */
-export class AdminRefusal extends Error {}
+export class AdminRejection extends Error {}
 
 /** Throws AdminRefusal. What it changes stands in the audit log of its environment, with `operator`. */
 export function runCommand(command: AdminCommand, deps: AdminDeps): Promise<AdminOutcome> {
@@ -96,7 +96,7 @@ async function showKeys(workspace: string, { pool, nowMs }: AdminDeps): Promise<
 async function revokeKey(named: string, { pool, pepper, nowMs }: AdminDeps): Promise<AdminOutcome> {
   const id = await inTransaction(pool, async (client) => {
     const row = await lockAnyKey(client, { id: named, hash: hashApiKey(named, pepper) });
-    if (!row) throw new AdminRefusal('There is no such key: name its id, or its whole text.');
+    if (!row) throw new AdminRejection('There is no such key: name its id, or its whole text.');
     if (row.revokedAt !== null) return row.id;
     const ended = await endApiKey(client, row, { ...row, revokedAt: new Date(nowMs) });
     const [before, after] = [row, ended ?? row].map((each) => shownApiKey(each, nowMs));
@@ -131,7 +131,7 @@ function record(client: PoolClient, { before, after, ...change }: Change, nowMs:
 
 async function checkWorkspace(db: Pool | PoolClient, id: string): Promise<void> {
   if (await workspaceExists(db, id)) return;
-  throw new AdminRefusal(`There is no workspace ${printable(id)}: see \`workspace list\`.`);
+  throw new AdminRejection(`There is no workspace ${printable(id)}: see \`workspace list\`.`);
 }
 
 /** Names come from clients: none of them steers the operator's terminal. */

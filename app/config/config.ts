@@ -5,7 +5,11 @@ import { decodeServerSecret } from '../../domain/secrets.ts';
 import type { OperatorPages } from '../../infra/platform/operator-access.ts';
 import type { PrivateTargets } from '../../infra/platform/private-targets.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { readSharedStores, SHARED_VARIABLES, type SharedStores } from './distributed-stores-config.ts';
+import {
+  DISTRIBUTED_VARIABLES,
+  type DistributedStores,
+  readDistributedStores,
+} from './distributed-stores-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
 import { OPERATOR_VARIABLES, readOperatorPages } from './operator-config.ts';
 
@@ -24,7 +28,7 @@ export const VARIABLES = [
   'CLICKHOUSE_URL', //           a ClickHouse server in place of the embedded one
   'WAREHOUSE_REBUILD', //        true: one that was lost is made again of what the log holds; false
   'CLICKHOUSE_CLUSTER', //       name of the cluster whose servers all hold the data; one server without it
-  ...SHARED_VARIABLES,
+  ...DISTRIBUTED_VARIABLES,
   ...OPERATOR_VARIABLES,
   'SERVER_SECRET', //            32 bytes in base64, root of the pepper and of the sealing key
   'DISK_FREE_BYTES_MIN', //      below it 503 and no loading; the larger of 1 GiB and 5 % of the disk
@@ -60,7 +64,7 @@ export interface Config extends OperatorPages {
   controlPlaneUrl?: string;
   storesWaitMs: number;
   /** Log and keys that several processes share; absent: those in DATA_DIR. */
-  shared?: SharedStores;
+  shared?: DistributedStores;
   /** As given; absent: the one kept in DATA_DIR. */
   serverSecret?: string;
   /** Absent: the disk guard's own default. */
@@ -182,7 +186,7 @@ function readStores(env: Env, read: EnvReader<Variable>): Stores {
     ...present('databaseUrl', read.url('DATABASE_URL', ['postgres:', 'postgresql:'])),
     ...present('clickhouseUrl', read.url('CLICKHOUSE_URL', ['http:', 'https:'])),
     ...present('clickhouseCluster', readCluster(env, read)),
-    ...present('shared', readSharedStores(env, read)),
+    ...present('shared', readDistributedStores(env, read)),
     ...present('serverSecret', read.optionalMatching('SERVER_SECRET', isSecret, '32 bytes in base64')),
   };
 }

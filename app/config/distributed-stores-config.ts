@@ -3,7 +3,7 @@ import type { ValkeySettings } from '../../infra/valkey/valkey-settings.ts';
 import type { EnvReader } from './env-reader.ts';
 
 /** The variables of the stores that several processes share. */
-export const SHARED_VARIABLES = [
+export const DISTRIBUTED_VARIABLES = [
   'KAFKA_BROKERS', //            host:port, …: the log on Kafka in place of DATA_DIR; only with REDIS_URL
   'KAFKA_TOPIC', //              metergate-usage
   'KAFKA_PARTITIONS', //         fixed when the topic is first used; 8
@@ -20,12 +20,12 @@ export const SHARED_VARIABLES = [
   'STORES_WAIT_SECONDS', //      how long a role of its own waits for each store at its start; 60
 ] as const;
 
-export interface SharedStores {
+export interface DistributedStores {
   kafka: KafkaSettings;
   keys: ValkeySettings;
 }
 
-type Variable = (typeof SHARED_VARIABLES)[number];
+type Variable = (typeof DISTRIBUTED_VARIABLES)[number];
 type Env = Partial<Record<Variable, string>>;
 
 const HOUR_MS = 3_600_000;
@@ -34,7 +34,7 @@ const BROKERS = /^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$/;
 const TOPIC = /^[a-zA-Z0-9._-]{1,200}$/;
 
 /** Undefined where neither is named. One without the other is a fault. */
-export function readSharedStores(env: Env, given: EnvReader<string>): SharedStores | undefined {
+export function readDistributedStores(env: Env, given: EnvReader<string>): DistributedStores | undefined {
   const read = given as EnvReader<Variable>;
   const brokers = read.optionalMatching(
     'KAFKA_BROKERS',

@@ -1,11 +1,11 @@
 /** The control plane as a process of its own, beside any number of others: `npm run control-plane`. */
 
 import { createControlPlane } from '../../control-plane/control-plane.ts';
-import { refuseOtherWarehouse } from '../../domain/refuse-other-warehouse.ts';
+import { rejectOtherWarehouse } from '../../domain/reject-other-warehouse.ts';
 import { dataDirAt } from '../../infra/platform/data-dir.ts';
 import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../../infra/platform/retry-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
@@ -30,7 +30,7 @@ await runRole('control-plane', async (context) => {
   );
   const { warehouse, stamps } = await openRoleWarehouse(role, { waits: false });
   // It answers everything else until ClickHouse is there.
-  whenThere('ClickHouse', () => refuseOtherWarehouse(pool, stamps), log).catch(role.fail);
+  retryUntilAvailable('ClickHouse', () => rejectOtherWarehouse(pool, stamps), log).catch(role.fail);
   const { reader: logReader, keepsMs: logKeepsMs } = await openRoleLog(role, pool);
   const metrics = createMetrics('control');
   const controlPlane = createControlPlane(

@@ -37,14 +37,14 @@ test('the public limit of a header block leaves room for what the forwarder adds
 
 test('what no HTTP can be read of, and headers without end, are refused in the common form', async () => {
   const { port } = await startServer();
-  const refusals = [
+  const rejections = [
     ['GET / HTTP/1.1\r\nHost: test\r\nA b: c\r\n\r\n', 400, 'invalid_request'],
     [requestHead('GET / HTTP/1.1', [`X-Large: ${'x'.repeat(40_000)}`]), 431, 'headers_too_large'],
   ] as const;
-  for (const [bytes, status, code] of refusals) {
+  for (const [bytes, status, code] of rejections) {
     const client = await openConnection(port);
     client.send(bytes);
-    const answer = await client.answer();
+    const answer = await client.response();
     expect(answer.status).toBe(status);
     const requestId = answer.headers.get('x-request-id');
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code, requestId } });

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { FRONT_LIMITS } from '../../infra/http/front-limits.ts';
-import { parserRefusal } from '../../infra/http/parser-refusal.ts';
+import { parserRejection } from '../../infra/http/parser-rejection.ts';
 import { isOperatorRead } from '../../infra/platform/operator-paths.ts';
 import { publicUrl } from '../../infra/platform/public-url.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
 import { createRequestIds, type RequestIds } from '../../infra/platform/request-ids.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
-import { pageListener, refusePage, sendPage } from './page-responses.ts';
+import { pageListener, rejectPage, sendPage } from './page-responses.ts';
 
 export interface ControlServer {
   /** `http://host:port`. */
@@ -49,14 +49,14 @@ export async function createControlServer({
   let answer = meanwhile;
   const requestIds = createRequestIds();
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
-    answered.add(request.socket);
+    responded.add(request.socket);
     answer(request, response);
   });
   /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
-  const answered = new WeakSet<Duplex>();
+  const responded = new WeakSet<Duplex>();
   server.on('clientError', (error, socket) => {
-    if (answered.has(socket)) socket.destroy();
-    else refuseUnread(error, socket, requestIds);
+    if (responded.has(socket)) socket.destroy();
+    else rejectUnread(error, socket, requestIds);
   });
   // The data plane keeps its connections; one that we close first would fail the request that is on its way.
   server.keepAliveTimeout = 65_000;
@@ -83,25 +83,25 @@ export async function createControlServer({
 
 /** A process that waits for its stores lives; it is just not ready. */
 function starting(log: Logger | undefined): RequestListener {
-  const refusals = log && createRefusalLog(log);
+  const rejections = log && createRejectionLog(log);
   return pageListener((exchange) => {
     const { request, path } = exchange;
     if (isOperatorRead(request.method) && path === '/healthz') {
       return sendPage(exchange, 200, { status: 'alive' });
     }
-    refusePage(exchange, STARTING, { refusals, headers: { 'retry-after': '1' } });
+    rejectPage(exchange, STARTING, { rejections, headers: { 'retry-after': '1' } });
   });
 }
 
-const STARTING: Refusal = {
+const STARTING: Rejection = {
   code: 'unavailable',
   message: 'The control plane is starting. Send the request again.',
 };
 
 /** Of what the parser refuses no more is known: `Connection: close`, and the common form. */
-function refuseUnread(error: NodeJS.ErrnoException, socket: Duplex, requestIds: RequestIds): void {
+function rejectUnread(error: NodeJS.ErrnoException, socket: Duplex, requestIds: RequestIds): void {
   const { headerBytesMax } = FRONT_LIMITS;
-  const refusal = parserRefusal({ code: error.code, headerBytesMax, requestId: requestIds(undefined) });
-  if (refusal !== undefined && socket.writable) socket.end(refusal, () => socket.destroy());
+  const rejection = parserRejection({ code: error.code, headerBytesMax, requestId: requestIds(undefined) });
+  if (rejection !== undefined && socket.writable) socket.end(rejection, () => socket.destroy());
   else socket.destroy();
 }

@@ -30,10 +30,10 @@ describe('the usage door', () => {
   });
 
   it('names its version and the request on every answer', async () => {
-    const answer = await post({ key: null, headers: { 'x-request-id': 'mine-1' } });
-    expect(answer.headers.get('x-api-version')).toBe('v1');
-    expect(answer.headers.get('x-request-id')).toBe('mine-1');
-    expect(await answer.json()).toMatchObject({ error: { requestId: 'mine-1' } });
+    const response = await post({ key: null, headers: { 'x-request-id': 'mine-1' } });
+    expect(response.headers.get('x-api-version')).toBe('v1');
+    expect(response.headers.get('x-request-id')).toBe('mine-1');
+    expect(await response.json()).toMatchObject({ error: { requestId: 'mine-1' } });
   });
 
   it('takes gzip and lines, and bounds what gzip inflates to', async () => {
@@ -97,8 +97,8 @@ describe('without Postgres', () => {
     await post({ body: JSON.stringify({ events: [event('p0')] }) });
     await plane.stopPostgres();
     const events = [event('p1'), { ...event('p2'), customerId: 'nobody-knows' }];
-    const answer = await post({ body: JSON.stringify({ events }) });
-    expect(await answer.json()).toMatchObject({
+    const response = await post({ body: JSON.stringify({ events }) });
+    expect(await response.json()).toMatchObject({
       summary: { created: 1, errors: 1 },
       results: [{ status: 'created' }, { status: 'error', error: { code: 'unavailable' } }],
     });
@@ -131,9 +131,9 @@ function post({ key, type, body, query, single, headers }: Sent): Promise<Respon
 }
 
 async function codeOf(sent: Sent): Promise<string> {
-  const answer = await post(sent);
-  const { error } = (await answer.json()) as { error: { code: string } };
-  return `${answer.status} ${error.code}`;
+  const response = await post(sent);
+  const { error } = (await response.json()) as { error: { code: string } };
+  return `${response.status} ${error.code}`;
 }
 
 function event(idempotencyKey: string) {

@@ -6,11 +6,11 @@ import { createFirstCallStamp } from '../../domain/first-call-stamp.ts';
 import { createLastUsedStamp } from '../../domain/last-used-stamp.ts';
 import { type DerivedSecrets, hashApiKey } from '../../domain/secrets.ts';
 import { findApiKey } from '../../domain/store/find-api-key.ts';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
-import type { Whereabouts } from '../../ingest/endpoint-discovery.ts';
+import type { EndpointDiscovery } from '../../ingest/endpoint-discovery.ts';
 import type { UsageOperation } from '../../ingest/http/usage-operation.ts';
 import { createRegistry, type Registry } from '../../ingest/registry.ts';
 import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
@@ -19,11 +19,11 @@ import type { RoleContext } from './role-process.ts';
 /** What both ways of taking usage stand on. */
 export interface DataPlane extends RoleContext {
   metrics: Metrics;
-  whereabouts: Whereabouts;
+  endpointDiscovery: EndpointDiscovery;
   pool: Pool;
   /** Read when they are first needed: the control side makes their file at the very first start. */
   secrets(): DerivedSecrets;
-  refusals: RefusalLog;
+  rejections: RejectionLog;
   /** Why usage is not taken yet, for readyz. */
   opening: { why: string };
 }
@@ -33,7 +33,7 @@ export interface UsagePath {
   accept: Accept;
   keys: KeyCache;
   /** What stands in its way just now, by name. */
-  obstacles: () => Record<string, string> | Promise<Record<string, string>>;
+  blockers: () => Record<string, string> | Promise<Record<string, string>>;
 }
 
 export type Accept = (exchange: Exchange, operation: UsageOperation) => void;
@@ -47,10 +47,10 @@ const REGISTRY_ENTRIES_MAX = 200_000;
 
 /** API keys, customers and meters that are known without asking, corrected by what Postgres notifies. */
 export function openCaches(dataPlane: DataPlane): Caches {
-  const { pool, whereabouts, closer, log } = dataPlane;
+  const { pool, endpointDiscovery, closer, log } = dataPlane;
   const keys = openKeyCache(dataPlane);
   const registry = createRegistry(pool, { entriesMax: REGISTRY_ENTRIES_MAX, clock: systemClock });
-  closer.add('listener', listenForChanges(whereabouts, { keys, registry }, log));
+  closer.add('listener', listenForChanges(endpointDiscovery, { keys, registry }, log));
   return { keys, registry };
 }
 
@@ -74,13 +74,13 @@ function openKeyCache({ pool, log, closer, secrets }: DataPlane): KeyCache {
   });
 }
 
-function listenForChanges(whereabouts: Whereabouts, { keys, registry }: Caches, log: Logger) {
+function listenForChanges(endpointDiscovery: EndpointDiscovery, { keys, registry }: Caches, log: Logger) {
   const clear = () => {
     keys.clear();
     registry.clear();
   };
   return createListener(
-    { url: () => whereabouts.postgresUrl() ?? '', log },
+    { url: () => endpointDiscovery.postgresUrl() ?? '', log },
     {
       channels: {
         [CHANNELS.changes]: (payload) => {

@@ -47,19 +47,19 @@ it('a role is alive before it is ready, and names what it lacks', async () => {
 
 /** Red when each request asks the stores anew: anybody could take them from everybody. */
 it('asks its stores once for all who ask meanwhile, whatever they may see', async () => {
-  const asked = deferred<undefined>();
+  const requested = deferred<undefined>();
   let times = 0;
   const checks: Record<string, Check> = {
     load: () => {
       times += 1;
-      return asked.promise;
+      return requested.promise;
     },
   };
   const url = await openDoor(checks, createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }));
   const headers = { authorization: 'Bearer a-token-of-an-operator' };
   const first = [fetch(`${url}/readyz`), fetch(`${url}/readyz`, { headers })];
   const others = Array.from({ length: 48 }, () => fetch(`${url}/readyz`));
-  asked.resolve(undefined);
+  requested.resolve(undefined);
   const statuses = (await Promise.all([...first, ...others])).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(times).toBe(1);
@@ -71,11 +71,11 @@ it('answers its pages at their exact paths, to reading methods, without paramete
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await fetch(url + path, { method: 'HEAD' })).status).toBe(200);
     for (const near of [`${path}/`, `${path}//`, path.toUpperCase(), `/x/..%2f${path}`])
-      await expectRefusal(await fetch(url + near), 'not_found');
+      await expectRejection(await fetch(url + near), 'not_found');
     const posted = await fetch(url + path, { method: 'POST' });
     expect(posted.headers.get('allow')).toBe('GET, HEAD');
-    await expectRefusal(posted, 'method_not_allowed');
-    await expectRefusal(await fetch(`${url}${path}?x=1`), 'invalid_request');
+    await expectRejection(posted, 'method_not_allowed');
+    await expectRejection(await fetch(`${url}${path}?x=1`), 'invalid_request');
   }
 });
 
@@ -86,10 +86,10 @@ it('its refusals are found in the log by their id', async () => {
   expect((await fetch(`${url}/metrics`, { headers })).headers.get('x-request-id')).toBe('mine');
   await fetch(`${url}/none`, { headers });
   await fetch(`${url}/readyz`, { headers, method: 'POST' });
-  const told = lines
+  const notified = lines
     .filter(({ requestId }) => requestId === 'mine')
     .map(({ status, path }) => [status, path]);
-  expect(told).toEqual([
+  expect(notified).toEqual([
     [401, '/metrics'],
     [404, '/none'],
     [405, '/readyz'],
@@ -98,11 +98,11 @@ it('its refusals are found in the log by their id', async () => {
 
 const WAIT = { timeout: 30_000, interval: 100 };
 
-async function expectRefusal(answer: Response, code: ErrorCode): Promise<void> {
-  expect(answer.status).toBe(ERROR_STATUS[code]);
-  const requestId = answer.headers.get('x-request-id');
+async function expectRejection(response: Response, code: ErrorCode): Promise<void> {
+  expect(response.status).toBe(ERROR_STATUS[code]);
+  const requestId = response.headers.get('x-request-id');
   expect(requestId).toMatch(/^req_/);
-  expect(await answer.json()).toMatchObject({ error: { code, requestId } });
+  expect(await response.json()).toMatchObject({ error: { code, requestId } });
 }
 
 it('it tells its metrics under its role, and of an API it has none', async () => {
@@ -143,7 +143,7 @@ it('a role moves its pages to a port of their own, and leaves a bare status behi
   const own = `http://127.0.0.1:${metricsPort}`;
   expect(await (await fetch(`${own}/readyz`)).json()).toMatchObject({ checks: { load: { ok: false } } });
   expect((await fetch(`${own}/metrics`)).status).toBe(200);
-  await expectRefusal(await fetch(`${own}/api/v1/plans`), 'not_found');
-  await expectRefusal(await fetch(`${own}/metrics/`), 'not_found');
+  await expectRejection(await fetch(`${own}/api/v1/plans`), 'not_found');
+  await expectRejection(await fetch(`${own}/metrics/`), 'not_found');
   expect(lines).toMatchObject([{ path: '/api/v1/plans' }, { path: '/metrics/' }]);
 });

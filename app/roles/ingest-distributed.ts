@@ -3,22 +3,25 @@ import { waitForIdentityKey } from '../../domain/secrets.ts';
 import { type KafkaLog, openKafkaLog } from '../../infra/kafka/kafka-log.ts';
 import { addressOf, reachStore } from '../../infra/platform/wait-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
-import type { SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import type { DistributedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import { NOWHERE_URL } from '../../infra/postgres/pool.ts';
 import { openValkeyKeys } from '../../infra/valkey/valkey-keys.ts';
-import { createSharedUsage } from '../../ingest/distributed/begin-distributed-usage.ts';
+import { createDistributedUsage } from '../../ingest/distributed/begin-distributed-usage.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
-import { createSharedEngine } from '../../ingest/engine/js/distributed-engine.ts';
+import { createDistributedEngine } from '../../ingest/engine/js/distributed-engine.ts';
 import { createAccept } from '../../ingest/http/accept.ts';
 import { createAdmission } from '../../ingest/http/admission.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { createUsageMetrics } from '../../ingest/metrics.ts';
-import type { SharedStores } from '../config/distributed-stores-config.ts';
+import type { DistributedStores } from '../config/distributed-stores-config.ts';
 import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { openWarehouse } from './open-warehouse.ts';
 
 /** Opens what an acknowledgement stands on where several processes take usage: a log and keys of them all. */
-export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores): Promise<UsagePath> {
+export async function openDistributedUsage(
+  dataPlane: DataPlane,
+  shared: DistributedStores,
+): Promise<UsagePath> {
   const { config, log, metrics, closer } = dataPlane;
   const identity = createIdentity(await reachIdentityKey(dataPlane));
   const kafka = await openLog(dataPlane, shared);
@@ -32,14 +35,14 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
   const admission = createAdmission(config.ingest.inFlightBytesMax);
   const usageMetrics = createUsageMetrics(metrics, { inFlightBytes: () => admission.held });
   const { hotWindowMs } = shared.keys;
-  const engine = createSharedEngine({
+  const engine = createDistributedEngine({
     registry,
     hotWindowMs,
     ...createStamps(systemClock),
     limits: { ageMsMax: config.ingest.eventAgeMsMax, aheadMsMax: config.ingest.eventAheadMsMax },
     identityOf: identity.keyOf,
   });
-  const usage = createSharedUsage({
+  const usage = createDistributedUsage({
     engine,
     keys: store,
     partitions,
@@ -59,20 +62,26 @@ export async function openSharedUsage(dataPlane: DataPlane, shared: SharedStores
       // The brokers see to their disks: what they cannot keep they refuse.
       isDiskLow: () => false,
       metrics: usageMetrics,
-      refusals: dataPlane.refusals,
+      rejections: dataPlane.rejections,
       log,
       // A store that refuses us may take us again: whoever asks is told 503 meanwhile.
       fail: () => undefined,
     }),
-    obstacles: () => obstaclesOf(kafka),
+    blockers: () => blockersOf(kafka),
   };
 }
 
 /** Made by the first control plane, which may start after us. */
-async function reachIdentityKey({ config, pool, log, opening, whereabouts }: DataPlane): Promise<Buffer> {
+async function reachIdentityKey({
+  config,
+  pool,
+  log,
+  opening,
+  endpointDiscovery,
+}: DataPlane): Promise<Buffer> {
   const { storesWaitMs: waitMs } = config;
   opening.why = 'Postgres is waited for';
-  const address = addressOf(whereabouts.postgresUrl() ?? NOWHERE_URL);
+  const address = addressOf(endpointDiscovery.postgresUrl() ?? NOWHERE_URL);
   await reachStore({ variable: 'DATABASE_URL', address }, () => pool.query('SELECT 1'), { waitMs, log });
   opening.why = 'a control plane has to make the identity key first';
   return await waitForIdentityKey(pool, log);
@@ -80,7 +89,7 @@ async function reachIdentityKey({ config, pool, log, opening, whereabouts }: Dat
 
 async function openLog(
   { config, pool, log, closer, opening }: DataPlane,
-  { kafka }: SharedStores,
+  { kafka }: DistributedStores,
 ): Promise<KafkaLog> {
   const { storesWaitMs: waitMs } = config;
   opening.why = 'Kafka is waited for';
@@ -92,9 +101,9 @@ async function openLog(
 
 async function openKeys(
   { config, pool, log, closer, opening }: DataPlane,
-  { keys: settings }: SharedStores,
+  { keys: settings }: DistributedStores,
   shards: number,
-): Promise<SharedIdempotencyStore> {
+): Promise<DistributedIdempotencyStore> {
   const { storesWaitMs: waitMs } = config;
   opening.why = 'the keys on Valkey are waited for';
   const { eventAheadMsMax: aheadMsMax } = config.ingest;
@@ -108,7 +117,7 @@ async function openKeys(
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Asked by readyz. A store that hangs is as good as one that is away. */
-async function obstaclesOf(kafka: KafkaLog): Promise<Record<string, string>> {
+async function blockersOf(kafka: KafkaLog): Promise<Record<string, string>> {
   const log = await Promise.race([
     kafka.reader.durableEnds(),
     delay(CHECK_TIMEOUT_MS, undefined, { ref: false }),

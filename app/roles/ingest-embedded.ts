@@ -1,10 +1,12 @@
 import pRetry from 'p-retry';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 import { waitForIdentityKey } from '../../domain/secrets.ts';
 import type { KeyTable } from '../../infra/key-table/key-table.ts';
 import { openKeyTable } from '../../infra/key-table/open-key-table.ts';
 import type { DataDir } from '../../infra/platform/data-dir.ts';
 import { createDiskGuard } from '../../infra/platform/disk-guard.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../../infra/platform/retry-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { readLogIdentity } from '../../infra/segment-log/log-identity.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
@@ -14,14 +16,14 @@ import { earlierKeys } from '../../ingest/embedded/earlier-keys.ts';
 import { createGroupCommit } from '../../ingest/embedded/group-commit.ts';
 import { startTrimming } from '../../ingest/embedded/trim-log.ts';
 import { createStamps } from '../../ingest/engine/created-at.ts';
-import { createFastEngine } from '../../ingest/engine/wasm/wasm-engine.ts';
+import { createWasmEngine } from '../../ingest/engine/wasm/wasm-engine.ts';
 import { createAccept } from '../../ingest/http/accept.ts';
 import { createAdmission } from '../../ingest/http/admission.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { countLog, createUsageMetrics } from '../../ingest/metrics.ts';
 import { countedEnd } from '../../ingest/store/counted-end.ts';
 import { raiseKeptFrom } from '../../ingest/store/raise-kept-from.ts';
-import { refuseLostLog } from '../../ingest/store/refuse-lost-log.ts';
+import { rejectLostLog } from '../../ingest/store/reject-lost-log.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 
@@ -35,16 +37,19 @@ const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 1_000, facto
 /** No disk that is in order takes so long to write a frame. */
 const HANGS_MS = 5_000;
 
+const readCountedEnd = (pool: Pool, logId: Uint8Array, log: Logger) =>
+  retryUntilAvailable('Postgres', () => countedEnd(pool, hex(logId)), log);
+
 /** Opens what an acknowledgement stands on, oldest first. */
 export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   const { config, paths, log, metrics, closer, pool } = dataPlane;
   const identity = createIdentity(await waitForIdentityKey(pool, log));
   const known = readLogIdentity(paths.log);
-  if (!known) await refuseLostLog(pool, paths.log);
+  if (!known) await rejectLostLog(pool, paths.log);
   const opening = {
     ...{ directory: paths.log, identityCheck: identity.check, log },
     segmentBytesMax: config.log.segmentBytesMax,
-    countedEnd: known ? await whenThere('Postgres', () => countedEnd(pool, hex(known.logId)), log) : 0,
+    countedEnd: known ? await readCountedEnd(pool, known.logId, log) : 0,
   };
   const writer = await openSegmentLogWriter(opening);
   closer.add('log', { close: () => writer.close() });
@@ -69,7 +74,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
   });
   closer.add('commits', { drain: () => groupCommit.drain() });
   groupCommit.failed.catch(dataPlane.fail);
-  const engine = createFastEngine({
+  const engine = createWasmEngine({
     registry,
     store,
     createdAtMs,
@@ -85,11 +90,11 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
       begin: createBeginUsage(engine, groupCommit),
       isDiskLow: guard.isLow,
       metrics: usageMetrics,
-      refusals: dataPlane.refusals,
+      rejections: dataPlane.rejections,
       log,
       fail: dataPlane.fail,
     }),
-    obstacles: () => ({
+    blockers: () => ({
       ...(guard.isLow() ? { disk: 'is nearly full: no usage is taken' } : {}),
       ...(groupCommit.writingMs() > HANGS_MS ? { log: 'a write to it hangs: no usage is answered' } : {}),
     }),
@@ -108,8 +113,8 @@ function keepLogShort(dataPlane: EmbeddedDataPlane, writer: SegmentLogWriter, ke
 
 /** Asks the control side for what they need of it until it comes: with keys missing nothing is decided. */
 function openKeys(dataPlane: EmbeddedDataPlane, identityCheck: Uint8Array): Promise<KeyTable> {
-  const { paths, log, whereabouts, opening, secrets } = dataPlane;
-  const control = { controlUrl: whereabouts.controlUrl, token: secrets().internalToken };
+  const { paths, log, endpointDiscovery, opening, secrets } = dataPlane;
+  const control = { controlUrl: endpointDiscovery.controlUrl, token: secrets().internalToken };
   const open = async () => {
     const logReader = await openSegmentLogReader({ directory: paths.log });
     const logId = hex(logReader.logId);

@@ -14,11 +14,11 @@ import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
 import { poll } from '../../infra/platform/poll.ts';
 import { identityOf } from '../../infra/platform/process-identity.ts';
 import { acquireLock } from '../../infra/platform/process-lock.ts';
-import { createRefusalLog, type RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog, type RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { Exchange, HttpFront } from '../../infra/ports/http-front.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { createWhereabouts, type Whereabouts } from '../../ingest/endpoint-discovery.ts';
+import { createEndpointDiscovery, type EndpointDiscovery } from '../../ingest/endpoint-discovery.ts';
 import { createForwarder } from '../../ingest/forward/forward.ts';
 import { createSenderOf } from '../../ingest/forward/sender-of.ts';
 import { createOperations } from '../../ingest/http/operations.ts';
@@ -46,28 +46,28 @@ await runRole('ingest', async (context) => {
   const paths = isSupervised ? prepareDataDir(config.dataDir) : dataDirAt(config.dataDir);
   // For as long as this process is there: a step of the stop that takes too long may still write.
   if (isSupervised) await acquireLock(paths.lock('ingest'), identityOf(process.ppid));
-  const whereabouts = isSupervised
-    ? createWhereabouts(paths.endpoints, systemClock, config.databaseUrl)
-    : ownWhereabouts(config);
-  const url = () => whereabouts.postgresUrl() ?? '';
+  const endpointDiscovery = isSupervised
+    ? createEndpointDiscovery(paths.endpoints, systemClock, config.databaseUrl)
+    : ownEndpointDiscovery(config);
+  const url = () => endpointDiscovery.postgresUrl() ?? '';
   const pool = createPool({ url, name: 'ingest', log: context.log, max: POOL_CONNECTIONS_MAX });
   context.closer.add('pool', { close: () => pool.end() });
   const opening = { why: 'the log and the keys are being opened' };
   const metrics = createMetrics('ingest');
   const secrets = secretsOf(config, paths);
-  const refusals = createRefusalLog(context.log);
-  const dataPlane = { ...context, paths, metrics, whereabouts, pool, secrets, refusals, opening };
+  const rejections = createRejectionLog(context.log);
+  const dataPlane = { ...context, paths, metrics, endpointDiscovery, pool, secrets, rejections, opening };
   return await serve(dataPlane, () => openUsage(dataPlane));
 });
 
 /** What several processes share has clients of its own, which nobody else loads. */
 async function openUsage(dataPlane: EmbeddedDataPlane): Promise<UsagePath> {
   if (!dataPlane.config.shared) return await openEmbeddedUsage(dataPlane);
-  const { openSharedUsage } = await import('./ingest-distributed.ts');
-  return await openSharedUsage(dataPlane, dataPlane.config.shared);
+  const { openDistributedUsage } = await import('./ingest-distributed.ts');
+  return await openDistributedUsage(dataPlane, dataPlane.config.shared);
 }
 
-function ownWhereabouts({ databaseUrl, controlPlaneUrl }: Config): Whereabouts {
+function ownEndpointDiscovery({ databaseUrl, controlPlaneUrl }: Config): EndpointDiscovery {
   return { postgresUrl: () => databaseUrl, controlUrl: () => controlPlaneUrl };
 }
 
@@ -81,21 +81,21 @@ function secretsOf({ serverSecret: given }: Config, { root: dataDir }: DataDir):
 
 /** Listens at once; usage is answered 503 until the log and the keys stand open. Resolves when they do. */
 async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Promise<{ port: number }> {
-  const { config, closer, log, metrics, whereabouts, refusals, opening } = dataPlane;
-  let accept: Accept = (exchange) => refuseWhileOpening(exchange, refusals);
-  let obstacles: UsagePath['obstacles'] = () => ({ opening: opening.why });
+  const { config, closer, log, metrics, endpointDiscovery, rejections, opening } = dataPlane;
+  let accept: Accept = (exchange) => rejectWhileOpening(exchange, rejections);
+  let blockers: UsagePath['blockers'] = () => ({ opening: opening.why });
 
   let keys: UsagePath['keys'] | undefined;
   const forwarder = createForwarder({
-    ...{ target: whereabouts.controlUrl, log, refusals },
+    ...{ target: endpointDiscovery.controlUrl, log, rejections },
     senderOf: createSenderOf(() => keys),
     metrics: createForwardMetrics(metrics),
   });
   closer.add('forwarder', { close: () => forwarder.close() });
   const access = createOperatorAccess(config);
   const operations = createOperations({
-    ...{ metrics, controlUrl: whereabouts.controlUrl, isAlone: !isSupervised, access, refusals },
-    obstacles: () => obstacles(),
+    ...{ metrics, controlUrl: endpointDiscovery.controlUrl, isAlone: !isSupervised, access, rejections },
+    blockers: () => blockers(),
     ownPort: config.metricsPort,
     controlToken: () => dataPlane.secrets().internalToken.toString('base64url'),
   });
@@ -116,18 +116,18 @@ async function serve(dataPlane: DataPlane, open: () => Promise<UsagePath>): Prom
   // Last opened, first drained: no request may come when the log is closed.
   closer.add('front', { drain: () => front.close(DRAIN_MS) });
   ({ accept, keys } = path);
-  obstacles = path.obstacles;
+  blockers = path.blockers;
   return { port };
 }
 
 /** METRICS_PORT, where it is set. */
 async function openOperatorFront(
   { config, closer, log }: DataPlane,
-  answer: (exchange: Exchange) => void,
+  response: (exchange: Exchange) => void,
 ): Promise<void> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return;
-  const front = createNodeFront(answer, FRONT_LIMITS, log);
+  const front = createNodeFront(response, FRONT_LIMITS, log);
   await listen(front, { host, port, variables: 'METRICS_HOST and METRICS_PORT' });
   closer.add('operator port', { drain: () => front.close(DRAIN_MS) });
 }
@@ -154,10 +154,10 @@ async function listen(front: HttpFront, { host, port, variables }: Address): Pro
   throw new Fatal('listen_failed', message, { cause });
 }
 
-function refuseWhileOpening(exchange: Exchange, refusals: RefusalLog): void {
-  const refusal = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
+function rejectWhileOpening(exchange: Exchange, rejections: RejectionLog): void {
+  const rejection = { code: 'unavailable', message: 'Metergate is starting; send it again.' } as const;
   const headers = { 'content-type': 'application/json', 'retry-after': '1' };
-  exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+  exchange.respond(ERROR_STATUS.unavailable, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
   const { requestId, method, path } = exchange;
-  refusals.refused(ERROR_STATUS.unavailable, () => ({ requestId, method, path, code: refusal.code }));
+  rejections.rejected(ERROR_STATUS.unavailable, () => ({ requestId, method, path, code: rejection.code }));
 }

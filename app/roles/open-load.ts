@@ -1,17 +1,17 @@
 import type { Registry } from 'prom-client';
 import { keepMending } from '../../aggregator/audit/repair-damage.ts';
 import { createKnownWarehouse, keepStamping } from '../../aggregator/known-warehouse.ts';
-import type { SharedLoad } from '../../aggregator/load/load-range.ts';
-import { createTurns } from '../../aggregator/load/mutex.ts';
-import { createStandstill } from '../../aggregator/load/pause-load.ts';
+import type { DistributedLoad } from '../../aggregator/load/load-range.ts';
+import { createMutex } from '../../aggregator/load/mutex.ts';
+import { createPause } from '../../aggregator/load/pause-load.ts';
 import { rebuildWarehouse } from '../../aggregator/rebuild-warehouse.ts';
 import { AGGREGATOR_CHANNELS, type Aggregator, startAggregator } from '../../aggregator/start-aggregator.ts';
 import { ensureEventIds } from '../../aggregator/store/event-ids.ts';
 import { rangeEnds } from '../../aggregator/store/ranges.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../../infra/platform/retry-until-available.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { DeadLetters, EventLogReader } from '../../infra/ports/event-log.ts';
-import type { Standstill } from '../../infra/ports/warehouse.ts';
+import type { Pause } from '../../infra/ports/warehouse.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { Fatal } from '../../schemas/failures.ts';
 import type { OpenedWarehouse } from './open-warehouse.ts';
@@ -85,17 +85,22 @@ async function openKnown(context: RoleContext, deps: LoadDeps): Promise<void> {
   const keepsEvents = config.eventsRetentionDays === undefined;
   const known = createKnownWarehouse({ pool, warehouse, stamps, logId, keepsEvents });
   const load = { pool, warehouse, reader, clock: systemClock, log };
-  const atStandstill = createStandstill({ ...load, ...sharing(context, deps) }, { owner });
-  const refusal = await whenThere('ClickHouse', known.refuseOther, log).catch((error: unknown) => {
-    if (config.warehouseRebuild && isMended(error)) return error;
-    throw error;
-  });
-  await migrate(context, deps, atStandstill);
-  if (refusal) {
-    log.warn({ code: refusal.code }, 'WAREHOUSE_REBUILD: the warehouse is made again of what the log holds');
-    await whenThere('ClickHouse', () => atStandstill(() => rebuildWarehouse(load)), log);
+  const atPause = createPause({ ...load, ...sharing(context, deps) }, { owner });
+  const rejection = await retryUntilAvailable('ClickHouse', known.rejectOther, log).catch(
+    (error: unknown) => {
+      if (config.warehouseRebuild && isMended(error)) return error;
+      throw error;
+    },
+  );
+  await migrate(context, deps, atPause);
+  if (rejection) {
+    log.warn(
+      { code: rejection.code },
+      'WAREHOUSE_REBUILD: the warehouse is made again of what the log holds',
+    );
+    await retryUntilAvailable('ClickHouse', () => atPause(() => rebuildWarehouse(load)), log);
   }
-  await whenThere('ClickHouse', known.stamp, log);
+  await retryUntilAvailable('ClickHouse', known.stamp, log);
   const position = () => rangeEnds(pool, logId);
   const stamping = keepStamping({ stamp: known.stamp, position, log });
   closer.add('stamps of the warehouse', stamping);
@@ -106,22 +111,22 @@ function isMended(error: unknown): error is Fatal {
   return error instanceof Fatal && (error.code === 'warehouse_missing' || error.code === 'warehouse_older');
 }
 
-async function migrate(context: RoleContext, deps: LoadDeps, atStandstill: Standstill): Promise<void> {
+async function migrate(context: RoleContext, deps: LoadDeps, atPause: Pause): Promise<void> {
   const { config, log } = context;
   const { warehouse, setRetention, everywhere } = deps;
-  await whenThere('ClickHouse', () => warehouse.migrate({ atStandstill }), log);
-  await whenThere('ClickHouse', setRetention, log);
+  await retryUntilAvailable('ClickHouse', () => warehouse.migrate({ atPause }), log);
+  await retryUntilAvailable('ClickHouse', setRetention, log);
   if (!config.shared) return;
   const keysKeptMs = config.shared.keys.hotWindowMs + config.ingest.eventAheadMsMax;
   const hours = Math.ceil(keysKeptMs / HOUR_MS) + IDS_KEPT_LONGER_HOURS;
-  await whenThere('ClickHouse', () => ensureEventIds(warehouse, hours, everywhere), log);
+  await retryUntilAvailable('ClickHouse', () => ensureEventIds(warehouse, hours, everywhere), log);
 }
 
-function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { shared?: SharedLoad } {
+function sharing({ config }: RoleContext, { deadLetters }: LoadDeps): { shared?: DistributedLoad } {
   if (!deadLetters) return {};
   // Blocks are written with a quorum there, one after the other.
-  const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createTurns() };
-  return { shared: { deadLetters, entering: createTurns(), settling: createTurns(), ...oneAtATime } };
+  const oneAtATime = config.clickhouseCluster === undefined ? {} : { oneAtATime: createMutex() };
+  return { shared: { deadLetters, entering: createMutex(), settling: createMutex(), ...oneAtATime } };
 }
 
 /** On connections of its own: readers that take all of theirs must not hold up counting. */

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { Closer } from '../../infra/platform/closer.ts';
 import type { OperatorPages } from '../../infra/platform/operator-access.ts';
 import { NO_SUCH_PAGE, OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
 import { createControlServer } from './control-server.ts';
-import { pageListener, refusePage } from './page-responses.ts';
+import { pageListener, rejectPage } from './page-responses.ts';
 
 /** Opens METRICS_PORT, where it is set, for the operator's pages of this listener and nothing else. */
 export async function openOperatorPort(
@@ -20,8 +20,8 @@ export async function openOperatorPort(
 }
 
 function pagesOf(listener: RequestListener, log: Logger): RequestListener {
-  const refusals = createRefusalLog(log);
-  const nothingElse = pageListener((exchange) => refusePage(exchange, NO_SUCH_PAGE, { refusals }));
+  const rejections = createRejectionLog(log);
+  const nothingElse = pageListener((exchange) => rejectPage(exchange, NO_SUCH_PAGE, { rejections }));
   return (request, response) => {
     const isPage = OPERATOR_PATHS.has((request.url ?? '').split('?', 1)[0] ?? '');
     return isPage ? listener(request, response) : nothingElse(request, response);

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { API_VERSION, JSON_TYPE } from '../../infra/http/answer-head.ts';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { API_VERSION, JSON_TYPE } from '../../infra/http/response-head.ts';
+import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { createRequestIds } from '../../infra/platform/request-ids.ts';
-import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
-import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
+import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 
 /** One request for a page of a process, and its answer: the headers that every answer carries are on it. */
 export interface PageExchange {
@@ -22,7 +22,7 @@ export function pageListener(answer: (exchange: PageExchange) => void): RequestL
     const { url = '' } = request;
     const mark = url.indexOf('?');
     const requestId = requestIds(request.headers['x-request-id'] as string | undefined);
-    const headers = { 'x-api-version': API_VERSION, 'x-request-id': requestId, ...ANSWER_GUARDS };
+    const headers = { 'x-api-version': API_VERSION, 'x-request-id': requestId, ...RESPONSE_GUARDS };
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const path = mark < 0 ? url : url.slice(0, mark);
     const search = new URLSearchParams(mark < 0 ? '' : url.slice(mark));
@@ -35,13 +35,13 @@ export function sendPage({ response }: PageExchange, status: number, body: unkno
 }
 
 /** Answers with the error body, and says so in the log. */
-export function refusePage(
+export function rejectPage(
   { request, response, requestId, path }: PageExchange,
-  refusal: Refusal,
-  { refusals, headers = {} }: { refusals?: RefusalLog | undefined; headers?: Record<string, string> },
+  rejection: Rejection,
+  { rejections, headers = {} }: { rejections?: RejectionLog | undefined; headers?: Record<string, string> },
 ): void {
-  const { code } = refusal;
+  const { code } = rejection;
   const status = ERROR_STATUS[code];
-  response.writeHead(status, { ...JSON_TYPE, ...headers }).end(errorBody(refusal, requestId));
-  refusals?.refused(status, () => ({ requestId, method: String(request.method), path, code }));
+  response.writeHead(status, { ...JSON_TYPE, ...headers }).end(errorBody(rejection, requestId));
+  rejections?.rejected(status, () => ({ requestId, method: String(request.method), path, code }));
 }

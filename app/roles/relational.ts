@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Closer } from '../../infra/platform/closer.ts';
-import { whenThere } from '../../infra/platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../../infra/platform/retry-until-available.ts';
 import { keepPostgres } from '../../infra/postgres/kept-postgres.ts';
 import { migratePostgres } from '../../infra/postgres/migrate.ts';
 import { createPool } from '../../infra/postgres/pool.ts';
@@ -32,8 +32,8 @@ export async function openRelational(deps: RelationalDeps): Promise<Relational> 
   const url = await locate(deps);
   const pool = createPool({ url, name: 'control', log, max: POOL_CONNECTIONS_MAX });
   closer.add('pool', { close: () => pool.end() });
-  await whenThere('Postgres', () => judge(pool), log);
-  await whenThere('Postgres', () => migratePostgres(url()), log);
+  await retryUntilAvailable('Postgres', () => judge(pool), log);
+  await retryUntilAvailable('Postgres', () => migratePostgres(url()), log);
   return { pool, url };
 }
 

@@ -48,7 +48,7 @@ export async function runRole(
   }
 
   function fail(error: unknown): void {
-    if (!ending) tell(error, log);
+    if (!ending) notify(error, log);
     void end(exitCodeOf(error));
   }
 
@@ -64,21 +64,21 @@ export async function runRole(
     // Under a supervisor it has been looked at.
     if (!process.send) checkOpenFilesLimit(config.ingest.connectionsMax, log);
     const ready = await start({ config, log, closer, fail });
-    if (!ending) tellReady(role, config, { type: 'ready', ...ready });
+    if (!ending) reportReady(role, config, { type: 'ready', ...ready });
   } catch (error) {
     fail(error);
   }
 }
 
 /** A supervisor is told by message; where there is none, whoever started this process reads its output. */
-function tellReady(role: string, { host, port }: Config, message: ReadyMessage): void {
+function reportReady(role: string, { host, port }: Config, message: ReadyMessage): void {
   if (process.send) process.send(message);
   else
     process.stdout.write(`Metergate ${role} ready on ${publicUrl({ host, port: message.port ?? port })}\n`);
 }
 
 /** What the operator has to mend is said in one plain sentence; anything else with all that is known. */
-function tell(error: unknown, log: Logger): void {
+function notify(error: unknown, log: Logger): void {
   if (error instanceof Error && isFinal(exitCodeOf(error))) process.stderr.write(`${error.message}\n`);
   else log.fatal({ err: error }, 'this process has to stop');
 }

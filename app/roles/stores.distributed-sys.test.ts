@@ -40,14 +40,14 @@ it.each([
 ])('%s says of a wrong password in %s: %s', async (role, variable, said) => {
   const url = new URL(stores.environment[variable] ?? '');
   url.password = 'wrong-secret';
-  await refused(role, { [variable]: url.href }, new RegExp(`${variable}.* ${said}`));
+  await rejected(role, { [variable]: url.href }, new RegExp(`${variable}.* ${said}`));
 });
 
 it.each(['plain', 'scram-sha-256', 'scram-sha-512'])(
   'a wrong password for Kafka by %s',
   async (mechanism) => {
     const given = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_PASSWORD: 'wrong-secret' };
-    await refused('aggregator', given, /KAFKA_BROKERS: .* refuses the user or the password/);
+    await rejected('aggregator', given, /KAFKA_BROKERS: .* refuses the user or the password/);
   },
 );
 
@@ -60,25 +60,25 @@ it('a login by PLAIN and by SCRAM-SHA-256 over TLS is taken', async () => {
 it('an authority that is not named is told for each store', async () => {
   const { NODE_EXTRA_CA_CERTS: _, ...without } = stores.environment;
   const trusting = { DATABASE_URL: withoutTls() };
-  await refused('delivery', {}, /DATABASE_URL.*certificate.*NODE_EXTRA_CA_CERTS/, without);
-  await refused('aggregator', trusting, /CLICKHOUSE_URL.*certificate.*NODE_EXTRA_CA_CERTS/, without);
-  await refused('ingest', trusting, /KAFKA_BROKERS.*certificate.*NODE_EXTRA_CA_CERTS/, without);
+  await rejected('delivery', {}, /DATABASE_URL.*certificate.*NODE_EXTRA_CA_CERTS/, without);
+  await rejected('aggregator', trusting, /CLICKHOUSE_URL.*certificate.*NODE_EXTRA_CA_CERTS/, without);
+  await rejected('ingest', trusting, /KAFKA_BROKERS.*certificate.*NODE_EXTRA_CA_CERTS/, without);
   const { KAFKA_SASL_MECHANISM: _m, KAFKA_SASL_USERNAME: _u, KAFKA_SASL_PASSWORD: _p, ...open } = without;
   const plain = { ...trusting, KAFKA_BROKERS: stores.plainBrokers, KAFKA_TLS: 'false' };
-  await refused('ingest', plain, /REDIS_URL.*certificate.*NODE_EXTRA_CA_CERTS/, open);
+  await rejected('ingest', plain, /REDIS_URL.*certificate.*NODE_EXTRA_CA_CERTS/, open);
 });
 
 it('a broker that wants TLS, and one that has none', async () => {
-  await refused('control-plane', { KAFKA_TLS: 'false' }, /KAFKA_BROKERS.*nobody answered.*TLS/);
+  await rejected('control-plane', { KAFKA_TLS: 'false' }, /KAFKA_BROKERS.*nobody answered.*TLS/);
   const plain = await server((socket) =>
     socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   );
-  await refused('control-plane', { KAFKA_BROKERS: plain }, /KAFKA_BROKERS: .* does not speak TLS/);
+  await rejected('control-plane', { KAFKA_BROKERS: plain }, /KAFKA_BROKERS: .* does not speak TLS/);
 });
 
 it('a broker that is away is waited for, and then named', async () => {
   for (const role of ['control-plane', 'ingest']) {
-    await refused(
+    await rejected(
       role,
       { KAFKA_BROKERS: '127.0.0.1:9' },
       /KAFKA_BROKERS: nobody answered at 127.0.0.1:9 for 1 s/,
@@ -88,15 +88,15 @@ it('a broker that is away is waited for, and then named', async () => {
 
 it('a topic that is missing where none may be made', async () => {
   const given = { KAFKA_TOPIC: 'not-there', KAFKA_AUTO_CREATE: 'false' };
-  await refused('aggregator', given, /topic not-there is missing/);
+  await rejected('aggregator', given, /topic not-there is missing/);
 });
 
 it('more copies than there are brokers', async () => {
   const given = { KAFKA_TOPIC: 'new', KAFKA_REPLICATION: '3', KAFKA_MIN_ISR: '2' };
-  await refused('aggregator', given, /KAFKA_REPLICATION 3/);
+  await rejected('aggregator', given, /KAFKA_REPLICATION 3/);
 });
 
-async function refused(
+async function rejected(
   role: string,
   given: Record<string, string>,
   message: RegExp,

@@ -1,12 +1,12 @@
 import { type Api, getPatiently } from '../../tests/support/api.ts';
 import { numberText, plainText, units } from '../../tests/support/exact.ts';
-import type { AnswerLedger } from './answer-ledger.ts';
+import type { ResponseLedger } from './response-ledger.ts';
 
 export interface CounterQuestion {
   api: Api;
   customers: string[];
   meterKey: string;
-  ledger: AnswerLedger;
+  ledger: ResponseLedger;
   /** Months in which events of the run occurred: any moment of each. */
   months: number[];
   patienceMs: number;

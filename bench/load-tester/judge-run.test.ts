@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Api, ApiAnswer } from '../../tests/support/api.ts';
+import type { Api, ApiResponse } from '../../tests/support/api.ts';
 import { parseExact } from '../../tests/support/exact.ts';
-import { createAnswerLedger } from './answer-ledger.ts';
 import { judgeRun } from './judge-run.ts';
+import { createResponseLedger } from './response-ledger.ts';
 
 const COUNTED = parseExact('{"current":1,"total":1,"breakdown":[{"count":7}]}');
-const READ: ApiAnswer = { status: 200, headers: {}, body: COUNTED };
-const AWAY: ApiAnswer = { status: 503, headers: {}, body: undefined };
+const READ: ApiResponse = { status: 200, headers: {}, body: COUNTED };
+const AWAY: ApiResponse = { status: 503, headers: {}, body: undefined };
 
 /** One event of 1 was acknowledged. */
-function runOf(call: () => Promise<ApiAnswer>, interrupted: AbortSignal) {
-  const ledger = createAnswerLedger(2);
+function runOf(call: () => Promise<ApiResponse>, interrupted: AbortSignal) {
+  const ledger = createResponseLedger(2);
   for (const tally of ledger.tallies()) tally.acknowledged = { events: 1, thousandths: 1_000 };
   const api: Api = { call, close: async () => undefined };
   const common = { api, ledger, customers: ['a', 'b'], meterKey: 'm', startedAtMs: Date.now() };
@@ -41,8 +41,8 @@ describe('the judging of a run', () => {
   });
 
   it('tells what it had found wrong until it was left', async () => {
-    let asked = 0;
-    const half = async () => (asked++ < 3 ? READ : AWAY);
+    let requested = 0;
+    const half = async () => (requested++ < 3 ? READ : AWAY);
     expect(await judgeRun(runOf(half, AbortSignal.abort()))).toMatchObject({ outcome: 'wrong' });
   });
 });

@@ -8,12 +8,12 @@ import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
 import { INTERRUPTED_CODE, interruption } from '../interruption.ts';
 import { Unusable } from '../read-options.ts';
 import { openResult } from '../result-file.ts';
-import { type AnswerLedger, createAnswerLedger } from './answer-ledger.ts';
 import { type Judgement, judgeRun, NOT_JUDGED } from './judge-run.ts';
 import { latencies } from './latencies.ts';
 import { type LoadArguments, readLoadArguments, USAGE } from './load-arguments.ts';
 import { type Lane, type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
 import { startProgress } from './progress.ts';
+import { createResponseLedger, type ResponseLedger } from './response-ledger.ts';
 import { lookAtInstance, type TestedInstance } from './tested-instance.ts';
 import { createTesterBody } from './tester-body.ts';
 import { createTesterConnection } from './tester-connection.ts';
@@ -37,13 +37,13 @@ async function main(): Promise<number> {
 
 async function load(options: LoadArguments, tested: TestedInstance): Promise<number> {
   const interrupted = interruption('what was answered is still compared with the counters, for a moment');
-  const ledger = createAnswerLedger(tested.customers.length);
+  const ledger = createResponseLedger(tested.customers.length);
   const histogram = buildHistogram({
     highestTrackableValue: TRACKED_MICROS_MAX,
     numberOfSignificantValueDigits: 3,
   });
   const startedAtMs = Date.now();
-  const lanes = makeLanes(options, tested, startedAtMs);
+  const lanes = makeEndpointQueues(options, tested, startedAtMs);
   const progress = startProgress({ histogram, ledger, rate: options.rate });
   const ran = await runOpenLoop({
     lanes,
@@ -52,7 +52,7 @@ async function load(options: LoadArguments, tested: TestedInstance): Promise<num
     intervalMs: (options.batch * 1_000) / options.rate,
     durationMs: options.durationMs,
     interrupted,
-    onAnswered: progress.answered,
+    onResponded: progress.responded,
   });
   progress.stop();
   for (const { connection } of lanes) connection.close();
@@ -78,7 +78,7 @@ function gaveUp({ givenUp, lastFailure }: OpenLoopResult, isInterrupted: boolean
   return [`${givenUp} requests found no answer, the last one for: ${lastFailure}`];
 }
 
-function makeLanes(options: LoadArguments, tested: TestedInstance, nowMs: number): Lane[] {
+function makeEndpointQueues(options: LoadArguments, tested: TestedInstance, nowMs: number): Lane[] {
   const run = randomBytes(5).toString('hex');
   const { batch, replays, properties, gzip, key, url, seed } = options;
   const { customers, meterKey } = tested;
@@ -99,13 +99,13 @@ function makeLanes(options: LoadArguments, tested: TestedInstance, nowMs: number
 interface Ran {
   ran: OpenLoopResult;
   histogram: Histogram;
-  ledger: AnswerLedger;
+  ledger: ResponseLedger;
 }
 
 function resultOf({ key: _, out: __, url, ...options }: LoadArguments, { ran, histogram, ledger }: Ran) {
   const counts = ledger.counts();
   const seconds = ran.durationMs / 1_000;
-  const answered = counts.created + counts.duplicate + counts.refused;
+  const responded = counts.created + counts.duplicate + counts.rejected;
   return {
     seed: options.seed,
     options: { url: url.origin, ...options },
@@ -114,7 +114,7 @@ function resultOf({ key: _, out: __, url, ...options }: LoadArguments, { ran, hi
     requestsNotSent: ran.notSent,
     requestsRepeated: ran.repeated,
     requestsGivenUp: ran.givenUp,
-    events: { ...counts, perSecond: Math.round(answered / seconds) },
+    events: { ...counts, perSecond: Math.round(responded / seconds) },
     latencyMs: latencies(histogram),
   };
 }

@@ -33,10 +33,10 @@ function begin(args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
   const script = join('dist-tests', 'bench', 'load-tester', 'load-tester.js');
   const { METERGATE_KEY: _, ...env } = process.env;
   const child = spawn(process.execPath, [script, '--out', folder, ...args], { env });
-  const told = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (told.out += chunk));
-  child.stderr.on('data', (chunk) => (told.err += chunk));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...told }));
+  const notified = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (notified.out += chunk));
+  child.stderr.on('data', (chunk) => (notified.err += chunk));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...notified }));
   return { child, ended: inTime(ended, END_MS, 'the load tester').finally(() => child.kill('SIGKILL')) };
 }
 
@@ -88,9 +88,9 @@ describe('npm run bench:load', () => {
   it('prints what it has when it is interrupted', async () => {
     const { child, ended } = begin([...ours(), '--rate', '2000', '--duration', '10m']);
     child.stderr?.once('data', () => child.kill('SIGINT'));
-    const told = await ended;
-    expect(told.code).toBe(130);
-    expect(resultOf(told)).toMatchObject({
+    const notified = await ended;
+    expect(notified.code).toBe(130);
+    expect(resultOf(notified)).toMatchObject({
       interrupted: true,
       counters: 'exactly what was acknowledged',
       problems: [],
@@ -103,12 +103,12 @@ describe('npm run bench:load', () => {
       response.setHeader('x-api-version', 'v1').setHeader('content-type', 'application/json');
       const summary = { total: 500, created: 500, duplicate: 0, errors: 0 };
       const results = Array.from({ length: 500 }, (_, index) => ({ index, status: 'created' }));
-      const answers: Array<[start: string, status: number, body: object]> = [
+      const responses: Array<[start: string, status: number, body: object]> = [
         ['/api/v1/customers', 201, { id: 'cus_1', createdAt: new Date().toISOString() }],
         ['/api/v1/usage/events', 200, { summary, results }],
         ['/api/v1/usage/cus_1', 200, { current: 1, total: 1, breakdown: [{ count: 7 }] }],
       ];
-      const [, status, body] = answers.find(([start]) => path.startsWith(start)) ?? ['', 200, {}];
+      const [, status, body] = responses.find(([start]) => path.startsWith(start)) ?? ['', 200, {}];
       response.statusCode = status;
       response.end(JSON.stringify(body));
     });

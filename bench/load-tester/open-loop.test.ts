@@ -1,9 +1,9 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
-import { createAnswerLedger, type LoadAnswer } from './answer-ledger.ts';
 import { latencies } from './latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from './open-loop.ts';
+import { createResponseLedger, type LoadResponse } from './response-ledger.ts';
 import { createTesterBody } from './tester-body.ts';
 
 const body = () =>
@@ -12,14 +12,14 @@ const body = () =>
     ...{ gzip: false, nowMs: Date.UTC(2026, 10, 22), seed: 1, keyPrefix: 'r-' },
   });
 
-const CREATED: LoadAnswer = { status: 201, replayed: false, body: Buffer.from('{}') };
+const CREATED: LoadResponse = { status: 201, replayed: false, body: Buffer.from('{}') };
 
-function loopOf(ask: () => Promise<LoadAnswer>) {
-  const ledger = createAnswerLedger(1);
+function loopOf(ask: () => Promise<LoadResponse>) {
+  const ledger = createResponseLedger(1);
   const histogram = buildHistogram({ highestTrackableValue: 60_000_000 });
   const controller = new AbortController();
   const lanes = [{ connection: { ask, close: () => undefined }, bodies: [body()] }];
-  const common = { lanes, ledger, histogram, interrupted: controller.signal, onAnswered: () => undefined };
+  const common = { lanes, ledger, histogram, interrupted: controller.signal, onResponded: () => undefined };
   return { common, ledger, histogram, interrupt: () => controller.abort() };
 }
 
@@ -27,9 +27,9 @@ describe('the open loop', () => {
   // Break this catches: times that begin with the sending. One stall of 200 ms would then be one slow
   // request of 40; here all that fell due meanwhile have waited too.
   it('counts what fell due while the server stood still', async () => {
-    let asked = 0;
+    let requested = 0;
     const { common, histogram } = loopOf(async () => {
-      if (asked++ === 0) await pass(200);
+      if (requested++ === 0) await pass(200);
       return CREATED;
     });
     const result = await runOpenLoop({ ...common, intervalMs: 10, durationMs: 400 });
@@ -50,15 +50,15 @@ describe('the open loop', () => {
 
   it('sends again what was answered 503 or not at all, and books it once', async () => {
     const outcomes = [503, 'lost', 201] as const;
-    let asked = 0;
+    let requested = 0;
     const { common, ledger } = loopOf(async () => {
-      const outcome = outcomes[asked++] ?? 201;
+      const outcome = outcomes[requested++] ?? 201;
       if (outcome === 'lost') throw new Error('reset');
       return { ...CREATED, status: outcome };
     });
     const result = await runOpenLoop({ ...common, intervalMs: 1_000, durationMs: 500 });
     expect(result.repeated).toEqual({ 503: 1, 'no answer': 1 });
-    expect(ledger.counts()).toMatchObject({ created: 1, unanswered: 0 });
+    expect(ledger.counts()).toMatchObject({ created: 1, withoutResponse: 0 });
     expect(ledger.faults()).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe('the open loop', () => {
       throw new Error('reset');
     });
     await runOpenLoop({ ...common, intervalMs: 10, durationMs: 10_000 });
-    expect(ledger.counts()).toMatchObject({ created: 0, unanswered: 1 });
+    expect(ledger.counts()).toMatchObject({ created: 0, withoutResponse: 1 });
   });
 
   // Break this catches: an end that forgets what waits. Whoever interrupts a stall would see none.

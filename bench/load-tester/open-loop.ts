@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Histogram } from 'hdr-histogram-js';
-import type { AnswerLedger, LoadAnswer } from './answer-ledger.ts';
+import type { LoadResponse, ResponseLedger } from './response-ledger.ts';
 import type { TesterBody } from './tester-body.ts';
 import type { TesterConnection } from './tester-connection.ts';
 
 export interface OpenLoop {
   lanes: Lane[];
-  ledger: AnswerLedger;
+  ledger: ResponseLedger;
   /** Microseconds from the moment a request was due to its answer. */
   histogram: Histogram;
   /** Between two requests, over all connections. */
@@ -15,7 +15,7 @@ export interface OpenLoop {
   durationMs: number;
   /** Ends it early: what is in flight is still waited for. */
   interrupted: AbortSignal;
-  onAnswered: (events: number) => void;
+  onResponded: (events: number) => void;
 }
 
 /** A connection with bodies of its own: one request at a time. */
@@ -109,18 +109,18 @@ async function drive(
     if (waitMs > 1) await pass(waitMs, undefined, { signal: loop.interrupted }).catch(() => undefined);
     if (loop.interrupted.aborted) return due;
     const from = Math.min(due, performance.now());
-    const isBooked = await askUntilAnswered(connection, send, { loop, result });
+    const isBooked = await askUntilResponse(connection, send, { loop, result });
     record(loop.histogram, performance.now() - from);
     result.requests++;
     if (!isBooked) continue;
     body.acknowledged();
-    loop.onAnswered(send.replayed.length);
+    loop.onResponded(send.replayed.length);
   }
   return undefined;
 }
 
 /** False when it was given up. */
-async function askUntilAnswered(
+async function askUntilResponse(
   connection: TesterConnection,
   send: ReturnType<TesterBody['next']>,
   { loop, result }: Pick<Driven, 'loop' | 'result'>,
@@ -128,16 +128,16 @@ async function askUntilAnswered(
   const until = performance.now() + PATIENCE_MS;
   let isLost = false;
   for (;;) {
-    const answer = await connection.ask(send.request).catch((error: unknown) => error as Error);
+    const response = await connection.ask(send.request).catch((error: unknown) => error as Error);
     const why: string | undefined =
-      answer instanceof Error ? 'no answer' : judged(loop.ledger, send, answer, isLost);
+      response instanceof Error ? 'no answer' : judged(loop.ledger, send, response, isLost);
     if (why === undefined) return true;
     isLost ||= why === 'no answer' || why === 'unavailable items';
     result.repeated[why] = (result.repeated[why] ?? 0) + 1;
-    result.lastFailure = answer instanceof Error ? answer.message : why;
+    result.lastFailure = response instanceof Error ? response.message : why;
     if (performance.now() > until || loop.interrupted.aborted) {
       result.givenUp++;
-      if (isLost) loop.ledger.unanswered(send);
+      if (isLost) loop.ledger.withoutResponse(send);
       return false;
     }
     await pass(REPEAT_AFTER_MS);
@@ -146,13 +146,13 @@ async function askUntilAnswered(
 
 /** Why it has to be sent again, if it has to. */
 function judged(
-  ledger: AnswerLedger,
+  ledger: ResponseLedger,
   send: ReturnType<TesterBody['next']>,
-  answer: LoadAnswer,
+  response: LoadResponse,
   again: boolean,
 ): string | undefined {
-  if (answer.status === 503 || answer.status === 429) return String(answer.status);
-  return ledger.answered(send, answer, again) === 'repeat' ? 'unavailable items' : undefined;
+  if (response.status === 503 || response.status === 429) return String(response.status);
+  return ledger.responded(send, response, again) === 'repeat' ? 'unavailable items' : undefined;
 }
 
 function record(histogram: Histogram, ms: number): void {

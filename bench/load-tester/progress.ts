@@ -1,8 +1,8 @@
 import type { Histogram } from 'hdr-histogram-js';
-import type { AnswerLedger } from './answer-ledger.ts';
+import type { ResponseLedger } from './response-ledger.ts';
 
 export interface Progress {
-  answered(events: number): void;
+  responded(events: number): void;
   stop(): void;
 }
 
@@ -15,7 +15,7 @@ export function startProgress({
   rate,
 }: {
   histogram: Histogram;
-  ledger: AnswerLedger;
+  ledger: ResponseLedger;
   rate: number;
 }): Progress {
   const end = process.stderr.isTTY ? '\r' : '\n';
@@ -30,14 +30,14 @@ export function startProgress({
       `${Math.round((now - startedAt) / 1_000)} s`,
       `${perSecond} of ${rate} events/s answered`,
       `p50 ${at(50)} ms, p99 ${at(99)} ms`,
-      `${ledger.counts().refused} refused, ${ledger.faults().length} faults`,
+      `${ledger.counts().rejected} refused, ${ledger.faults().length} faults`,
     ];
     process.stderr.write(`${parts.join(' · ')}   ${end}`);
     last = now;
     sinceLast = 0;
   }, EVERY_MS);
   return {
-    answered: (events) => {
+    responded: (events) => {
       sinceLast += events;
     },
     stop: () => {

@@ -13,12 +13,12 @@ afterEach(() => {
 /** Has the meter already. */
 async function look(meter: object): Promise<string> {
   server = createServer(({ method, url = '' }, response) => {
-    const answers: Array<[start: string, status: number, body: object]> = [
+    const responses: Array<[start: string, status: number, body: object]> = [
       ['/api/v1/meters/', 200, meter],
       ['/api/v1/meters', 409, {}],
       ['/api/v1/customers', 201, { id: 'cus_1', createdAt: new Date().toISOString() }],
     ];
-    const [, status, body] = answers.find(([start]) => url.startsWith(start)) ?? ['', 200, { method }];
+    const [, status, body] = responses.find(([start]) => url.startsWith(start)) ?? ['', 200, { method }];
     response.setHeader('x-api-version', 'v1').setHeader('content-type', 'application/json');
     response.writeHead(status).end(JSON.stringify(body));
   }).listen(0, '127.0.0.1');

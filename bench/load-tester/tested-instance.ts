@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Api, type ApiAnswer, createApi } from '../../tests/support/api.ts';
+import { type Api, type ApiResponse, createApi } from '../../tests/support/api.ts';
 import { Unusable } from '../read-options.ts';
 
 /** A running instance, looked at before anything is measured, with customers of the run's own. */
@@ -21,20 +21,20 @@ const PATIENCE_MS = 10_000;
 export async function lookAtInstance(url: URL, key: string): Promise<TestedInstance> {
   const api = createApi({ origin: url.origin, key, connections: 4 });
   try {
-    expectMetergate(url, await asked(api, url, '/workspace'));
+    expectMetergate(url, await requested(api, url, '/workspace'));
     await haveMeter(api, url);
     const customers: string[] = [];
     let clockSkewMs = 0;
     for (let number = 1; number <= CUSTOMERS; number++) {
-      const askedAtMs = Date.now();
-      const made = await asked(api, url, '/customers', customerBody(number));
+      const requestedAtMs = Date.now();
+      const made = await requested(api, url, '/customers', customerBody(number));
       const { id, createdAt } = bodyOf(made, 201, 'POST /customers');
       customers.push(String(id));
-      if (number === 1) clockSkewMs = skewOf(String(createdAt), askedAtMs, Date.now());
+      if (number === 1) clockSkewMs = skewOf(String(createdAt), requestedAtMs, Date.now());
     }
-    expectAllowed(await asked(api, url, '/usage/events/batch', { events: [] }), 'to send usage');
+    expectAllowed(await requested(api, url, '/usage/events/batch', { events: [] }), 'to send usage');
     const path = `/usage/${customers[0]}/${METER_KEY}?consistency=eventual`;
-    expectAllowed(await asked(api, url, path), 'to read usage');
+    expectAllowed(await requested(api, url, path), 'to read usage');
     return { api, customers, meterKey: METER_KEY, clockSkewMs };
   } catch (error) {
     await api.close();
@@ -45,8 +45,8 @@ export async function lookAtInstance(url: URL, key: string): Promise<TestedInsta
 /** Made by this run, or by one before it. A key that may not look learns it from the first event. */
 async function haveMeter(api: Api, url: URL): Promise<void> {
   const wanted = { key: METER_KEY, name: 'Load test', aggregation: 'sum' };
-  if ((await asked(api, url, '/meters', wanted)).status === 201) return;
-  const { status, body } = await asked(api, url, `/meters/${METER_KEY}`);
+  if ((await requested(api, url, '/meters', wanted)).status === 201) return;
+  const { status, body } = await requested(api, url, `/meters/${METER_KEY}`);
   if (status !== 200) return;
   const { aggregation = 'sum', status: state = 'active' } = body as { aggregation?: string; status?: string };
   const inTheWay = [aggregation, state].filter((word) => word !== 'sum' && word !== 'active');
@@ -61,7 +61,7 @@ function customerBody(number: number): object {
 }
 
 /** With a body it is a POST. */
-async function asked(api: Api, url: URL, path: string, body?: object): Promise<ApiAnswer> {
+async function requested(api: Api, url: URL, path: string, body?: object): Promise<ApiResponse> {
   const options = { timeoutMs: PATIENCE_MS, ...(body ? { body: JSON.stringify(body) } : {}) };
   try {
     return await api.call(body ? 'POST' : 'GET', path, options);
@@ -71,7 +71,7 @@ async function asked(api: Api, url: URL, path: string, body?: object): Promise<A
   }
 }
 
-function expectMetergate(url: URL, { status, headers }: ApiAnswer): void {
+function expectMetergate(url: URL, { status, headers }: ApiResponse): void {
   if (headers['x-api-version'] !== 'v1') {
     throw new Unusable(`what answers at ${url.origin} is no Metergate: ${status} without X-API-Version`);
   }
@@ -81,20 +81,20 @@ function expectMetergate(url: URL, { status, headers }: ApiAnswer): void {
   if (status !== 200) throw new Unusable(`${url.origin} is not ready: GET /workspace was answered ${status}`);
 }
 
-function expectAllowed({ status }: ApiAnswer, what: string): void {
+function expectAllowed({ status }: ApiResponse, what: string): void {
   if (status === 403) throw new Unusable(`the key is not allowed ${what}`);
 }
 
-function bodyOf({ status, body }: ApiAnswer, expected: number, what: string): Record<string, unknown> {
+function bodyOf({ status, body }: ApiResponse, expected: number, what: string): Record<string, unknown> {
   if (status === 403) throw new Unusable(`the key is not allowed ${what}`);
   if (status !== expected) throw new Unusable(`${what} was answered ${status}`);
   return body as Record<string, unknown>;
 }
 
 /** 0 while the server's moment lies between asking and hearing. */
-function skewOf(createdAt: string, askedAtMs: number, heardAtMs: number): number {
+function skewOf(createdAt: string, requestedAtMs: number, heardAtMs: number): number {
   const at = Date.parse(createdAt);
-  const skewMs = at > heardAtMs ? at - heardAtMs : Math.min(0, at - askedAtMs);
+  const skewMs = at > heardAtMs ? at - heardAtMs : Math.min(0, at - requestedAtMs);
   if (Math.abs(skewMs) <= SKEW_MS_MAX) return skewMs;
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   const way = skewMs > 0 ? 'ahead of' : 'behind';

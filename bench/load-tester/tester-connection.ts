@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import type { LoadAnswer } from './answer-ledger.ts';
+import type { LoadResponse } from './response-ledger.ts';
 
 /** One keep-alive connection, one request at a time. It is made anew after a failure. */
 export interface TesterConnection {
   /** Rejects when no whole answer came in time; then nobody knows what became of the request. */
-  ask(request: Buffer): Promise<LoadAnswer>;
+  ask(request: Buffer): Promise<LoadResponse>;
   close(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const ANSWER_TIMEOUT_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 const HEAD_BYTES_MAX = 16 * 1024;
 
 /** Raw sockets: an HTTP client costs as much of the machine as the server that is measured beside it. */
@@ -49,16 +49,16 @@ async function open(url: URL): Promise<Socket> {
   }
 }
 
-function exchange(socket: Socket, request: Buffer): Promise<LoadAnswer> {
+function exchange(socket: Socket, request: Buffer): Promise<LoadResponse> {
   return new Promise((resolve, reject) => {
-    const reader = createAnswerReader();
-    const timer = setTimeout(() => done(new Error('no answer in time')), ANSWER_TIMEOUT_MS);
+    const reader = createResponseReader();
+    const timer = setTimeout(() => done(new Error('no answer in time')), RESPONSE_TIMEOUT_MS);
     const onData = (chunk: Buffer): void => {
-      const answer = reader(chunk);
-      if (answer) done(answer);
+      const response = reader(chunk);
+      if (response) done(response);
     };
     const onEnd = (): void => done(new Error('the connection was closed'));
-    const done = (outcome: LoadAnswer | Error): void => {
+    const done = (outcome: LoadResponse | Error): void => {
       clearTimeout(timer);
       socket.off('data', onData).off('close', onEnd).off('error', done);
       if (outcome instanceof Error) reject(outcome);
@@ -71,10 +71,10 @@ function exchange(socket: Socket, request: Buffer): Promise<LoadAnswer> {
 }
 
 /** Chunk by chunk, until there is a whole answer. */
-function createAnswerReader(): (chunk: Buffer) => LoadAnswer | Error | undefined {
+function createResponseReader(): (chunk: Buffer) => LoadResponse | Error | undefined {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let head: AnswerHead | undefined;
+  let head: ResponseHead | undefined;
   return (chunk) => {
     chunks.push(chunk);
     bytes += chunk.length;
@@ -88,7 +88,7 @@ function createAnswerReader(): (chunk: Buffer) => LoadAnswer | Error | undefined
   };
 }
 
-interface AnswerHead {
+interface ResponseHead {
   status: number;
   replayed: boolean;
   bodyAt: number;
@@ -96,7 +96,7 @@ interface AnswerHead {
   length: number;
 }
 
-function headOf(chunks: Buffer[]): AnswerHead | undefined {
+function headOf(chunks: Buffer[]): ResponseHead | undefined {
   const start = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
   const bodyAt = start.indexOf('\r\n\r\n') + 4;
   if (bodyAt === 3) return undefined;

@@ -80,9 +80,9 @@ interface Bench extends RoundSizes {
 /** Each with a subscription of its own, so that no two have the same period. Their ids. */
 async function makeCustomers(api: Api): Promise<string[]> {
   const made = async (path: string, body: object) => {
-    const answer = await api.call('POST', path, { body: JSON.stringify(body) });
-    if (answer.status >= 300) throw new Error(`POST ${path} was answered ${answer.status}`);
-    return (answer.body as { id: string }).id;
+    const response = await api.call('POST', path, { body: JSON.stringify(body) });
+    if (response.status >= 300) throw new Error(`POST ${path} was answered ${response.status}`);
+    return (response.body as { id: string }).id;
   };
   await made('/meters', { key: 'calls', name: 'Calls', aggregation: 'sum' });
   await made('/features', { key: 'sso', name: 'SSO', type: 'boolean' });
@@ -136,15 +136,15 @@ async function behindTheDoor({ instance }: Bench, { url }: { url: string }): Pro
 }
 
 interface Ran extends Record<string, number> {
-  answered: number;
+  responded: number;
   seconds: number;
   /** Of the server that answers; the door's stand beside it. */
   cpuMicros: number;
   doorCpuMicros: number;
 }
 
-const secondsEach = ({ seconds, answered }: Ran) => seconds / answered;
-const microsEach = ({ cpuMicros, answered }: Ran) => cpuMicros / answered;
+const secondsEach = ({ seconds, responded }: Ran) => seconds / responded;
+const microsEach = ({ cpuMicros, responded }: Ran) => cpuMicros / responded;
 
 async function comparedDirectly(bench: Bench) {
   const open = ({ url }: Bench['ours']) =>
@@ -198,20 +198,20 @@ function shown(runs: Ran[]) {
   return {
     perSecond: middle((ran) => 1 / secondsEach(ran)),
     cpuMicros: middle(microsEach),
-    doorCpuMicros: middle(({ doorCpuMicros, answered }) => doorCpuMicros / answered),
+    doorCpuMicros: middle(({ doorCpuMicros, responded }) => doorCpuMicros / responded),
   };
 }
 
 async function costOf(
   { instance }: Bench,
   { pid }: Bench['ours'],
-  run: () => Promise<{ answered: number; seconds: number }>,
+  run: () => Promise<{ responded: number; seconds: number }>,
 ): Promise<Ran> {
   const pids = [pid, instance.pid('data plane')];
   const before = pids.map((one) => processCost(one).cpuMicros);
-  const { answered, seconds } = await run();
+  const { responded, seconds } = await run();
   const [cpuMicros = 0, doorCpuMicros = 0] = pids.map(
     (one, at) => processCost(one).cpuMicros - (before[at] ?? 0),
   );
-  return { answered, seconds, cpuMicros, doorCpuMicros };
+  return { responded, seconds, cpuMicros, doorCpuMicros };
 }

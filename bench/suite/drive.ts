@@ -27,7 +27,7 @@ const PROPERTIES = 3;
 let runs = 0;
 
 /** Lanes with keys that no run before had. */
-export function makeLanes(driven: Driven, seed: number) {
+export function makeEndpointQueues(driven: Driven, seed: number) {
   const { url, key, customers, meterKey, batch, replays = 0, spreadMs } = driven;
   const run = `${process.pid.toString(36)}-${runs++}`;
   return Array.from({ length: driven.connections }, (_, lane) => ({
@@ -62,17 +62,17 @@ export interface Driver {
 }
 
 export function createDriver(driven: Driven): Driver {
-  const lanes = makeLanes(driven, 1);
+  const lanes = makeEndpointQueues(driven, 1);
   const { batch, eventsMax = Number.POSITIVE_INFINITY } = driven;
   return {
     async run(durationMs) {
       const startedAt = performance.now();
       let events = 0;
       const mayGoOn = () => performance.now() < startedAt + durationMs && events < eventsMax;
-      const onAnswered = () => {
+      const onResponded = () => {
         events += batch;
       };
-      await Promise.all(lanes.map((lane) => askInTurn(lane, mayGoOn, onAnswered)));
+      await Promise.all(lanes.map((lane) => askInTurn(lane, mayGoOn, onResponded)));
       return { events, seconds: (performance.now() - startedAt) / 1_000 };
     },
     close: () => {
@@ -84,12 +84,12 @@ export function createDriver(driven: Driven): Driver {
 async function askInTurn(
   { connection, bodies }: { connection: TesterConnection; bodies: TesterBody[] },
   mayGoOn: () => boolean,
-  onAnswered: () => void,
+  onResponded: () => void,
 ): Promise<void> {
   for (let sent = 0; mayGoOn(); sent++) {
     const { request } = (bodies[sent % bodies.length] as TesterBody).next();
     const { status, body } = await connection.ask(request);
     if (status !== 200 && status !== 201) throw new Error(`answered ${status}: ${body.subarray(0, 300)}`);
-    onAnswered();
+    onResponded();
   }
 }

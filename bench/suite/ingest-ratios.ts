@@ -3,7 +3,7 @@ import { type Baseline, startBaseline } from '../baselines/start-baseline.ts';
 import { createDriver } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
-import { type Scene, toward } from './scene.ts';
+import { type Scenario, toward } from './scenario.ts';
 import { inShortTurns, type Round, timesOurs, wholeOf } from './short-turns.ts';
 
 export interface IngestFigures {
@@ -32,29 +32,29 @@ const SINGLE = { batch: 1, connections: 256, warmUpMs: WARM_UP_MS };
  * G1, G2, G4, G5 and G11, with the data plane alone: the control side is held still, so that the load of what
  * was taken does not share the cores with it.
  */
-export async function ingestRatios(scene: Scene): Promise<IngestFigures> {
+export async function ingestRatios(scenario: Scenario): Promise<IngestFigures> {
   const servers: Baseline[] = [];
   const start = async (name: string, ...args: string[]): Promise<Baseline> => {
     const server = await startBaseline(name, ...args);
     servers.push(server);
     return server;
   };
-  const controlSide = scene.instance.pid('control side');
+  const controlSide = scenario.instance.pid('control side');
   try {
     const bare = await start('bare-parse');
-    const unnest = await start('unnest-pg', scene.postgresUrl);
-    const naive = await start('express-pg', scene.postgresUrl);
-    const ours = { url: scene.instance.origin, pid: scene.instance.pid('data plane') };
+    const unnest = await start('unnest-pg', scenario.postgresUrl);
+    const naive = await start('express-pg', scenario.postgresUrl);
+    const ours = { url: scenario.instance.origin, pid: scenario.instance.pid('data plane') };
     process.kill(controlSide, 'SIGSTOP');
-    const batches = await inTurns(scene, {
+    const batches = await inTurns(scenario, {
       bare: { ...bare, ...BATCH },
       ours: { ...ours, ...BATCH },
       unnest: { ...unnest, ...BATCH },
       naive: { ...naive, ...EXPRESS },
     });
-    const rounds = Math.ceil(scene.rounds * SINGLES_ROUNDS);
+    const rounds = Math.ceil(scenario.rounds * SINGLES_ROUNDS);
     const singles = await inTurns(
-      { ...scene, rounds },
+      { ...scenario, rounds },
       { bare: { ...bare, ...SINGLE }, ours: { ...ours, ...SINGLE } },
     );
     return figuresOf(batches, singles);
@@ -82,13 +82,13 @@ interface Ran extends Record<string, number> {
 }
 
 async function inTurns<Name extends string>(
-  scene: Scene,
+  scenario: Scenario,
   targets: Record<Name, Target>,
 ): Promise<Array<Round<Name, Ran>>> {
-  const postgres = scene.instance.pid('postgres');
+  const postgres = scenario.instance.pid('postgres');
   const drivers = (Object.entries(targets) as Array<[Name, Target]>).map(([name, target]) => {
     const { url, pid, batch, connections, warmUpMs } = target;
-    const driver = createDriver({ ...toward(scene, { batch, connections, durationMs: warmUpMs }), url });
+    const driver = createDriver({ ...toward(scenario, { batch, connections, durationMs: warmUpMs }), url });
     const ofServer = () => processCost(pid).cpuMicros;
     const ofPostgres = () => familyCost(postgres).cpuMicros;
     let servedUntil = 0;
@@ -110,7 +110,7 @@ async function inTurns<Name extends string>(
   try {
     for (const { warmUp } of drivers) await warmUp();
     const runners = Object.fromEntries(drivers.map(({ name, run }) => [name, run]));
-    return await inShortTurns(scene, runners as Record<Name, (durationMs: number) => Promise<Ran>>);
+    return await inShortTurns(scenario, runners as Record<Name, (durationMs: number) => Promise<Ran>>);
   } finally {
     for (const { driver } of drivers) driver.close();
   }

@@ -2,18 +2,18 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { build as buildHistogram } from 'hdr-histogram-js';
 import { percentile } from '../../tests/support/freshness-probe.ts';
 import { runBaseline } from '../baselines/start-baseline.ts';
-import { createAnswerLedger } from '../load-tester/answer-ledger.ts';
 import { latencies } from '../load-tester/latencies.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
-import { makeLanes } from './drive.ts';
+import { createResponseLedger } from '../load-tester/response-ledger.ts';
+import { makeEndpointQueues } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
-import { type Scene, toward } from './scene.ts';
+import { type Scenario, toward } from './scenario.ts';
 
 export interface LatencyFigures {
   measured: Measured[];
   /** Milliseconds by percentile at half of capacity, of all rounds. */
-  answerMs: Record<string, number>;
+  responseMs: Record<string, number>;
   bareFlushMs: Record<string, number>;
   offeredPerSecond: number;
 }
@@ -26,7 +26,7 @@ const COLD_FLUSHES = 10;
 /** Requests that are under way when a round begins and ends are a smaller part of a longer one. */
 const ROUND_MS_MIN = 500;
 /** Of fewer a p99 is a handful, and says nothing the next time. */
-const P99_ANSWERS_MIN = 2_000;
+const P99_RESPONSES_MIN = 2_000;
 /** Until every connection of a round is open and has been asked a few times. */
 const WARM_UP_MS = 150;
 
@@ -35,42 +35,42 @@ const WARM_UP_MS = 150;
  * pace. A round has too few requests for a p99: it is taken over all of them together, and the control is
  * every other flush run beside the rest. Of few rounds it is the ratio of the middle times.
  */
-export async function latencyRatio(scene: Scene, capacityPerSecond: number): Promise<LatencyFigures> {
+export async function latencyRatio(scenario: Scenario, capacityPerSecond: number): Promise<LatencyFigures> {
   const offeredPerSecond = Math.round(capacityPerSecond / 2);
   const intervalMs = (BATCH * 1_000) / offeredPerSecond;
-  const controlSide = scene.instance.pid('control side');
+  const controlSide = scenario.instance.pid('control side');
   const recorded = createRecording();
-  const runMs = Math.max(scene.runMs, ROUND_MS_MIN);
-  const run = { scene, intervalMs, runMs };
+  const runMs = Math.max(scenario.runMs, ROUND_MS_MIN);
+  const run = { scenario, intervalMs, runMs };
   const flushes: number[][] = [];
   process.kill(controlSide, 'SIGSTOP');
   try {
-    const bytes = bytesOf(scene);
-    await answers(run, createRecording());
+    const bytes = bytesOf(scenario);
+    await responses(run, createRecording());
     flushes.push(await bareFlush(run, bytes));
-    for (let round = 0; round < scene.rounds; round++) {
-      await answers(run, recorded);
+    for (let round = 0; round < scenario.rounds; round++) {
+      await responses(run, recorded);
       flushes.push(await bareFlush(run, bytes));
     }
   } finally {
     process.kill(controlSide, 'SIGCONT');
   }
-  const answerMs = latencies(recorded.histogram);
+  const responseMs = latencies(recorded.histogram);
   const flushMs = flushes.flat();
   const late = recorded.delays.percentile(99) / 1e6 - 1;
-  const isFew = recorded.histogram.totalCount < P99_ANSWERS_MIN;
-  const p99s = `${rounded(answerMs.p99 ?? Number.NaN)} and ${rounded(percentile(flushMs, 99))} ms`;
+  const isFew = recorded.histogram.totalCount < P99_RESPONSES_MIN;
+  const p99s = `${rounded(responseMs.p99 ?? Number.NaN)} and ${rounded(percentile(flushMs, 99))} ms`;
   const note = [
     `p99 by which the generator itself was late: ${rounded(late)} ms`,
     ...(isFew ? [`the middle times, since these are few for a p99; the p99 ${p99s}`] : []),
   ].join('; ');
   const percent = isFew ? 50 : 99;
-  const value = rounded((answerMs[`p${percent}`] ?? Number.NaN) / percentile(flushMs, percent));
+  const value = rounded((responseMs[`p${percent}`] ?? Number.NaN) / percentile(flushMs, percent));
   return {
     measured: [
       { id: 'G3', value, by: isFew ? 'p50' : 'p99', isSmaller: isFew, ...controlOf(flushes, percent), note },
     ],
-    answerMs,
+    responseMs,
     bareFlushMs: Object.fromEntries([50, 90, 99].map((at) => [`p${at}`, rounded(percentile(flushMs, at))])),
     offeredPerSecond,
   };
@@ -85,7 +85,7 @@ function controlOf(flushes: number[][], percent: number): Pick<Measured, 'contro
 }
 
 interface Run {
-  scene: Scene;
+  scenario: Scenario;
   intervalMs: number;
   runMs: number;
 }
@@ -101,29 +101,32 @@ function createRecording() {
 }
 
 /** Of one request: what its frame takes on the log is about as much. */
-function bytesOf(scene: Scene): number {
-  const [lane] = makeLanes(toward(scene, { batch: BATCH, connections: 1, durationMs: 0 }), 1);
+function bytesOf(scenario: Scenario): number {
+  const [lane] = makeEndpointQueues(toward(scenario, { batch: BATCH, connections: 1, durationMs: 0 }), 1);
   return lane?.bodies[0]?.next().request.length ?? 0;
 }
 
-async function bareFlush({ scene, intervalMs, runMs }: Run, bytes: number): Promise<number[]> {
-  const args = [scene.instance.dataDir, bytes, intervalMs, runMs].map(String);
+async function bareFlush({ scenario, intervalMs, runMs }: Run, bytes: number): Promise<number[]> {
+  const args = [scenario.instance.dataDir, bytes, intervalMs, runMs].map(String);
   const times = (await runBaseline('bare-flush', BASELINE_PATIENCE_MS, ...args)) as number[];
   return times.slice(COLD_FLUSHES);
 }
 
-async function answers(
-  { scene, intervalMs, runMs }: Run,
+async function responses(
+  { scenario, intervalMs, runMs }: Run,
   { histogram, delays }: ReturnType<typeof createRecording>,
 ): Promise<void> {
-  const ledger = createAnswerLedger(scene.customers.length);
-  const lanes = makeLanes(toward(scene, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }), 7);
+  const ledger = createResponseLedger(scenario.customers.length);
+  const lanes = makeEndpointQueues(
+    toward(scenario, { batch: BATCH, connections: CONNECTIONS, durationMs: 0 }),
+    7,
+  );
   const loop = { lanes, ledger, intervalMs, interrupted: new AbortController().signal };
-  const onAnswered = () => undefined;
+  const onResponded = () => undefined;
   const unread = createRecording().histogram;
-  await runOpenLoop({ ...loop, histogram: unread, durationMs: WARM_UP_MS, onAnswered });
+  await runOpenLoop({ ...loop, histogram: unread, durationMs: WARM_UP_MS, onResponded });
   delays.enable();
-  await runOpenLoop({ ...loop, histogram, durationMs: runMs, onAnswered });
+  await runOpenLoop({ ...loop, histogram, durationMs: runMs, onResponded });
   delays.disable();
   for (const { connection } of lanes) connection.close();
   const [fault] = ledger.faults();

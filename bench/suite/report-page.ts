@@ -41,7 +41,7 @@ function charts(kept: KeptSuite): string[] {
   const { latency, stages, ingest, whole, keyCurve } = kept;
   const found: string[] = [];
   if (latency) {
-    const percentiles = Object.entries(latency.answerMs).filter(([name]) => /^p/.test(name));
+    const percentiles = Object.entries(latency.responseMs).filter(([name]) => /^p/.test(name));
     const points = percentiles.map(([name, ms]) => ({ label: name, value: ms }));
     found.push(lineChart({ title: 'Answer at half of capacity', unit: 'ms', points }));
   }

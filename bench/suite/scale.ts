@@ -1,14 +1,14 @@
 import { build as buildHistogram } from 'hdr-histogram-js';
 import type { Instance, Role } from '../../tests/support/instance.ts';
 import { processCost } from '../../tests/support/process-cost.ts';
-import { createAnswerLedger, type LedgerCounts } from '../load-tester/answer-ledger.ts';
 import { type Judgement, judgeRun } from '../load-tester/judge-run.ts';
 import { latencies } from '../load-tester/latencies.ts';
 import { type OpenLoopResult, runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
+import { createResponseLedger, type LedgerCounts } from '../load-tester/response-ledger.ts';
 import { lookAtInstance } from '../load-tester/tested-instance.ts';
-import { drive, makeLanes } from './drive.ts';
+import { drive, makeEndpointQueues } from './drive.ts';
 import { rounded } from './paired.ts';
-import { type Scene, toward, waitForAll } from './scene.ts';
+import { type Scenario, toward, waitForAll } from './scenario.ts';
 import { take } from './take.ts';
 import { storedInAll, timedReads } from './usage-ratios.ts';
 
@@ -29,26 +29,26 @@ const COSTED_MS = 3_000;
 
 /** What taking an event costs, and how long a counter and a breakdown take, as what is stored grows. */
 export async function usageGrowth(
-  scene: Scene,
+  scenario: Scenario,
   sizes: readonly number[],
   samples: number,
 ): Promise<GrowthPoint[]> {
   const points: GrowthPoint[] = [];
   for (const size of sizes) {
-    await take(scene, size - (await storedInAll(scene)), SPREAD_MS);
-    const stored = await storedInAll(scene);
-    const ingestCpuMicros = await ingestCost(scene);
-    await waitForAll(scene);
-    points.push({ events: stored, ingestCpuMicros, ...(await timedReads(scene, samples)) });
+    await take(scenario, size - (await storedInAll(scenario)), SPREAD_MS);
+    const stored = await storedInAll(scenario);
+    const ingestCpuMicros = await ingestCost(scenario);
+    await waitForAll(scenario);
+    points.push({ events: stored, ingestCpuMicros, ...(await timedReads(scenario, samples)) });
   }
   return points;
 }
 
-async function ingestCost(scene: Scene): Promise<number> {
-  const ingest = scene.instance.pid('data plane');
+async function ingestCost(scenario: Scenario): Promise<number> {
+  const ingest = scenario.instance.pid('data plane');
   const before = processCost(ingest).cpuMicros;
   const shape = { batch: BATCH, connections: CONNECTIONS, durationMs: COSTED_MS };
-  const { events } = await drive(toward(scene, shape));
+  const { events } = await drive(toward(scenario, shape));
   return rounded((processCost(ingest).cpuMicros - before) / events);
 }
 
@@ -78,24 +78,27 @@ export interface Soak {
 }
 
 /** A rate held for long, a fifth of it replays: every answer judged, and every counter at the end. */
-export async function soak(scene: Scene, { rate, durationMs, interrupted }: Soak): Promise<SoakFigures> {
-  const { instance } = scene;
+export async function soak(
+  scenario: Scenario,
+  { rate, durationMs, interrupted }: Soak,
+): Promise<SoakFigures> {
+  const { instance } = scenario;
   const key = instance.keys().live.secret;
   const { api, customers, meterKey } = await lookAtInstance(new URL(instance.origin), key);
-  const own = { ...scene, customers, meterKey };
+  const own = { ...scenario, customers, meterKey };
   const shape = { batch: BATCH, connections: CONNECTIONS * 2, durationMs, replays: REPLAYS };
-  const lanes = makeLanes(toward(own, shape), 11);
-  const ledger = createAnswerLedger(customers.length);
+  const lanes = makeEndpointQueues(toward(own, shape), 11);
+  const ledger = createResponseLedger(customers.length);
   const histogram = buildHistogram({
     highestTrackableValue: TRACKED_MICROS_MAX,
     numberOfSignificantValueDigits: 3,
   });
-  const watch = watchMemory(scene, durationMs / RSS_SAMPLES);
+  const watch = watchMemory(scenario, durationMs / RSS_SAMPLES);
   const startedAtMs = Date.now();
   try {
     const ran = await runOpenLoop({
       ...{ lanes, ledger, histogram, durationMs, intervalMs: (BATCH * 1_000) / rate },
-      ...{ interrupted, onAnswered: () => undefined },
+      ...{ interrupted, onResponded: () => undefined },
     });
     const judgement = await judgeRun({ api, customers, meterKey, ledger, startedAtMs, interrupted });
     return {
@@ -125,7 +128,7 @@ export function shortfalls({ notSent, repeated, givenUp }: Omit<OpenLoopResult, 
   return found;
 }
 
-function watchMemory({ instance }: Scene, everyMs: number) {
+function watchMemory({ instance }: Scenario, everyMs: number) {
   const roles = ['data plane', 'control side'] as const;
   const rssMib: Record<string, number[]> = {};
   const timer = setInterval(() => {

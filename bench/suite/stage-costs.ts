@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Claim } from '../../infra/ports/idempotency-store.ts';
 import { createBufferPool } from '../../ingest/buffer-pool.ts';
 import { findKnownPairs, touchedSpans } from '../../ingest/engine/wasm/known-pairs.ts';
-import { createFastDoor } from '../../ingest/engine/wasm/wasm-module.ts';
+import { createWasmModule } from '../../ingest/engine/wasm/wasm-module.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import type { Customer, Meter, UsageRegistry } from '../../ingest/registry-entries.ts';
 import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
@@ -29,7 +29,7 @@ const STAGES = {
   check: ['check'],
   identify: ['identify'],
   decide: ['claim', 'confirm'],
-  answer: ['answer'],
+  response: ['answer'],
   serialise: ['lines', 'frame'],
   log: ['log'],
 } as const;
@@ -38,7 +38,7 @@ type Step = (typeof STAGES)[keyof typeof STAGES][number] | 'outside';
 const batches = Number(process.argv[2] ?? 4_000);
 const identity = createIdentity(Buffer.alloc(32, 7));
 const stores = await openScratchStores(identity.check);
-const door = createFastDoor();
+const door = createWasmModule();
 const rooms = createBufferPool(16 * 1024 * 1024);
 const registry = registryOf();
 const body = createTesterBody({
@@ -124,7 +124,7 @@ function request(): Part {
   if (claim.created !== BATCH) throw new Error(`${claim.created} of ${BATCH} keys were new`);
   from = took('claim', from);
   const { take, giveBack } = rooms.loan();
-  door.answerInto(take, count, claim.created, 0);
+  door.responseInto(take, count, claim.created, 0);
   from = took('answer', from);
   const lines = door.linesInto(count, 0, take);
   const records = door.recordsInto(claim.created * RECORD_BYTES, take);

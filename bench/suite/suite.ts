@@ -25,7 +25,7 @@ import { rounded } from './paired.ts';
 import { reportPage } from './report-page.ts';
 import { runParts } from './run-parts.ts';
 import { soak, usageGrowth } from './scale.ts';
-import { bytesBelow, closeScene, openScene, type Scene, toward, waitForAll } from './scene.ts';
+import { bytesBelow, closeScenario, openScenario, type Scenario, toward, waitForAll } from './scenario.ts';
 import { readSuiteArguments, type Sizes } from './suite-arguments.ts';
 import type { SuiteResult } from './suite-result.ts';
 import { goalTable, renewReadme } from './table.ts';
@@ -40,7 +40,12 @@ const LEFT_OUT: Measured = { id: 'G10', note: 'left out of this form: npm run be
 /** What hears an interruption itself and still waits for answers and counters ends within that. */
 const GRACE_MS = { soak: 45_000 };
 
-type Part = (scene: Scene, sizes: Sizes, result: SuiteResult, interrupted: AbortSignal) => Promise<void>;
+type Part = (
+  scenario: Scenario,
+  sizes: Sizes,
+  result: SuiteResult,
+  interrupted: AbortSignal,
+) => Promise<void>;
 
 async function main(interrupted: AbortSignal): Promise<void> {
   const { form, sizes, skip } = readSuiteArguments(process.argv.slice(2), Object.keys(PARTS));
@@ -48,15 +53,15 @@ async function main(interrupted: AbortSignal): Promise<void> {
   // A part that was left fails when its instance ends, and nobody hears it any more.
   interrupted.addEventListener('abort', () => process.on('unhandledRejection', () => undefined));
   const result: SuiteResult = { form, seed: 1, sizes, measured: [LEFT_OUT], seconds: {}, failed: {} };
-  const scene = await openScene(sizes);
+  const scenario = await openScenario(sizes);
   try {
     const names = Object.keys(PARTS).filter((name) => !skip.includes(name));
-    const begin = async (name: string) => PARTS[name]?.(scene, sizes, result, interrupted);
+    const begin = async (name: string) => PARTS[name]?.(scenario, sizes, result, interrupted);
     await runParts(names, { begin, interrupted, graceMs: GRACE_MS }, result);
-    tell(result);
+    notify(result);
   } finally {
     // By force: that ends a control side that a part still holds, too.
-    await closeScene(scene);
+    await closeScenario(scenario);
   }
   // What a part that was left still waits for would keep this process for minutes.
   if (result.interrupted) process.exit(INTERRUPTED_CODE);
@@ -67,7 +72,7 @@ function endChildren(): void {
   for (const pid of descendantsOf(process.pid)) signal(pid, 'SIGKILL');
 }
 
-function tell(result: SuiteResult): void {
+function notify(result: SuiteResult): void {
   result.measured.sort((a, b) => place(a) - place(b));
   const path = keepResult('suite', result);
   const page = path.replace(/json$/, 'html');
@@ -109,34 +114,34 @@ const PARTS: Record<string, Part> = {
     result.measured.push({ id: 'G8', ...directly.throughput, note });
   },
 
-  async growth(scene, { growth, counterSamples }, result) {
-    if (growth.length > 0) result.growth = await usageGrowth(scene, growth, counterSamples);
+  async growth(scenario, { growth, counterSamples }, result) {
+    if (growth.length > 0) result.growth = await usageGrowth(scenario, growth, counterSamples);
   },
 
-  async ingest(scene, _, result) {
-    const { measured, ...figures } = await ingestRatios(scene);
+  async ingest(scenario, _, result) {
+    const { measured, ...figures } = await ingestRatios(scenario);
     result.measured.push(...measured);
     result.ingest = figures;
   },
 
-  async latency(scene, _, result) {
-    const capacity = result.ingest?.capacityPerSecond ?? (await capacityOf(scene));
-    const { measured, ...figures } = await latencyRatio(scene, capacity);
+  async latency(scenario, _, result) {
+    const capacity = result.ingest?.capacityPerSecond ?? (await capacityOf(scenario));
+    const { measured, ...figures } = await latencyRatio(scenario, capacity);
     result.measured.push(...measured);
     result.latency = figures;
   },
 
   /** What an event costs by process until it is counted, up to so many; and what they take on disk. */
-  async whole(scene, { storedEvents, costedEvents }, result) {
-    await waitForAll(scene);
-    const missing = storedEvents - (await storedInAll(scene));
-    const before = costs(scene);
+  async whole(scenario, { storedEvents, costedEvents }, result) {
+    await waitForAll(scenario);
+    const missing = storedEvents - (await storedInAll(scenario));
+    const before = costs(scenario);
     const startedAt = performance.now();
-    const events = await take(scene, Math.max(missing, costedEvents));
+    const events = await take(scenario, Math.max(missing, costedEvents));
     const seconds = (performance.now() - startedAt) / 1_000;
-    const after = costs(scene);
-    const stored = await storedInAll(scene);
-    const bytes = Object.entries(await storedBytes(scene.instance.dataDir));
+    const after = costs(scenario);
+    const stored = await storedInAll(scenario);
+    const bytes = Object.entries(await storedBytes(scenario.instance.dataDir));
     const spent = Object.entries(after.cpuMicros).map(([name, micros]) => {
       return [name, rounded((micros - (before.cpuMicros[name] ?? 0)) / events)];
     });
@@ -150,14 +155,14 @@ const PARTS: Record<string, Part> = {
     };
   },
 
-  async freshness(scene, { rate, freshnessMs }, result) {
-    const { measured, ...figures } = await freshness(scene, { rate, durationMs: freshnessMs });
+  async freshness(scenario, { rate, freshnessMs }, result) {
+    const { measured, ...figures } = await freshness(scenario, { rate, durationMs: freshnessMs });
     result.measured.push(measured);
     result.freshness = figures;
   },
 
-  async counters(scene, { counterSamples }, result) {
-    const { measured, ...figures } = await counters(scene, counterSamples);
+  async counters(scenario, { counterSamples }, result) {
+    const { measured, ...figures } = await counters(scenario, counterSamples);
     result.measured.push(measured);
     result.counters = figures;
   },
@@ -169,21 +174,21 @@ const PARTS: Record<string, Part> = {
   },
 
   /** At four fifths of what was counted a second while nothing else was asked of it. */
-  async soak(scene, { soakMs }, result, interrupted) {
+  async soak(scenario, { soakMs }, result, interrupted) {
     if (soakMs === 0) return;
     const rate = Math.round((result.whole?.countedPerSecond ?? SOAK_RATE) * 0.8);
-    result.soak = await soak(scene, { rate, durationMs: soakMs, interrupted });
+    result.soak = await soak(scenario, { rate, durationMs: soakMs, interrupted });
     if (result.soak.problems.length > 0) throw new Error(result.soak.problems[0]);
   },
 };
 
-async function capacityOf(scene: Scene): Promise<number> {
-  const driven = toward(scene, { batch: 500, connections: 8, durationMs: scene.runMs * 3 });
+async function capacityOf(scenario: Scenario): Promise<number> {
+  const driven = toward(scenario, { batch: 500, connections: 8, durationMs: scenario.runMs * 3 });
   const { events, seconds } = await drive(driven);
   return events / seconds;
 }
 
-function costs({ instance }: Scene) {
+function costs({ instance }: Scenario) {
   const now = {
     'data plane': processCost(instance.pid('data plane')),
     'control side': processCost(instance.pid('control side')),

@@ -46,8 +46,8 @@ export function renewReadme(resultPath: string): void {
   const page = readFileSync(README, 'utf8');
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${README} has lost the marks of the last run`);
-  const told = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
-  writeFileSync(README, `${page.slice(0, from)}${told}${page.slice(to)}`);
+  const notified = `${BEGIN}\n\n${lastRun(kept, resultPath)}\n\n`;
+  writeFileSync(README, `${page.slice(0, from)}${notified}${page.slice(to)}`);
 }
 
 function lastRun(kept: KeptSuite, resultPath: string): string {
@@ -65,7 +65,7 @@ function lastRun(kept: KeptSuite, resultPath: string): string {
     ...section('CPU-µs per event of a batch of 500, by stage', kept.stages?.cpuMicrosPerEvent),
     ...section('Bytes on disk per event', kept.whole?.diskBytesPerEvent),
     ...section('Peak resident memory, MiB', kept.whole?.rssPeakMib),
-    ...section('Answer at half of capacity, ms', kept.latency?.answerMs),
+    ...section('Answer at half of capacity, ms', kept.latency?.responseMs),
     ...growthSection(kept),
     ...soakSection(kept),
   ];

@@ -4,44 +4,44 @@ import { getPatiently } from '../../tests/support/api.ts';
 import { numberText } from '../../tests/support/exact.ts';
 import { percentile, startFreshnessProbe } from '../../tests/support/freshness-probe.ts';
 import { insertRawRows, sumRawRows } from '../baselines/raw-rows.ts';
-import { createAnswerLedger } from '../load-tester/answer-ledger.ts';
 import { runOpenLoop, TRACKED_MICROS_MAX } from '../load-tester/open-loop.ts';
-import { makeLanes } from './drive.ts';
+import { createResponseLedger } from '../load-tester/response-ledger.ts';
+import { makeEndpointQueues } from './drive.ts';
 import type { Measured } from './goals.ts';
 import { median, rounded } from './paired.ts';
-import { type Scene, toward, waitForAll } from './scene.ts';
+import { type Scenario, toward, waitForAll } from './scenario.ts';
 
 export interface FreshnessFigures {
   measured: Measured;
   offeredPerSecond: number;
-  answeredPerSecond: number;
-  fromAnswerToCountedMs: Record<string, number>;
+  respondedPerSecond: number;
+  fromResponseToCountedMs: Record<string, number>;
 }
 
 const BATCH = 500;
 
 /** G6: how old the count is while usage comes at a fixed rate. */
 export async function freshness(
-  scene: Scene,
+  scenario: Scenario,
   { rate, durationMs }: { rate: number; durationMs: number },
 ): Promise<FreshnessFigures> {
-  const probe = startFreshnessProbe(scene.api, scene.customers[0] ?? '', `probe_${Date.now()}`);
-  const lanes = makeLanes(toward(scene, { batch: BATCH, connections: 8, durationMs: 0 }), 3);
-  const ledger = createAnswerLedger(scene.customers.length);
+  const probe = startFreshnessProbe(scenario.api, scenario.customers[0] ?? '', `probe_${Date.now()}`);
+  const lanes = makeEndpointQueues(toward(scenario, { batch: BATCH, connections: 8, durationMs: 0 }), 3);
+  const ledger = createResponseLedger(scenario.customers.length);
   const ran = await runOpenLoop({
     ...{ lanes, ledger, durationMs, intervalMs: (BATCH * 1_000) / rate },
     histogram: buildHistogram({ highestTrackableValue: TRACKED_MICROS_MAX }),
     interrupted: new AbortController().signal,
-    onAnswered: () => undefined,
+    onResponded: () => undefined,
   });
   for (const { connection } of lanes) connection.close();
   const times = await probe.stop();
-  await waitForAll(scene);
+  await waitForAll(scenario);
   const [fault] = ledger.faults();
   if (fault !== undefined) throw new Error(fault);
   if (ran.givenUp > 0) throw new Error(`${ran.givenUp} requests found no answer: ${ran.lastFailure}`);
-  const answeredPerSecond = Math.round((ledger.counts().created * 1_000) / ran.durationMs);
-  const rates = `${answeredPerSecond} of ${rate} events/s were answered`;
+  const respondedPerSecond = Math.round((ledger.counts().created * 1_000) / ran.durationMs);
+  const rates = `${respondedPerSecond} of ${rate} events/s were answered`;
   const at = (percent: number) => Math.round(percentile(times, percent));
   return {
     measured: {
@@ -50,8 +50,8 @@ export async function freshness(
       note: `${rates}, ${times.length} probes; read every 250 ms, so up to that much too long`,
     },
     offeredPerSecond: rate,
-    answeredPerSecond,
-    fromAnswerToCountedMs: { p50: at(50), p99: at(99), max: at(100) },
+    respondedPerSecond,
+    fromResponseToCountedMs: { p50: at(50), p99: at(99), max: at(100) },
   };
 }
 
@@ -75,19 +75,19 @@ const GOAL_EVENTS = 10_000_000;
 const P99_SAMPLES_MIN = 100;
 
 /** G7: a counter beside the sum over as many raw rows, one after the other, on what is stored by now. */
-export async function counters(scene: Scene, samples: number): Promise<CounterFigures> {
-  await waitForAll(scene);
-  const stored = await storedCounts(scene);
-  const client = new Client({ connectionString: scene.postgresUrl });
+export async function counters(scenario: Scenario, samples: number): Promise<CounterFigures> {
+  await waitForAll(scenario);
+  const stored = await storedCounts(scenario);
+  const client = new Client({ connectionString: scenario.postgresUrl });
   await client.connect();
   try {
-    await insertRawRows(client, scene.customers[0] ?? '', stored[0] ?? 0);
+    await insertRawRows(client, scenario.customers[0] ?? '', stored[0] ?? 0);
     const times: Record<'counter' | 'breakdown' | 'raw', number[]> = { counter: [], breakdown: [], raw: [] };
-    const path = `/usage/${scene.customers[0]}/${scene.meterKey}`;
+    const path = `/usage/${scenario.customers[0]}/${scenario.meterKey}`;
     const acts = {
-      counter: () => get(scene, `${path}?consistency=eventual`),
-      breakdown: () => get(scene, `${path}/breakdown?dimension=p1&window=all&consistency=eventual`),
-      raw: () => sumRawRows(client, scene.customers[0] ?? ''),
+      counter: () => get(scenario, `${path}?consistency=eventual`),
+      breakdown: () => get(scenario, `${path}/breakdown?dimension=p1&window=all&consistency=eventual`),
+      raw: () => sumRawRows(client, scenario.customers[0] ?? ''),
     };
     await acts.raw();
     const rawMs = await timed(acts.raw);
@@ -132,12 +132,12 @@ function figuresOf(
 }
 
 /** A counter and a breakdown of the scene's first customer. */
-export async function timedReads(scene: Scene, samples: number) {
-  const path = `/usage/${scene.customers[0]}/${scene.meterKey}`;
+export async function timedReads(scenario: Scenario, samples: number) {
+  const path = `/usage/${scenario.customers[0]}/${scenario.meterKey}`;
   const spread = async (query: string, count: number) => {
     const times: number[] = [];
     for (let sample = 0; sample < count; sample++)
-      times.push(await timed(() => get(scene, `${path}${query}`)));
+      times.push(await timed(() => get(scenario, `${path}${query}`)));
     return spreadOf(times);
   };
   return {
@@ -152,24 +152,24 @@ function spreadOf(times: number[]): Record<'p50' | 'p99' | 'samples', number> {
 }
 
 /** Events stored, by customer. */
-async function storedCounts(scene: Scene): Promise<number[]> {
+async function storedCounts(scenario: Scenario): Promise<number[]> {
   const stored: number[] = [];
-  for (const customer of scene.customers) stored.push(await countOf(scene, customer));
+  for (const customer of scenario.customers) stored.push(await countOf(scenario, customer));
   return stored;
 }
 
-export async function storedInAll(scene: Scene): Promise<number> {
-  return (await storedCounts(scene)).reduce((sum, count) => sum + count, 0);
+export async function storedInAll(scenario: Scenario): Promise<number> {
+  return (await storedCounts(scenario)).reduce((sum, count) => sum + count, 0);
 }
 
-async function countOf(scene: Scene, customer: string): Promise<number> {
-  const path = `/usage/${customer}/${scene.meterKey}/breakdown?dimension=$month&window=all`;
-  const { body } = await getPatiently(scene.api, path, 60_000);
+async function countOf(scenario: Scenario, customer: string): Promise<number> {
+  const path = `/usage/${customer}/${scenario.meterKey}/breakdown?dimension=$month&window=all`;
+  const { body } = await getPatiently(scenario.api, path, 60_000);
   const { breakdown } = body as { breakdown: Array<{ count: unknown }> };
   return breakdown.reduce((sum, { count }) => sum + Number(numberText(count)), 0);
 }
 
-async function get({ api }: Scene, path: string): Promise<void> {
+async function get({ api }: Scenario, path: string): Promise<void> {
   const { status } = await api.call('GET', path);
   if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
 }

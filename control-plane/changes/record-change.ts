@@ -1,4 +1,4 @@
-import { tellEvents } from '../../domain/emit-events.ts';
+import { emitEvents } from '../../domain/emit-events.ts';
 import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
 import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
@@ -42,6 +42,6 @@ export async function recordChange(context: ChangeContext, change: Change): Prom
     requestId,
     createdAt: new Date(nowMs),
   });
-  const told = events.map((event) => ({ objectId, ...event }));
-  await tellEvents(db, { environment, nowMs, events: told });
+  const notified = events.map((event) => ({ objectId, ...event }));
+  await emitEvents(db, { environment, nowMs, events: notified });
 }

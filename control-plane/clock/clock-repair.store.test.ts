@@ -5,8 +5,8 @@ import { newWorkspaceKeys, writeWorkspace } from '../../domain/workspace.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
-import { toldUnderTest } from '../entitlements/changes/changes-under-test.ts';
-import { freshPool, tellerUnderTest } from '../entitlements/changes/notifier-under-test.ts';
+import { notifiedUnderTest } from '../entitlements/changes/changes-under-test.ts';
+import { freshPool, notifierUnderTest } from '../entitlements/changes/notifier-under-test.ts';
 import { touchEntitlements } from '../entitlements/changes/touch-entitlements.ts';
 import { putOverride } from '../store/overrides.ts';
 import { readRepairs } from '../store/repairs.ts';
@@ -67,12 +67,12 @@ it('a customer that was told of a day to come is told of now, and of that day wh
     const context = { db, environment, actor: 'key', operationId: 'test', nowMs };
     await touchEntitlements(context, { customerIds: [customerId] });
   });
-  const told = toldUnderTest(pool, environment);
-  expect(await told.heard(customerId, 'all')).toEqual([]);
+  const notified = notifiedUnderTest(pool, environment);
+  expect(await notified.heard(customerId, 'all')).toEqual([]);
   await repair(pool);
-  tellerUnderTest(pool, {});
-  const isTold = expect.objectContaining({ allowed: true });
-  await vi.waitFor(async () => expect(await told.heard(customerId, 'all')).toEqual([isTold]), WAIT);
+  notifierUnderTest(pool, {});
+  const isNotified = expect.objectContaining({ allowed: true });
+  await vi.waitFor(async () => expect(await notified.heard(customerId, 'all')).toEqual([isNotified]), WAIT);
   expect(await daysAhead(pool, 'entitlements_told', 'next_turn')).toBe(10);
 });
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { inJobTransaction, type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
 import { ATTEMPT_DELAY_MS_MAX } from '../../domain/rules/webhook-schedule.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { bringBack, latestNow, TABLES_WITH_MOMENTS } from '../store/times-ahead.ts';
+import { bringBack, latestNow, TABLES_WITH_TIMES } from '../store/times-ahead.ts';
 
 export interface ClockRepairDeps {
   pool: Pool;
@@ -30,7 +30,7 @@ export function startClockRepair(deps: ClockRepairDeps, options: ClockRepairOpti
   const { pool, clock, log } = deps;
 
   async function look({ job, hold }: JobTurn): Promise<undefined> {
-    for (const table of TABLES_WITH_MOMENTS) {
+    for (const table of TABLES_WITH_TIMES) {
       const epoch = await hold();
       if (epoch === undefined) return;
       const now = await latestNow(pool, new Date(clock.nowMs()));

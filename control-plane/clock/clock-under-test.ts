@@ -9,7 +9,7 @@ import { createTestDatabase } from '../../tests/support/test-database.ts';
 import { createClockMetrics } from '../metrics.ts';
 import { findSubscription, insertSubscription, type SubscriptionFields } from '../store/subscriptions.ts';
 import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fields.ts';
-import { catalogueUnderTest, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { catalogueUnderTest, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 import { startSubscriptionClock } from './subscription-clock.ts';
 
 /** When the clock of a test stands still. */
@@ -68,7 +68,7 @@ export async function clockUnderTest() {
       if (!found) throw new Error(`there is no subscription ${id}`);
       return found;
     },
-    told: (objectId: string) => toldEvents(pool, objectId),
+    notified: (objectId: string) => emittedEvents(pool, objectId),
   };
 }
 
@@ -112,14 +112,14 @@ async function addSubscription(place: Place, fields: Partial<SubscriptionFields>
   return id;
 }
 
-function standingClock(): Clock & { now: Date; asked: number; aheadMs: number } {
+function standingClock(): Clock & { now: Date; requested: number; aheadMs: number } {
   const clock = {
     now: START,
-    asked: 0,
+    requested: 0,
     /** Of the time that never goes back. */
     aheadMs: 0,
     nowMs: () => {
-      clock.asked += 1;
+      clock.requested += 1;
       return clock.now.getTime();
     },
     monotonicMs: () => clock.aheadMs,

@@ -157,16 +157,16 @@ function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
       const plan = planId === null ? {} : { planId, planVersion: null, pendingPlanId: null };
       dues.push([end, { currentPeriodStart: end, currentPeriodEnd: nextEnd(state), ...plan }]);
     }
-    const next = dues.filter(([moment]) => moment <= now).sort(([a], [b]) => a.getTime() - b.getTime())[0];
+    const next = dues.filter(([time]) => time <= now).sort(([a], [b]) => a.getTime() - b.getTime())[0];
     if (isEnded || !next) return withPause(of, state, now);
     state = { ...state, ...next[1] };
   }
 }
 
 /** Three days after what the processor says; what a test clock says, never. */
-function noticed({ processorSimulated }: SubscriptionRow, moment: Date, isTheirs: boolean): Date {
-  if (!isTheirs) return moment;
-  return processorSimulated ? at(1_000_000) : new Date(moment.getTime() + 3 * DAY_MS);
+function noticed({ processorSimulated }: SubscriptionRow, time: Date, isTheirs: boolean): Date {
+  if (!isTheirs) return time;
+  return processorSimulated ? at(1_000_000) : new Date(time.getTime() + 3 * DAY_MS);
 }
 
 /** What only rolled waits for its pause to end, and whatever rolled begins one, but for what was canceled. */

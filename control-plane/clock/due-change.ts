@@ -41,9 +41,9 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
 }
 
 /** Of what the processor says itself it has the first word. */
-function hasCome(row: SubscriptionRow, moment: Date, { isProcessors, nowMs }: Look): boolean {
-  if (!isProcessors) return moment.getTime() <= nowMs;
-  return !row.processorSimulated && moment.getTime() + PROCESSOR_GRACE_MS <= nowMs;
+function hasCome(row: SubscriptionRow, time: Date, { isProcessors, nowMs }: Look): boolean {
+  if (!isProcessors) return time.getTime() <= nowMs;
+  return !row.processorSimulated && time.getTime() + PROCESSOR_GRACE_MS <= nowMs;
 }
 
 interface Look {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { endsLook, type JobTurn } from '../../domain/leased-job.ts';
 import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
-import type { PutOffs } from '../jobs/backoff-queue.ts';
+import type { BackoffQueue } from '../jobs/backoff-queue.ts';
 import type { ClockMetrics } from '../metrics.ts';
 import {
   type DueSubscription,
@@ -18,7 +18,7 @@ export interface DueLook extends JobTurn {
   log: Logger;
   metrics: ClockMetrics;
   /** What took too long. */
-  slow: PutOffs<DueSubscription>;
+  slow: BackoffQueue<DueSubscription>;
   nowMs: () => number;
 }
 

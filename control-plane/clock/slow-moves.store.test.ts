@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { holdJob } from '../../domain/store/job-leases.ts';
-import { refuseRows } from '../http/rejection-under-test.ts';
-import { createPutOffs } from '../jobs/backoff-queue.ts';
+import { rejectRows } from '../http/rejection-under-test.ts';
+import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import type { DueSubscription } from '../store/due-subscriptions.ts';
 import { clockUnderTest, DAY_MS, daysLater, lasting } from './clock-under-test.ts';
 import { moveDue } from './move-due.ts';
@@ -26,7 +26,7 @@ it.each(['57014', '25P03', '55P03'])(
     for (let n = 0; n < 8; n += 1) slow.push(await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' }));
     const period = lasting(2 * DAY_MS);
     const [end, roll] = [await add({ cancelAt: daysLater(2) }), await add(period)];
-    const { allow, tries } = await refuse(pool, `RAISE 'slow' USING ERRCODE = '${code}'`);
+    const { allow, tries } = await reject(pool, `RAISE 'slow' USING ERRCODE = '${code}'`);
     clock.now = daysLater(3);
     run();
     await vi.waitFor(async () => expect((await row(roll)).currentPeriodEnd).toEqual(daysLater(4)), WAIT);
@@ -50,7 +50,7 @@ it('a look ends with its connection, and the next one tries all again', async ()
   const id = await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
   const period = lasting(2 * DAY_MS);
   const roll = await add(period);
-  const { allow, tries } = await refuse(pool, 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  const { allow, tries } = await reject(pool, 'PERFORM pg_terminate_backend(pg_backend_pid())');
   clock.now = daysLater(3);
   run();
   await vi.waitFor(async () => expect(await tries()).toBeGreaterThan(2), WAIT);
@@ -62,7 +62,7 @@ it('a look ends with its connection, and the next one tries all again', async ()
 it('a pass ends with the first that takes too long again', async () => {
   const { add, clock, metrics, pool } = await clockUnderTest();
   await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });
-  const { tries } = await refuse(pool, `RAISE 'slow' USING ERRCODE = '57014'`);
+  const { tries } = await reject(pool, `RAISE 'slow' USING ERRCODE = '57014'`);
   clock.now = daysLater(3);
   let holds = 0;
   const hold = async () => {
@@ -74,7 +74,7 @@ it('a pass ends with the first that takes too long again', async () => {
     clock.aheadMs += 30_000;
     return clock.aheadMs;
   };
-  const slow = createPutOffs<DueSubscription>({ monotonicMs }, ({ id }) => id);
+  const slow = createBackoffQueue<DueSubscription>({ monotonicMs }, ({ id }) => id);
   const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
   const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
@@ -83,6 +83,6 @@ it('a pass ends with the first that takes too long again', async () => {
 });
 
 /** From now on those marked as bad are not moved. */
-function refuse(pool: Pool, how: string) {
-  return refuseRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how });
+function reject(pool: Pool, how: string) {
+  return rejectRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how });
 }

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { endJob, holdJob, shareEpoch } from '../../domain/store/job-leases.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { startApi } from '../api-under-test.ts';
-import { createPutOffs } from '../jobs/backoff-queue.ts';
+import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import { type DueSubscription, FROM_THE_START, findDueRolls } from '../store/due-subscriptions.ts';
 import { auditEntries, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 import { clockUnderTest, DAY_MS, daysLater, lasting, START } from './clock-under-test.ts';
@@ -27,7 +27,7 @@ import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 const WAIT = { timeout: 30_000, interval: 20 };
 
 it('ends trials, cancels and rolls periods, each with its event and entry', async () => {
-  const { add, clock, run, row, told, pool } = await clockUnderTest();
+  const { add, clock, run, row, notified, pool } = await clockUnderTest();
   const ids = {
     trial: await add({ status: 'trialing', trialEnd: daysLater(14) }),
     cancel: await add({ cancelAt: daysLater(14) }),
@@ -44,17 +44,17 @@ it('ends trials, cancels and rolls periods, each with its event and entry', asyn
   await vi.waitFor(async () => expect((await row(ids.roll)).currentPeriodEnd).toEqual(daysLater(28)), WAIT);
   const { planId } = await row(ids.trial);
   const canceledAt = daysLater(14).toISOString();
-  expect(await told(ids.trial)).toEqual([
+  expect(await notified(ids.trial)).toEqual([
     { type: 'subscription.updated', data: { subscriptionId: ids.trial, status: 'active', planId } },
   ]);
-  expect(await told(ids.cancel)).toEqual([
+  expect(await notified(ids.cancel)).toEqual([
     { type: 'subscription.canceled', data: { subscriptionId: ids.cancel, canceledAt } },
   ]);
-  expect(await told(ids.roll)).toHaveLength(1);
-  expect(await told(ids.processors)).toEqual([]);
+  expect(await notified(ids.roll)).toHaveLength(1);
+  expect(await notified(ids.processors)).toEqual([]);
   const { customerId } = await row(ids.cancel);
   const changes = { type: 'customer.updated', data: { customerId, changes: ['plan'] } };
-  expect(await told(customerId)).toEqual([changes]);
+  expect(await notified(customerId)).toEqual([changes]);
   expect(await auditEntries(pool, ids.trial)).toMatchObject([
     {
       actor: 'clock',
@@ -66,7 +66,7 @@ it('ends trials, cancels and rolls periods, each with its event and entry', asyn
 });
 
 it('a downtime of months is caught up with at once, and told once', async () => {
-  const { add, clock, run, row, told } = await clockUnderTest();
+  const { add, clock, run, row, notified } = await clockUnderTest();
   const id = await add({});
   clock.now = new Date('2026-06-30T12:00:00.000Z');
   run();
@@ -78,11 +78,11 @@ it('a downtime of months is caught up with at once, and told once', async () => 
     async () => expect(JSON.parse(JSON.stringify(await row(id)))).toMatchObject(expected),
     WAIT,
   );
-  expect(await told(id)).toHaveLength(1);
+  expect(await notified(id)).toHaveLength(1);
 });
 
 it('a period of a millisecond is rolled once in ten seconds, and in between not looked at', async () => {
-  const { add, clock, run, row, told, metric, pool } = await clockUnderTest();
+  const { add, clock, run, row, notified, metric, pool } = await clockUnderTest();
   const id = await add(lasting(1));
   run();
   const rolledAt = async (ms: number) => {
@@ -91,13 +91,13 @@ it('a period of a millisecond is rolled once in ten seconds, and in between not 
   };
   await rolledAt(5_000);
   clock.now = new Date(START.getTime() + 14_999);
-  const asked = clock.asked;
-  await vi.waitFor(() => expect(clock.asked).toBeGreaterThan(asked + 10), WAIT);
+  const requested = clock.requested;
+  await vi.waitFor(() => expect(clock.requested).toBeGreaterThan(requested + 10), WAIT);
   expect(await metric('oldest_due_seconds')).toBe(0);
   expect(await findDueRolls(pool, clock.now, FROM_THE_START, 1)).toEqual([]);
   await rolledAt(15_000);
   await rolledAt(40_000);
-  expect(await told(id)).toHaveLength(3);
+  expect(await notified(id)).toHaveLength(3);
 });
 
 it('a cancellation waits for a chunk of rolls, not for all that are due', async () => {
@@ -116,7 +116,7 @@ it('a cancellation waits for a chunk of rolls, not for all that are due', async 
   };
   const { signal } = new AbortController();
   const log = pino({ level: 'silent' });
-  const slow = createPutOffs<DueSubscription>(clock, ({ id }) => id);
+  const slow = createBackoffQueue<DueSubscription>(clock, ({ id }) => id);
   const look = { pool, log, metrics, slow, hold, job: SUBSCRIPTION_CLOCK, nowMs: clock.nowMs, signal };
   expect(await moveDue(look)).toBe(true);
   const { rows } = await pool.query('SELECT object_id FROM audit_log ORDER BY id');
@@ -135,10 +135,10 @@ it('of several processes each move is made by one, once, over several chunks', a
   await Promise.all([first.close(), second.close()]);
   expect((await row(ids[0] ?? '')).status).toBe('canceled');
   const { rows } = await pool.query(
-    `SELECT count(*)::int AS told, count(DISTINCT object_id)::int AS subscriptions
+    `SELECT count(*)::int AS notified, count(DISTINCT object_id)::int AS subscriptions
        FROM webhook_events WHERE type = 'subscription.canceled'`,
   );
-  expect(rows).toEqual([{ told: 450, subscriptions: 450 }]);
+  expect(rows).toEqual([{ notified: 450, subscriptions: 450 }]);
 });
 
 it('does nothing while another process holds the lease, and begins at once when that ends', async () => {
@@ -147,7 +147,7 @@ it('does nothing while another process holds the lease, and begins at once when 
   expect(await holdJob(pool, SUBSCRIPTION_CLOCK, 'other', 60_000)).toBe(1);
   clock.now = daysLater(2);
   run();
-  await vi.waitFor(() => expect(clock.asked).toBeGreaterThan(5), WAIT);
+  await vi.waitFor(() => expect(clock.requested).toBeGreaterThan(5), WAIT);
   expect((await row(id)).status).toBe('active');
   await endJob(pool, SUBSCRIPTION_CLOCK, 'other');
   await vi.waitFor(async () => expect((await row(id)).status).toBe('canceled'), WAIT);
@@ -187,7 +187,7 @@ it('an owner that hangs in the middle of a move is cut off, and the next one mov
 it('gives its lease up when it closes, and holds on to it till then', async () => {
   const { run, pool, clock } = await clockUnderTest();
   const first = run({ leaseMs: 60_000 });
-  await vi.waitFor(() => expect(clock.asked).toBeGreaterThan(3), WAIT);
+  await vi.waitFor(() => expect(clock.requested).toBeGreaterThan(3), WAIT);
   expect((await pool.query('SELECT epoch FROM job_leases')).rows).toEqual([{ epoch: 1 }]);
   expect(await holdJob(pool, SUBSCRIPTION_CLOCK, 'next', 1_000)).toBeUndefined();
   await first.close();
@@ -195,25 +195,25 @@ it('gives its lease up when it closes, and holds on to it till then', async () =
 });
 
 it('a former owner changes nothing, not even when it comes to it only now', async () => {
-  const { add, row, pool, environment, told } = await clockUnderTest();
+  const { add, row, pool, environment, notified } = await clockUnderTest();
   const id = await add({ cancelAt: daysLater(1) });
   const epoch = (await holdJob(pool, SUBSCRIPTION_CLOCK, 'former', -1)) ?? 0;
   await holdJob(pool, SUBSCRIPTION_CLOCK, 'next', 60_000);
   const turn = { pool, job: SUBSCRIPTION_CLOCK, epoch, nowMs: daysLater(2).getTime() };
   await expect(moveSubscription(turn, { environment, id })).rejects.toMatchObject({ code: 'lease_lost' });
   expect((await row(id)).status).toBe('active');
-  expect(await told(id)).toEqual([]);
+  expect(await notified(id)).toEqual([]);
   expect(await moveSubscription({ ...turn, epoch: epoch + 1 }, { environment, id })).toBe(true);
 });
 
 it('what was found due several times is moved once, and what is due no more not at all', async () => {
-  const { add, row, pool, environment, told } = await clockUnderTest();
+  const { add, row, pool, environment, notified } = await clockUnderTest();
   const epoch = (await holdJob(pool, SUBSCRIPTION_CLOCK, 'owner', 60_000)) ?? 0;
   const turn = { pool, job: SUBSCRIPTION_CLOCK, epoch, nowMs: daysLater(2).getTime() };
   const due = { environment, id: await add({ cancelAt: daysLater(1) }) };
   const moves = await Promise.all(Array.from({ length: 6 }, () => moveSubscription(turn, due)));
   expect(moves.filter((isMoved) => isMoved)).toHaveLength(1);
-  expect(await told(due.id)).toHaveLength(1);
+  expect(await notified(due.id)).toHaveLength(1);
 
   // Found due; then its owner took the cancellation back and has not committed yet.
   const kept = { environment, id: await add({ cancelAt: daysLater(1) }) };
@@ -226,7 +226,7 @@ it('what was found due several times is moved once, and what is due no more not 
   owner.release();
   expect(await move).toBe(false);
   expect((await row(kept.id)).status).toBe('active');
-  expect(await told(kept.id)).toEqual([]);
+  expect(await notified(kept.id)).toEqual([]);
 });
 
 // Red when a failure ends the look: there are more of them than moves at once.
@@ -253,14 +253,14 @@ it('subscriptions that cannot be moved hold up no other', async () => {
 it('the control plane runs it: a trial ends by itself within ten seconds', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
-  const { subscribe, told } = subscriptionsUnderTest(api);
+  const { subscribe, notified } = subscriptionsUnderTest(api);
   const trialEnd = new Date(Date.now() + 4_000).toISOString();
   const { body } = await subscribe({ trialEnd });
   const params = { subscriptionId: body.id };
   const status = async () => (await api.ask('subscriptions.retrieve', { params })).body.status;
   expect(await status()).toBe('trialing');
   await vi.waitFor(async () => expect(await status()).toBe('active'), { ...WAIT, timeout: 14_000 });
-  expect((await told(body.id)).map(({ type }) => type)).toEqual([
+  expect((await notified(body.id)).map(({ type }) => type)).toEqual([
     'subscription.created',
     'subscription.updated',
   ]);

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
-import { createPutOffs } from '../jobs/backoff-queue.ts';
+import { createBackoffQueue } from '../jobs/backoff-queue.ts';
 import type { ClockMetrics } from '../metrics.ts';
 import { type DueSubscription, nextDueAt } from '../store/due-subscriptions.ts';
 import { moveDue } from './move-due.ts';
@@ -33,7 +33,7 @@ export function startSubscriptionClock(
   { pool, clock, log, metrics }: SubscriptionClockDeps,
   options: SubscriptionClockOptions = {},
 ): LeasedJob {
-  const slow = createPutOffs<DueSubscription>(clock, ({ id }) => id);
+  const slow = createBackoffQueue<DueSubscription>(clock, ({ id }) => id);
 
   /** Then how long there is nothing to do, at most; undefined where something is left. */
   async function look(turn: JobTurn): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { START_MS, walletsUnderTest } from '../../domain/credits/wallets-under-test.ts';
 import { creditUnits } from '../../domain/rules/credit-units.ts';
 import { endJob, holdJob } from '../../domain/store/job-leases.ts';
-import { refuseRows } from '../http/rejection-under-test.ts';
+import { rejectRows } from '../http/rejection-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 
 /*
@@ -34,8 +34,8 @@ async function expiryUnderTest() {
       return job;
     },
     /** From now on the wallet of this customer is not written. */
-    refuse: (id: string | undefined, how: string) =>
-      refuseRows(under.pool, { write: 'UPDATE ON credit_wallets', when: `new.customer_id = '${id}'`, how }),
+    reject: (id: string | undefined, how: string) =>
+      rejectRows(under.pool, { write: 'UPDATE ON credit_wallets', when: `new.customer_id = '${id}'`, how }),
     async expiries(): Promise<number> {
       const { rows } = await under.pool.query(`SELECT count(*) FROM credit_ledger WHERE type = 'expiry'`);
       return rows[0].count;
@@ -44,7 +44,7 @@ async function expiryUnderTest() {
 }
 
 it('takes out what has expired, with its entries, and tells who has nothing left', async () => {
-  const { customers, grant, run, clock, wallets, told, pool, expiries } = await expiryUnderTest();
+  const { customers, grant, run, clock, wallets, notified, pool, expiries } = await expiryUnderTest();
   const [id = '', other = ''] = await customers(2);
   const spent = await grant(id, { amount: '5', expiresAtMs: START_MS + 1_000 });
   await grant(other, { amount: '5', expiresAtMs: START_MS + 1_000 });
@@ -58,7 +58,7 @@ it('takes out what has expired, with its entries, and tells who has nothing left
   const seen = await wallets([id, other]);
   expect(seen.get(id)).toMatchObject({ balance: 0n, ledger: { balance: 0n }, depletions: 1 });
   expect(seen.get(other)).toMatchObject({ balance: creditUnits('7'), depletions: 0 });
-  expect(await told(id)).toEqual(['credit.depleted']);
+  expect(await notified(id)).toEqual(['credit.depleted']);
   const { rows } = await pool.query('SELECT actor, action, object_id FROM audit_log WHERE object_id = $1', [
     spent,
   ]);
@@ -73,9 +73,9 @@ it('of several processes each grant is taken out by one, once, over several chun
   await vi.waitFor(async () => expect(await expiries()).toBe(450), WAIT);
   await Promise.all([first.close(), second.close()]);
   const { rows } = await pool.query(
-    `SELECT count(*) AS told, count(DISTINCT object_id) AS customers FROM webhook_events`,
+    `SELECT count(*) AS notified, count(DISTINCT object_id) AS customers FROM webhook_events`,
   );
-  expect(rows).toEqual([{ told: 450, customers: 450 }]);
+  expect(rows).toEqual([{ notified: 450, customers: 450 }]);
 });
 
 it('does nothing while another process holds the lease, and begins when that ends', async () => {
@@ -94,10 +94,10 @@ it('does nothing while another process holds the lease, and begins when that end
 });
 
 it('a wallet that fails holds up no other', async () => {
-  const { customers, fill, run, clock, expiries, refuse } = await expiryUnderTest();
+  const { customers, fill, run, clock, expiries, reject } = await expiryUnderTest();
   const ids = await customers(12);
   await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
-  await refuse(ids[0], `RAISE 'no'`);
+  await reject(ids[0], `RAISE 'no'`);
   clock.ms = START_MS + 2_000;
   run('one');
   await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
@@ -106,10 +106,10 @@ it('a wallet that fails holds up no other', async () => {
 it.each(['57014', '25P03', '55P03'])(
   'a wallet that takes too long (%s) holds up no other, and is tried again behind them',
   async (code) => {
-    const { customers, fill, run, clock, expiries, refuse } = await expiryUnderTest();
+    const { customers, fill, run, clock, expiries, reject } = await expiryUnderTest();
     const ids = await customers(12);
     await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
-    const { tries, allow } = await refuse(ids[0], `RAISE 'slow' USING ERRCODE = '${code}'`);
+    const { tries, allow } = await reject(ids[0], `RAISE 'slow' USING ERRCODE = '${code}'`);
     clock.ms = START_MS + 2_000;
     run('one');
     await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
@@ -125,10 +125,10 @@ it.each(['57014', '25P03', '55P03'])(
 );
 
 it('a look ends with its connection, and the next one tries all again', async () => {
-  const { customers, fill, run, clock, expiries, refuse } = await expiryUnderTest();
+  const { customers, fill, run, clock, expiries, reject } = await expiryUnderTest();
   const ids = await customers(12);
   await fill(ids, { amount: '1', expiresAtMs: START_MS + 1_000 });
-  const { tries, allow } = await refuse(ids[0], 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  const { tries, allow } = await reject(ids[0], 'PERFORM pg_terminate_backend(pg_backend_pid())');
   clock.ms = START_MS + 2_000;
   run('one');
   await vi.waitFor(async () => expect(await tries()).toBeGreaterThan(2), WAIT);

@@ -13,7 +13,7 @@ import { findExpiredWallets, nextExpiryAt } from '../../domain/store/credit-gran
 import type { WalletPlace } from '../../domain/store/credit-wallets.ts';
 import type { Clock } from '../../infra/ports/clock.ts';
 import { asTransient, isTimeout } from '../../infra/postgres/unavailable.ts';
-import { createPutOffs, type PutOffs } from '../jobs/backoff-queue.ts';
+import { type BackoffQueue, createBackoffQueue } from '../jobs/backoff-queue.ts';
 
 export interface CreditExpiryDeps {
   pool: Pool;
@@ -40,7 +40,7 @@ const FAILURES_MAX = 100;
  */
 export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryOptions = {}): LeasedJob {
   const { pool, clock } = deps;
-  const slow = createPutOffs<WalletPlace>(clock, ({ customerId }) => customerId);
+  const slow = createBackoffQueue<WalletPlace>(clock, ({ customerId }) => customerId);
 
   /** Then how long there is nothing to do, at most. */
   async function look(turn: JobTurn): Promise<number | undefined> {
@@ -54,7 +54,7 @@ export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryO
 
 interface ExpiryLook extends CreditExpiryDeps, JobTurn {
   /** Wallets that took too long. */
-  slow: PutOffs<WalletPlace>;
+  slow: BackoffQueue<WalletPlace>;
 }
 
 /** False when some is left: another process has the lease, or a wallet failed, which holds up no other. */

@@ -1,18 +1,21 @@
 import { expect } from 'vitest';
 import type { OperationId } from '../../schemas/routes.ts';
-import type { ApiAnswer, ApiUnderTest } from '../api-under-test.ts';
+import type { ApiResponse, ApiUnderTest } from '../api-under-test.ts';
 
 /** What a feature is worth in a plan or an add-on; as JSON text where a double would round it. */
 export type Given = Record<string, unknown>;
 
 /** Customers with plans and add-ons, all made through the API. */
-export function holdersUnderTest(api: ApiUnderTest) {
+export function customerGrantsUnderTest(api: ApiUnderTest) {
   let made = 0;
 
-  async function done(operationId: OperationId, input: object): Promise<ApiAnswer['body']> {
-    const answer: ApiAnswer = await api.ask(operationId, input);
-    expect([answer.status, answer.text]).toEqual([answer.status < 300 ? answer.status : 200, answer.text]);
-    return answer.body;
+  async function done(operationId: OperationId, input: object): Promise<ApiResponse['body']> {
+    const response: ApiResponse = await api.ask(operationId, input);
+    expect([response.status, response.text]).toEqual([
+      response.status < 300 ? response.status : 200,
+      response.text,
+    ]);
+    return response.body;
   }
 
   async function plan(given: Given = {}): Promise<string> {
@@ -42,14 +45,14 @@ export function holdersUnderTest(api: ApiUnderTest) {
     change: (subscriptionId: string, body: object) =>
       done('subscriptions.update', { params: { subscriptionId }, body }),
     list: async (customerId: string) => {
-      const answer = await api.ask('entitlements.list', { params: { customerId } });
-      expect(answer.status).toBe(200);
-      return answer.body;
+      const response = await api.ask('entitlements.list', { params: { customerId } });
+      expect(response.status).toBe(200);
+      return response.body;
     },
     check: async (customerId: string, featureKey: string, query: Record<string, string | number> = {}) => {
-      const answer = await api.ask('entitlements.check', { params: { customerId, featureKey }, query });
-      expect(answer.status).toBe(200);
-      return answer.body;
+      const response = await api.ask('entitlements.check', { params: { customerId, featureKey }, query });
+      expect(response.status).toBe(200);
+      return response.body;
     },
   };
 }

@@ -16,10 +16,10 @@ import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
 
 /** Another control plane of the same installation, as in another process, that says what its requests ask. */
-export interface PlaneBeside {
+export interface SecondControlPlane {
   port: number;
-  check(customerId: string, featureKey: string, query?: string): Promise<CheckAnswer>;
-  ask(path: string, options?: AskOptions): Promise<PlaneAnswer>;
+  check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;
+  ask(path: string, options?: AskOptions): Promise<PlaneResponse>;
   /** What requests asked of the stores since the last time, but for keys: those are looked up every 5 s. */
   statements(): string[];
   close(): Promise<void>;
@@ -31,13 +31,13 @@ export interface AskOptions {
   body?: unknown;
 }
 
-export interface PlaneAnswer {
+export interface PlaneResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
 }
 
-export interface CheckAnswer extends PlaneAnswer {
+export interface CheckResponse extends PlaneResponse {
   decision: Wire<EntitlementDecision>;
 }
 
@@ -48,29 +48,29 @@ export interface BesideOptions extends AppOptions {
 
 const log = pino({ level: 'silent' });
 
-export async function startPlaneBeside(
+export async function startSecondControlPlane(
   api: ApiUnderTest,
   { warehouse, logReader }: UsageStores,
   { hears = true, ...options }: BesideOptions = {},
-): Promise<PlaneBeside> {
-  const asked = watchStatements();
-  const pool = asked.watchPool(createPool({ url: api.url, name: 'beside', log }));
+): Promise<SecondControlPlane> {
+  const requested = watchStatements();
+  const pool = requested.watchPool(createPool({ url: api.url, name: 'beside', log }));
   const secrets = deriveSecrets(Buffer.alloc(32, 7));
-  const stores = { pool, warehouse: asked.watchWarehouse(warehouse), logReader, secrets };
+  const stores = { pool, warehouse: requested.watchWarehouse(warehouse), logReader, secrets };
   const plane = createControlPlane({ ...stores, clock: systemClock, log, metrics: new Registry() }, options);
   const listener = hears ? createListener({ url: () => api.url, log }, plane.notes) : undefined;
-  const server = createServer((...exchange) => asked.within(() => plane.listener(...exchange)));
+  const server = createServer((...exchange) => requested.within(() => plane.listener(...exchange)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
 
   async function ask(path: string, { method = 'GET', headers = {}, body }: AskOptions = {}) {
-    const answer = await request(`${origin}/api/v1${path}`, {
+    const response = await request(`${origin}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${api.keys.live.secret}`, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+    return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
   }
 
   return {
@@ -78,10 +78,10 @@ export async function startPlaneBeside(
     ask,
     async check(customerId, featureKey, query = '') {
       const names = [customerId, featureKey].map(encodeURIComponent);
-      const answer = await ask(`/entitlements/${names.join('/')}${query}`);
-      return { ...answer, decision: JSON.parse(answer.text) as CheckAnswer['decision'] };
+      const response = await ask(`/entitlements/${names.join('/')}${query}`);
+      return { ...response, decision: JSON.parse(response.text) as CheckResponse['decision'] };
     },
-    statements: asked.take,
+    statements: requested.take,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobWatch } from '../../domain/job-watch.ts';
-import { type Check, judgeChecks } from '../../infra/platform/health-checks.ts';
+import { type Check, runHealthChecks } from '../../infra/platform/health-checks.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
@@ -10,7 +10,7 @@ import {
   listPartitionAlarms,
   ping,
   readLastAudit,
-  readUntoldSince,
+  readPendingSince,
 } from '../store/readiness.ts';
 import { readRepairs } from '../store/repairs.ts';
 import type { Freshness } from '../usage/freshness.ts';
@@ -36,7 +36,7 @@ const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
 const WAREHOUSE_TIMEOUT_MS = 2_000;
 const ALARMS_SHOWN = 20;
 /** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
-const UNTOLD_MS_MAX = 60_000;
+const PENDING_MS_MAX = 60_000;
 
 /** Checks all that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
@@ -63,11 +63,11 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       return lines === 0 ? undefined : `${lines} lines were set aside and are not counted`;
     },
     audit: async () => (await failedRepair(pool)) ?? knownDifferences(pool),
-    outbox: () => untoldEvents(pool),
+    outbox: () => pendingEvents(pool),
     jobs: async () => jobWatch.stalled(),
   };
 
-  return shareOutcome(() => judgeChecks(checks));
+  return shareOutcome(() => runHealthChecks(checks));
 }
 
 function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): string | undefined {
@@ -92,8 +92,8 @@ async function knownDifferences(pool: Pool): Promise<string | undefined> {
   return `the audit of ${when} left ${audit.differences} differences: npm run audit -- --repair`;
 }
 
-async function untoldEvents(pool: Pool): Promise<string | undefined> {
-  const since = await readUntoldSince(pool);
-  if (!since || Date.now() - since.getTime() < UNTOLD_MS_MAX) return undefined;
+async function pendingEvents(pool: Pool): Promise<string | undefined> {
+  const since = await readPendingSince(pool);
+  if (!since || Date.now() - since.getTime() < PENDING_MS_MAX) return undefined;
   return `webhook events wait since ${timestampText(since.getTime())} for their deliveries to be made`;
 }

@@ -4,7 +4,7 @@ import type { WorkspaceKeys } from '../../domain/workspace.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Keys and scopes (contract, §2) over HTTP and a real Postgres.
@@ -29,8 +29,8 @@ describe('a key', () => {
       200,
     );
     expect((await api.call('GET', METERS, both(key, key))).status).toBe(200);
-    expectRefusal(await api.call('GET', METERS, both(key, api.keys.test.secret)), 'unauthenticated');
-    expectRefusal(
+    expectRejection(await api.call('GET', METERS, both(key, api.keys.test.secret)), 'unauthenticated');
+    expectRejection(
       await api.call('GET', METERS, { headers: { authorization: 'Basic eDp5' } }),
       'unauthenticated',
     );
@@ -38,12 +38,12 @@ describe('a key', () => {
 
   it('is refused when it is unknown, revoked or expired', async () => {
     const past = new Date(Date.now() - 1000);
-    expectRefusal(await api.call('GET', METERS, { key: newApiKey('secret', 'live') }), 'unauthenticated');
-    expectRefusal(
+    expectRejection(await api.call('GET', METERS, { key: newApiKey('secret', 'live') }), 'unauthenticated');
+    expectRejection(
       await api.call('GET', METERS, { key: await api.addKey({ revokedAt: past }) }),
       'key_revoked',
     );
-    expectRefusal(
+    expectRejection(
       await api.call('GET', METERS, { key: await api.addKey({ expiresAt: past }) }),
       'key_expired',
     );
@@ -57,9 +57,9 @@ describe('a key', () => {
     for (const { method, path, access } of guarded) {
       const concrete = path.replace(/\{\w+\}/g, 'x');
       const key = await api.addKey({ scopes: SCOPES.filter((scope) => scope !== access) });
-      expectRefusal(await api.call(method, concrete, { key }), 'insufficient_scope');
+      expectRejection(await api.call(method, concrete, { key }), 'insufficient_scope');
       const publishable = api.keys.live.publishable;
-      expectRefusal(await api.call(method, concrete, { key: publishable }), 'publishable_key_not_allowed');
+      expectRejection(await api.call(method, concrete, { key: publishable }), 'publishable_key_not_allowed');
     }
   });
 
@@ -85,8 +85,8 @@ describe('a key', () => {
  * has is told as there.
  */
 describe('an object that is not found', () => {
-  const existsIn = (answer: { body: { error: { details?: { existsIn?: string } } } }) =>
-    answer.body.error.details?.existsIn;
+  const existsIn = (response: { body: { error: { details?: { existsIn?: string } } } }) =>
+    response.body.error.details?.existsIn;
 
   it('is told to exist in the other mode of the same workspace, by whichever name', async () => {
     const { live, test } = await api.addWorkspace();
@@ -95,22 +95,22 @@ describe('an object that is not found', () => {
     const plan = (await api.ask('createPlan', { key: test.secret })).body;
     const endpoint = (await api.ask('createWebhookEndpoint', { key: live.secret })).body;
     for (const name of [customer.id, 'ada']) {
-      const asked = await api.call('GET', `/api/v1/customers/${name}`, { key: test.secret });
-      expectRefusal(asked, 'customer_not_found', 'customerId');
-      expect(existsIn(asked)).toBe('live');
-      expect(asked.body.error.message).toBe(
+      const requested = await api.call('GET', `/api/v1/customers/${name}`, { key: test.secret });
+      expectRejection(requested, 'customer_not_found', 'customerId');
+      expect(existsIn(requested)).toBe('live');
+      expect(requested.body.error.message).toBe(
         `There is no customer ${name} in test mode; one with this id exists in live mode.`,
       );
     }
     const made = { customerId: customer.id, planId: plan.id };
     const subscribed = await api.call('POST', '/api/v1/subscriptions', { key: live.secret, body: made });
-    expectRefusal(subscribed, 'plan_not_found', 'planId');
+    expectRejection(subscribed, 'plan_not_found', 'planId');
     expect(existsIn(subscribed)).toBe('test');
     const usage = await api.call('GET', `/api/v1/usage/${customer.id}/calls`, { key: test.secret });
     expect([usage.status, existsIn(usage)]).toEqual([404, 'live']);
     const path = `/api/v1/webhooks/endpoints/${endpoint.id}`;
     const deleted = await api.call('DELETE', path, { key: test.secret });
-    expectRefusal(deleted, 'endpoint_not_found', 'endpointId');
+    expectRejection(deleted, 'endpoint_not_found', 'endpointId');
     expect(existsIn(deleted)).toBe('live');
     expect((await api.call('GET', path, { key: live.secret })).status).toBe(200);
   });
@@ -119,16 +119,16 @@ describe('an object that is not found', () => {
     const [mine, theirs] = [await api.addWorkspace(), await api.addWorkspace()];
     const { id } = (await api.ask('customers.create', { key: theirs.live.secret })).body;
     const unknown = `cus_${'a'.repeat(26)}`;
-    const told = async (name: string, key: string) => {
-      const answer = await api.call('GET', `/api/v1/customers/${name}`, { key });
-      expectRefusal(answer, 'customer_not_found', 'customerId');
-      const { requestId: _, ...error } = answer.body.error;
+    const notified = async (name: string, key: string) => {
+      const response = await api.call('GET', `/api/v1/customers/${name}`, { key });
+      expectRejection(response, 'customer_not_found', 'customerId');
+      const { requestId: _, ...error } = response.body.error;
       return JSON.stringify(error).replace(name, 'NAME');
     };
-    const answers = [mine.live.secret, mine.test.secret].flatMap((key) => [
-      told(id, key),
-      told(unknown, key),
+    const responses = [mine.live.secret, mine.test.secret].flatMap((key) => [
+      notified(id, key),
+      notified(unknown, key),
     ]);
-    expect(new Set(await Promise.all(answers)).size).toBe(1);
+    expect(new Set(await Promise.all(responses)).size).toBe(1);
   });
 });

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { FirstCallStamp } from '../../domain/first-call-stamp.ts';
 import type { LastUsedStamp } from '../../domain/last-used-stamp.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 import type { Route } from '../../schemas/route.ts';
@@ -27,7 +27,7 @@ export type Authorise = (
 ) => Caller | Promise<Caller>;
 
 export function createAuthorise({ keys, nowMs, firstCalls, lastUsed }: AuthDeps): Authorise {
-  function authorised(found: StoredKey | Refusal, access: Route['access']): Caller {
+  function authorised(found: StoredKey | Rejection, access: Route['access']): Caller {
     if ('code' in found) throw new Rejected(found.code, found.message);
     firstCalls.saw(found.environment);
     lastUsed.saw(found.id, nowMs());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Route, readsBody } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /** What clients in the field send and ask for, over HTTP and a real Postgres (contract, §1). */
 const CUSTOMERS = '/api/v1/customers';
@@ -28,11 +28,11 @@ describe('a query parameter that is not known', () => {
   )('is refused by %s, which lists those that it knows', async (_, route) => {
     const path = route.path.replace(/\{\w+\}/g, 'nothing');
     const sent = readsBody(route) ? { body: route.example ?? {} } : {};
-    const answer = await api.call(route.method, `${path}?utm_source=x&frm=2026-11-01`, sent);
-    if (exempt(route)) return expect(answer.body?.error?.param).not.toBe('frm');
-    expectRefusal(answer, 'invalid_request', 'frm');
+    const response = await api.call(route.method, `${path}?utm_source=x&frm=2026-11-01`, sent);
+    if (exempt(route)) return expect(response.body?.error?.param).not.toBe('frm');
+    expectRejection(response, 'invalid_request', 'frm');
     const known = Object.keys(route.query.properties).map((name) => `\`${name}\``);
-    expect(answer.body.error.message).toContain(known.length === 0 ? 'takes none' : known.join(', '));
+    expect(response.body.error.message).toContain(known.length === 0 ? 'takes none' : known.join(', '));
   });
 
   it('is told by its right name', async () => {
@@ -45,10 +45,10 @@ describe('a body', () => {
   it('that is no JSON is refused with its byte offset, behind a byte order mark too', async () => {
     for (const mark of ['', '\ufeff']) {
       const text = `${mark}{"name":"Zoë","email":"z@example.com","metadata":{"n":NaN}}`;
-      const answer = await api.call('POST', CUSTOMERS, { body: text });
-      expectRefusal(answer, 'invalid_json');
+      const response = await api.call('POST', CUSTOMERS, { body: text });
+      expectRejection(response, 'invalid_json');
       const at = Buffer.from(text).indexOf('NaN');
-      expect(answer.body.error.message).toBe(
+      expect(response.body.error.message).toBe(
         `The body is not valid JSON at byte offset ${at}: unexpected \`NaN\`.`,
       );
     }
@@ -69,14 +69,14 @@ describe('a body', () => {
 
   it('says of a misspelt field what was meant, where it is missing and where it is refused', async () => {
     const missing = await api.call('POST', SUBSCRIPTIONS, { body: { customer_id: 'a', planId: 'b' } });
-    expectRefusal(missing, 'invalid_request', 'customerId');
+    expectRejection(missing, 'invalid_request', 'customerId');
     expect(missing.body.error.message).toBe(
       '`customerId` is required. The field `customer_id` is not known. Did you mean `customerId`?',
     );
     // Also for other reasons than the field that is missing.
     expect(missing.headers['x-ignored-fields']).toBe('customer_id');
     const named = await api.call('POST', CUSTOMERS, { body: { full_name: 'Ada', email: 'a@example.com' } });
-    expectRefusal(named, 'invalid_request', 'name');
+    expectRejection(named, 'invalid_request', 'name');
     expect(named.body.error.message).toBe(
       '`name` is required. The field `full_name` is not known. Did you mean `name`?',
     );
@@ -89,7 +89,7 @@ describe('a body', () => {
     expect([stated.status, stated.headers['x-ignored-fields']]).toEqual([404, 'plan_vers']);
     const body = { ...ROUTES['meters.create'].example, agregation: 'sum' };
     const strict = await api.call('POST', METERS, { body, headers: { prefer: 'handling=strict' } });
-    expectRefusal(strict, 'invalid_request', 'agregation');
+    expectRejection(strict, 'invalid_request', 'agregation');
     expect(strict.body.error.message).toContain('Did you mean `aggregation`?');
   });
 });
@@ -114,9 +114,9 @@ describe('a timestamp', () => {
       ['2026-11-01T00:00:00', 'has no offset from UTC'],
       ['1969-12-31T23:59:59Z', 'must lie in the years 1970 to 2099'],
     ] as const) {
-      const answer = await ask(from);
-      expectRefusal(answer, 'invalid_request', 'from');
-      expect(answer.body.error.message).toContain(`\`from\` ${fault}`);
+      const response = await ask(from);
+      expectRejection(response, 'invalid_request', 'from');
+      expect(response.body.error.message).toContain(`\`from\` ${fault}`);
     }
   });
 
@@ -155,9 +155,9 @@ describe('Prefer: numbers=text', () => {
   it('is read beside other preferences, from one header or several', async () => {
     const body = { ...ROUTES['meters.create'].example, key: 'several', colour: 1 };
     const both = { prefer: 'handling=strict, numbers=text' };
-    const refused = await api.call('POST', METERS, { body, headers: both });
-    expectRefusal(refused, 'invalid_request', 'colour');
-    expect(refused.headers['preference-applied']).toBe('handling=strict, numbers=text');
+    const rejected = await api.call('POST', METERS, { body, headers: both });
+    expectRejection(rejected, 'invalid_request', 'colour');
+    expect(rejected.headers['preference-applied']).toBe('handling=strict, numbers=text');
     const listed = await fetch(`${api.origin}${METERS}`, {
       headers: [
         ['authorization', `Bearer ${api.keys.live.secret}`],

@@ -14,7 +14,7 @@ export function allowAnyOrigin(ctx: Context): void {
 }
 
 /** What a browser asks before a request that a form could not have sent. */
-export function answerPreflight(ctx: Context, methods: string[]): void {
+export function respondToPreflight(ctx: Context, methods: string[]): void {
   ctx.status = 204;
   ctx.set('Access-Control-Allow-Methods', methods.join(', '));
   ctx.set('Access-Control-Allow-Headers', SENDABLE);

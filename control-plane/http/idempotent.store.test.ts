@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { lockRequestKey } from '../store/idempotent-responses.ts';
 import { createRunChange } from './idempotent.ts';
 
@@ -54,16 +54,20 @@ describe('an idempotent POST', () => {
     expect((await api.call('POST', METERS, { body: meter('1.000000000001'), headers })).status).toBe(201);
     expect((await api.call('POST', METERS, { body: meter('1.0000000000010'), headers })).status).toBe(201);
     const other = await api.call('POST', METERS, { body: meter('100000000000000.000000000001'), headers });
-    expectRefusal(other, 'idempotency_key_reused');
+    expectRejection(other, 'idempotency_key_reused');
   });
 
   it('may be repaired under the same key after a refusal', async () => {
     const headers = keyed();
     const { email } = newCustomer();
-    expectRefusal(await api.call('POST', CUSTOMERS, { body: { email }, headers }), 'invalid_request', 'name');
+    expectRejection(
+      await api.call('POST', CUSTOMERS, { body: { email }, headers }),
+      'invalid_request',
+      'name',
+    );
     const taken = newCustomer();
     await api.call('POST', CUSTOMERS, { body: taken });
-    expectRefusal(
+    expectRejection(
       await api.call('POST', CUSTOMERS, { body: taken, headers }),
       'already_exists',
       'externalId',
@@ -95,11 +99,11 @@ describe('an idempotent POST', () => {
   it('runs once when rivals race', async () => {
     const headers = keyed();
     const body = { name: 'Race', email: 'race@example.com' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => api.call('POST', CUSTOMERS, { body, headers })),
     );
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(7);
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(7);
   });
 
   it('is stored sealed', async () => {
@@ -118,9 +122,9 @@ describe('an idempotent POST', () => {
       CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
         FOR EACH ROW WHEN (new.key = 'unkept') EXECUTE FUNCTION refuse()`);
     const body = { name: 'Unkept', email: 'unkept@example.com' };
-    const answer = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': 'unkept' } });
-    expectRefusal(answer, 'internal');
-    expect(answer.text).not.toContain('refused');
+    const response = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': 'unkept' } });
+    expectRejection(response, 'internal');
+    expect(response.text).not.toContain('refused');
     const { rows } = await api.pool.query(`SELECT FROM customers WHERE name = 'Unkept'`);
     expect(rows).toEqual([]);
   });
@@ -140,7 +144,7 @@ describe('an idempotent POST', () => {
     });
     await begun;
     const rival = runChange(request, async () => ({ status: 201, body: 'second' }));
-    await expect(rival).rejects.toMatchObject({ refusal: { code: 'idempotency_key_in_use' } });
+    await expect(rival).rejects.toMatchObject({ rejection: { code: 'idempotency_key_in_use' } });
     finish();
     await expect
       .poll(() => runChange(request, async () => ({ status: 201, body: 'third' })), { timeout: 20_000 })
@@ -151,27 +155,27 @@ describe('an idempotent POST', () => {
   it('is waited for by ten of an environment at most; who comes then is told at once', async () => {
     const runChange = createRunChange(api.pool, Buffer.alloc(32));
     const request = { environment: 'e', method: 'POST', path: '/', key: 'crowded', bodyText: '{}' };
-    const answer = async () => ({ status: 201, body: 'done' });
+    const response = async () => ({ status: 201, body: 'done' });
     const holder = await api.pool.connect();
     await holder.query('BEGIN');
     await lockRequestKey(holder, request, 1_000);
     const pool = createPool({ url: api.url, name: 'crowd', log: pino({ level: 'silent' }), max: 12 });
     try {
       const crowd = createRunChange(pool, Buffer.alloc(32), 30_000);
-      const refused: unknown[] = [];
-      const refuse = (error: unknown) => {
-        refused.push(error);
+      const rejected: unknown[] = [];
+      const reject = (error: unknown) => {
+        rejected.push(error);
         return { body: 'refused' };
       };
-      const asked = Array.from({ length: 12 }, () => crowd(request, answer).catch(refuse));
+      const requested = Array.from({ length: 12 }, () => crowd(request, response).catch(reject));
       // Before the lock is free: who has no connection yet would find room.
-      await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(2);
-      const inUse = { refusal: { code: 'idempotency_key_in_use' } };
-      expect(refused).toMatchObject([inUse, inUse]);
+      await expect.poll(() => rejected.length, { timeout: 20_000 }).toBe(2);
+      const inUse = { rejection: { code: 'idempotency_key_in_use' } };
+      expect(rejected).toMatchObject([inUse, inUse]);
       await holder.query('COMMIT');
-      const outcomes = await Promise.all(asked);
+      const outcomes = await Promise.all(requested);
       expect(outcomes.filter(({ body }) => body === 'done')).toHaveLength(10);
-      expect((await runChange(request, answer)).replayed).toBe(true);
+      expect((await runChange(request, response)).replayed).toBe(true);
     } finally {
       holder.release();
       await pool.end();
@@ -203,8 +207,8 @@ describe('an idempotent POST', () => {
   it('refuses a key that is empty, too long, or none that everyone reads alike', async () => {
     const body = { name: 'n', email: 'n@example.com' };
     for (const key of ['', 'x'.repeat(256), 'a\u00e9', '\u00e9a', 'a\u00ffb', 'a\tb']) {
-      const answer = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': key } });
-      expectRefusal(answer, 'idempotency_key_invalid');
+      const response = await api.call('POST', CUSTOMERS, { body, headers: { 'idempotency-key': key } });
+      expectRejection(response, 'idempotency_key_invalid');
     }
   });
 });

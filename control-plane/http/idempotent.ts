@@ -6,15 +6,15 @@ import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { canonicalJson } from '../../schemas/primitives/exact-json.ts';
 import {
-  findAnswer,
+  findResponse,
   keepAnswer,
   lockRequestKey,
   type RequestKey,
   tryRequestKey,
 } from '../store/idempotent-responses.ts';
-import { createFairGate, type GateLimits } from './tenant-semaphore.ts';
+import { createTenantSemaphore, type SemaphoreLimits } from './tenant-semaphore.ts';
 
-export interface Answer {
+export interface Response {
   status: number;
   body: string;
   /** True when it was given before: `Idempotent-Replayed: true`. */
@@ -42,7 +42,7 @@ export type Change = (client: PoolClient) => Promise<{ status: number; body: str
  * sealed, since it may hold a secret: the same request again gets the same answer and changes nothing. A
  * refusal undoes everything and is not kept, so a repaired request may use the key again.
  */
-export type RunChange = (request: ChangeRequest, change: Change) => Promise<Answer>;
+export type RunChange = (request: ChangeRequest, change: Change) => Promise<Response>;
 
 /** A rival with the same key is waited for this long. */
 const RIVAL_WAIT_MS = 5_000;
@@ -56,7 +56,7 @@ const WAITING_MAX = 20;
  * A transaction holds one of the pool's 20 connections, and may wait in it for a lock that another of its
  * environment holds: whoever changes one catalogue a hundred times at once leaves the others 8.
  */
-const CHANGES: GateLimits = {
+const CHANGES: SemaphoreLimits = {
   underWayMax: 16,
   shareMax: 12,
   waitingMax: 512,
@@ -66,7 +66,7 @@ const CHANGES: GateLimits = {
 
 export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RIVAL_WAIT_MS): RunChange {
   const waiting = createFairShares(WAITING_MAX);
-  const gate = createFairGate(CHANGES, 'changes');
+  const gate = createTenantSemaphore(CHANGES, 'changes');
 
   async function take(client: PoolClient, place: RequestKey): Promise<void> {
     if (await tryRequestKey(client, place)) return;
@@ -79,19 +79,19 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     }
   }
 
-  async function once(client: PoolClient, request: ChangeRequest, change: Change): Promise<Answer> {
+  async function once(client: PoolClient, request: ChangeRequest, change: Change): Promise<Response> {
     const place = placeOf(request);
     if (!place) return { ...(await change(client)), replayed: false };
     await take(client, place);
     const context = JSON.stringify(place);
     const requestHash = hashOf(request);
-    const kept = await findAnswer(client, place);
+    const kept = await findResponse(client, place);
     if (kept && !kept.requestHash.equals(requestHash)) throw reused();
     if (kept) return { ...kept, body: unseal(kept.body, sealingKey, context).toString(), replayed: true };
-    const answer = await change(client);
-    const body = seal(Buffer.from(answer.body), sealingKey, context);
-    await keepAnswer(client, place, { requestHash, status: answer.status, body });
-    return { ...answer, replayed: false };
+    const response = await change(client);
+    const body = seal(Buffer.from(response.body), sealingKey, context);
+    await keepAnswer(client, place, { requestHash, status: response.status, body });
+    return { ...response, replayed: false };
   }
 
   return (request, change) =>

@@ -24,7 +24,7 @@ describe('a refused body', () => {
     [{ metadata: { k: 'x'.repeat(257) } }, 'metadata.k', 'must have at most 256 characters'],
   ])('of a customer says of %j what to do', (fields, param, reason) => {
     const message = `\`${param}\` ${reason}.`;
-    expect(refusalOf('customers.create', { ...customer, ...fields })).toEqual({ param, message });
+    expect(rejectionOf('customers.create', { ...customer, ...fields })).toEqual({ param, message });
   });
 
   const asked = (requested: number) => ({ customerId: 'c', features: [{ featureKey: 'a', requested }] });
@@ -44,12 +44,12 @@ describe('a refused body', () => {
     ['meters.update', ratedBy('region', {}), 'creditRates.rates', 'must not be empty'],
     ['plans.replaceEntitlements', given('x'), 'entitlements.0.value', 'must be a boolean, a number or null'],
   ])('of %s says of %j what to do', (operationId, body, param, reason) => {
-    expect(refusalOf(operationId, body)).toEqual({ param, message: `\`${param}\` ${reason}.` });
+    expect(rejectionOf(operationId, body)).toEqual({ param, message: `\`${param}\` ${reason}.` });
   });
 
   it('names the body itself, and the name of a value, where that is at fault', () => {
-    expect(refusalOf('customers.create', [])).toEqual({ message: 'The body must be an object.' });
-    expect(refusalOf('customers.create', { ...customer, metadata: { '': 1 } })).toEqual({
+    expect(rejectionOf('customers.create', [])).toEqual({ message: 'The body must be an object.' });
+    expect(rejectionOf('customers.create', { ...customer, metadata: { '': 1 } })).toEqual({
       param: 'metadata.',
       message: 'The name of `metadata.` must not be empty.',
     });
@@ -58,7 +58,7 @@ describe('a refused body', () => {
   it('is one with a blank name, whatever it names', () => {
     for (const [operationId, { body, example }] of Object.entries<Route>(ROUTES)) {
       if (!Object.hasOwn((body as { properties?: object })?.properties ?? {}, 'name')) continue;
-      expect(refusalOf(operationId as OperationId, { ...example, name: ' ' })).toEqual({
+      expect(rejectionOf(operationId as OperationId, { ...example, name: ' ' })).toEqual({
         param: 'name',
         message: '`name` must hold something else than white space.',
       });
@@ -86,7 +86,7 @@ describe('a refused body', () => {
     }
     expect([...keywords].sort()).toEqual(Object.keys(BROKEN).sort());
     for (const [schema, value] of Object.values(BROKEN)) {
-      const { message } = refusal(checkOf(schema), value);
+      const { message } = rejection(checkOf(schema), value);
       expect(message).not.toMatch(/NOT|must match|fewer|items|pattern|>=|<=/);
     }
   });
@@ -115,7 +115,7 @@ describe('a refused parameter', () => {
     ['entitlements.check', { requested: '-1' }, 'requested', '`requested` must be a number from 0 on.'],
   ])('of %s says of %j what to do', (operationId, query, param, message) => {
     const route: Route = ROUTES[operationId];
-    expect(refusal(textCheckOf(route.query), query)).toEqual({ param, message });
+    expect(rejection(textCheckOf(route.query), query)).toEqual({ param, message });
   });
 });
 
@@ -140,17 +140,17 @@ const BROKEN: Record<string, [TSchema, unknown]> = {
   propertyNames: [Type.Record(Type.String(), Type.Number(), { propertyNames: { maxLength: 1 } }), { ab: 1 }],
 };
 
-function refusalOf(operationId: OperationId, body: unknown) {
+function rejectionOf(operationId: OperationId, body: unknown) {
   const route: Route = ROUTES[operationId];
-  return refusal(checkOf(route.body as TSchema), body);
+  return rejection(checkOf(route.body as TSchema), body);
 }
 
-function refusal(check: Check, value: unknown): { message: string; param?: string } {
+function rejection(check: Check, value: unknown): { message: string; param?: string } {
   try {
     check(value);
   } catch (error) {
     if (!(error instanceof Rejected)) throw error;
-    const { message, param } = error.refusal;
+    const { message, param } = error.rejection;
     return { message, ...(param === undefined ? {} : { param }) };
   }
   throw new Error('it is not refused');

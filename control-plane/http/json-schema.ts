@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { TSchema } from 'typebox';
 import { Rejected } from '../../schemas/failures.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
-import { refusalHint, refusalReason } from './rejection-reason.ts';
+import { rejectionHint, rejectionReason } from './rejection-reason.ts';
 
 /** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */
 export type Check = (value: unknown) => void;
@@ -18,7 +18,7 @@ export function textCheckOf(schema: TSchema): Check {
 }
 
 /** Moments that usage can have; beyond them the warehouse's dates would wrap around. */
-const MOMENT_MS = { min: 0, end: Date.UTC(2100, 0, 1) };
+const TIME_MS = { min: 0, end: Date.UTC(2100, 0, 1) };
 
 /** Nothing in front of the @ that breaks a mail header. */
 const EMAIL_NAME = String.raw`[^\s@"(),:;<>[\\\]\p{Cc}]{1,64}`;
@@ -26,7 +26,7 @@ const EMAIL_NAME = String.raw`[^\s@"(),:;<>[\\\]\p{Cc}]{1,64}`;
 const EMAIL_LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`;
 
 const formats = {
-  'date-time': isMoment,
+  'date-time': isTime,
   // Its digits are judged by who reads them.
   decimal: { type: 'number' as const, validate: () => true },
   email: new RegExp(`^${EMAIL_NAME}@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})+$`, 'u'),
@@ -51,7 +51,7 @@ function compile(ajv: Ajv2020, schema: TSchema): Check {
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= ajv.compile(schema);
-    if (!validate(value)) throw refused(tellingError(validate.errors ?? []));
+    if (!validate(value)) throw rejected(notifyingError(validate.errors ?? []));
   };
 }
 
@@ -59,18 +59,18 @@ function compile(ajv: Ajv2020, schema: TSchema): Check {
  * Of a union, which comes last, after what each branch had against the value: what the branch found that
  * takes a value of this type, else that none does.
  */
-function tellingError(errors: ErrorObject[]): ErrorObject | undefined {
+function notifyingError(errors: ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
   if (last?.keyword !== 'anyOf') return errors[0];
   return errors.find((one) => one.keyword !== 'type' || one.instancePath !== last.instancePath);
 }
 
-function refused(error: ErrorObject | undefined): Rejected {
+function rejected(error: ErrorObject | undefined): Rejected {
   if (!error) return new Rejected('invalid_request', 'The body is not valid.');
   const param = paramOf(error);
   const value = param === '' ? 'The body' : `\`${param}\``;
   const named = error.propertyName === undefined ? value : `The name of ${value}`;
-  const message = `${named} ${refusalReason(error)}.${refusalHint(error)}`;
+  const message = `${named} ${rejectionReason(error)}.${rejectionHint(error)}`;
   return new Rejected('invalid_request', message, param === '' ? {} : { param });
 }
 
@@ -85,7 +85,7 @@ function paramOf({ instancePath, keyword, params, propertyName }: ErrorObject): 
   return names.join('.');
 }
 
-function isMoment(text: string): boolean {
+function isTime(text: string): boolean {
   const ms = timestampMs(text);
-  return ms !== undefined && ms >= MOMENT_MS.min && ms < MOMENT_MS.end;
+  return ms !== undefined && ms >= TIME_MS.min && ms < TIME_MS.end;
 }

@@ -7,7 +7,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ROUTES } from '../../schemas/routes.ts';
 import { createHttpMetrics } from '../metrics.ts';
 import { mountRoutes, type Serve } from './mount-routes.ts';
-import { answerAlways } from './respond.ts';
+import { respondAlways } from './respond.ts';
 
 let url: string;
 
@@ -20,7 +20,7 @@ const say =
 
 beforeAll(async () => {
   const app = new Koa();
-  app.use(answerAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
+  app.use(respondAlways(pino({ level: 'silent' }), createHttpMetrics(new Registry())));
   const ids = ['plans.list', 'plans.retrieve', 'createPlan', 'service.metrics', 'service.docs'] as const;
   const mounted = ids.map((operationId) => ({
     operationId,
@@ -42,9 +42,9 @@ it.each([
   ['GET', '/api/v1/plans/plan_1/', 'plans.retrieve', { planId: 'plan_1' }],
   ['GET', '/api/v1/plans/a%20b/', 'plans.retrieve', { planId: 'a b' }],
 ])('%s %s is taken without its trailing slash', async (method, path, operationId, params) => {
-  const answer = await fetch(url + path, { method });
+  const response = await fetch(url + path, { method });
   const [plain = '', query = ''] = path.split('?');
-  expect([answer.status, await answer.json()]).toEqual([
+  expect([response.status, await response.json()]).toEqual([
     200,
     { operationId, params, path: plain.slice(0, -1), query },
   ]);
@@ -55,8 +55,8 @@ it.each(['/', '//', '/api/v1/plans//', '/api/v1/nothing/'])('%s is nothing', asy
 });
 
 it('another version is told with a trailing slash too', async () => {
-  const answer = await fetch(`${url}/api/v2/plans/`);
-  expect(await answer.text()).toContain('unsupported_api_version');
+  const response = await fetch(`${url}/api/v2/plans/`);
+  expect(await response.text()).toContain('unsupported_api_version');
 });
 
 // Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away.

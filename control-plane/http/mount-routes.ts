@@ -3,9 +3,9 @@ import type { Context, Middleware } from 'koa';
 import { OPERATOR_PATHS } from '../../infra/platform/operator-paths.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { API_BASE, type Route } from '../../schemas/route.ts';
-import { allowAnyOrigin, answerPreflight } from './cors.ts';
+import { allowAnyOrigin, respondToPreflight } from './cors.ts';
 import { createPathTree } from './path-tree.ts';
-import { refuse } from './respond.ts';
+import { reject } from './respond.ts';
 
 /** Answers one operation. `params` are decoded. */
 export type Serve = (ctx: Context, params: Record<string, string>) => Promise<void>;
@@ -68,7 +68,7 @@ const checkVersion: Middleware = (ctx, next) => {
 async function dispatch(ctx: Context, params: Record<string, string>, here: Mounted[]): Promise<void> {
   const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
   if (isFromBrowser(here)) allowAnyOrigin(ctx);
-  if (isFromBrowser(here) && method === 'OPTIONS') return answerPreflight(ctx, allowed(here));
+  if (isFromBrowser(here) && method === 'OPTIONS') return respondToPreflight(ctx, allowed(here));
   const operation = here.find(({ route }) => route.method === method);
   if (!operation) {
     ctx.set('Allow', allowed(here).join(', '));
@@ -79,7 +79,7 @@ async function dispatch(ctx: Context, params: Record<string, string>, here: Moun
 }
 
 const nothingHere: Middleware = (ctx) => {
-  refuse(ctx, {
+  reject(ctx, {
     code: 'not_found',
     message: 'There is nothing under this path. See /docs, or /openapi.json.',
   });

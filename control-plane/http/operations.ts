@@ -14,8 +14,8 @@ import type { Mounted, Serve } from './mount-routes.ts';
 import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
 import { PrintedJson } from './printed-json.ts';
-import { refuseTooMany, type TakeRequest } from './rate-limit.ts';
-import { createReadInput, refuseUnknown, searchOf } from './read-input.ts';
+import { rejectTooMany, type TakeRequest } from './rate-limit.ts';
+import { createReadInput, rejectUnknown, searchOf } from './read-input.ts';
 import type { Caller, Database, Handler, HandlerInput, Handlers } from './request-context.ts';
 import { type InPlace, shareOf } from './request-slots.ts';
 
@@ -54,7 +54,7 @@ function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
   const isDocs = /^\/docs\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
-    if (search && !isDocs) refuseUnknown(search, route);
+    if (search && !isDocs) rejectUnknown(search, route);
     const { authorization } = ctx.headers;
     const caller = { authorization, localPort: ctx.socket.localPort };
     const { status = 200, mediaType, headers = {}, body } = await page(params, caller);
@@ -75,7 +75,7 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
 
   return async (ctx, params) => {
     const caller = await deps.authorise(ctx, route.access, params);
-    refuseTooMany(ctx, deps.takeRequest(caller));
+    rejectTooMany(ctx, deps.takeRequest(caller));
     const preferences = applyPreferences(ctx, route);
     await deps.inPlace(caller, () => serve(ctx, params, { caller, preferences }));
   };
@@ -92,9 +92,9 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
     try {
       if (isPlainRead(ctx, route)) return respond(ctx, route, preferences, await answer(deps.pool));
       const change = changeOf(ctx, route, caller, input);
-      const { replayed, ...answered } = await deps.runChange(change, answer);
+      const { replayed, ...responded } = await deps.runChange(change, answer);
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
-      respond(ctx, route, preferences, answered);
+      respond(ctx, route, preferences, responded);
     } catch (error) {
       // Here, where no transaction is open any more.
       throw await withOtherMode(deps.pool, caller, error, input);

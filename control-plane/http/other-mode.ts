@@ -32,7 +32,7 @@ export async function withOtherMode(
   input: NamedIn,
 ): Promise<unknown> {
   if (kind !== 'secret' || !(error instanceof Rejected)) return error;
-  const { code, message, param, details } = error.refusal;
+  const { code, message, param, details } = error.rejection;
   const name = param === undefined ? undefined : textAt(input, param);
   const find = findOf(code, param, name);
   if (find === undefined || name === undefined) return error;

@@ -30,7 +30,7 @@ export function createRateLimit(
 }
 
 /** Throws Rejected `rate_limited`, with `Retry-After` in whole seconds, while the key has to wait. */
-export function refuseTooMany(ctx: Context, waitMs: number): void {
+export function rejectTooMany(ctx: Context, waitMs: number): void {
   if (waitMs === 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   ctx.set('Retry-After', String(seconds));

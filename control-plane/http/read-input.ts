@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { type TSchema, Type } from 'typebox';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import { ignoredFieldsHeader } from '../../schemas/http/ignored-fields.ts';
 import { readPreferences } from '../../schemas/http/preferences.ts';
@@ -96,7 +96,7 @@ export function searchOf({ querystring }: Context): URLSearchParams | undefined 
 }
 
 /** Throws Rejected for a parameter that the operation does not know. */
-export function refuseUnknown(search: URLSearchParams, { query }: Route): void {
+export function rejectUnknown(search: URLSearchParams, { query }: Route): void {
   throwIf(unknownParameter(search, Object.keys(query.properties)));
 }
 
@@ -104,7 +104,7 @@ export function refuseUnknown(search: URLSearchParams, { query }: Route): void {
  * Pages and their campaigns put what they like into an address; who asks for what is gone is told just that.
  */
 function checkNames(route: Route, search: URLSearchParams): void {
-  if (!route.fromBrowser && !route.deprecated) refuseUnknown(search, route);
+  if (!route.fromBrowser && !route.deprecated) rejectUnknown(search, route);
   checkOnce(route, search);
 }
 
@@ -128,8 +128,8 @@ function checkOnce({ query }: Route, search: URLSearchParams): void {
   throwIf(repeatedParameter(search, Object.keys(query.properties)));
 }
 
-function throwIf(refusal: Refusal | undefined): void {
-  if (refusal) throw new Rejected(refusal.code, refusal.message, { param: refusal.param ?? '' });
+function throwIf(rejection: Rejection | undefined): void {
+  if (rejection) throw new Rejected(rejection.code, rejection.message, { param: rejection.param ?? '' });
 }
 
 function takeBody(

@@ -3,7 +3,7 @@ import { misspelling, notKnown } from '../../schemas/primitives/similar-name.ts'
 import { timestampFault } from '../../schemas/primitives/timestamp-fault.ts';
 
 /** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
-export function refusalReason(error: ErrorObject): string {
+export function rejectionReason(error: ErrorObject): string {
   return REASONS[error.keyword]?.(error) ?? 'is not valid';
 }
 
@@ -35,7 +35,7 @@ const FORMATS: Record<string, (text: string) => string> = {
 };
 
 /** A sentence more, where a member is missing: under which name it was probably sent. */
-export function refusalHint({ keyword, params, parentSchema, data }: ErrorObject): string {
+export function rejectionHint({ keyword, params, parentSchema, data }: ErrorObject): string {
   if (keyword !== 'required') return '';
   const known: object = parentSchema?.properties ?? {};
   const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(known, name));

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-interface RefusedRows {
+interface RejectedRows {
   /** `UPDATE ON customers`. */
   write: string;
   /** A condition on `new`. */
@@ -10,7 +10,7 @@ interface RefusedRows {
 }
 
 /** From now on writes of these rows fail, in the middle of whatever writes them. */
-export async function refuseRows(pool: Pool, { write, when, how }: RefusedRows) {
+export async function rejectRows(pool: Pool, { write, when, how }: RejectedRows) {
   await pool.query('CREATE SEQUENCE tries');
   await pool.query(
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

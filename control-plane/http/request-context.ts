@@ -38,8 +38,8 @@ export interface HandlerInput<R extends Route> extends Input<R> {
 export type Handler<R extends Route> = (
   context: RequestContext,
   input: HandlerInput<R>,
-) => Answered<R> | Promise<Answered<R>>;
+) => Responded<R> | Promise<Responded<R>>;
 
-type Answered<R extends Route> = Output<R> | PrintedJson;
+type Responded<R extends Route> = Output<R> | PrintedJson;
 
 export type Handlers = { [Id in KeyedOperationId]: Handler<Routes[Id]> };

@@ -6,14 +6,14 @@ import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { Rejected } from '../../schemas/failures.ts';
 import { createHttpMetrics } from '../metrics.ts';
-import { answerAlways } from './respond.ts';
+import { respondAlways } from './respond.ts';
 
 /** Red when refusals are answered and nothing of them is logged: nobody could look up the id in a report. */
 it('a refused request is found in the log by its requestId, and one that is served is not told', async () => {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const app = new Koa();
-  app.use(answerAlways(log, createHttpMetrics(new Registry())));
+  app.use(respondAlways(log, createHttpMetrics(new Registry())));
   app.use((ctx) => {
     if (ctx.path === '/served') ctx.body = '{}';
     else throw new Rejected('plan_not_found', 'There is no plan plan_1.', { param: 'planId' });
@@ -24,8 +24,8 @@ it('a refused request is found in the log by its requestId, and one that is serv
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await fetch(`${url}/served`);
   const headers = { 'x-sent-method': 'FOO' };
-  const answer = await fetch(`${url}/api/v1/plans/plan_1?key=pk_live_x`, { headers });
-  const { error } = (await answer.json()) as {
+  const response = await fetch(`${url}/api/v1/plans/plan_1?key=pk_live_x`, { headers });
+  const { error } = (await response.json()) as {
     error: { requestId: string };
   };
   expect(lines).toMatchObject([

@@ -1,19 +1,19 @@
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
-import { createRefusalLog, type RefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog, type RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { createRequestIds } from '../../infra/platform/request-ids.ts';
 import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
-import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import { Rejected, Transient } from '../../schemas/failures.ts';
-import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
+import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 import { API_VERSION } from '../../schemas/route.ts';
 import type { HttpMetrics } from '../metrics.ts';
 
 /** Around everything: the headers that every answer carries, the error body, the count. */
-export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
+export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
   const requestIds = createRequestIds();
-  const refusals = createRefusalLog(log);
+  const rejections = createRejectionLog(log);
 
   return async (ctx, next) => {
     const startedMs = performance.now();
@@ -22,40 +22,40 @@ export function answerAlways(log: Logger, metrics: HttpMetrics): Middleware {
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-API-Version', API_VERSION);
     // A page may say otherwise of caches.
-    ctx.set(ANSWER_GUARDS);
+    ctx.set(RESPONSE_GUARDS);
     try {
       await next();
     } catch (error) {
       if (ctx.req.destroyed && !ctx.req.complete) return; // the client went away: nobody reads an answer
-      refuse(
+      reject(
         ctx,
-        refusalFor(error, (err) => log.error({ err, requestId }, 'a request failed')),
+        rejectionFor(error, (err) => log.error({ err, requestId }, 'a request failed')),
       );
     } finally {
-      tellRefusal(ctx, refusals);
-      metrics.answered(String(ctx.state.operationId ?? 'none'), ctx.status, performance.now() - startedMs);
+      reportRejection(ctx, rejections);
+      metrics.responded(String(ctx.state.operationId ?? 'none'), ctx.status, performance.now() - startedMs);
     }
   };
 }
 
-function tellRefusal(ctx: Context, refusals: RefusalLog): void {
+function reportRejection(ctx: Context, rejections: RejectionLog): void {
   const { path, status } = ctx;
-  const { requestId, refusedCode: code } = ctx.state;
+  const { requestId, rejectedCode: code } = ctx.state;
   const method = () => ctx.get(SENT_METHOD) || ctx.method;
-  if (code !== undefined) refusals.refused(status, () => ({ requestId, method: method(), path, code }));
+  if (code !== undefined) rejections.rejected(status, () => ({ requestId, method: method(), path, code }));
 }
 
 /** Answers with the error body. */
-export function refuse(ctx: Context, refusal: Refusal): void {
-  ctx.state.refusedCode = refusal.code;
-  ctx.status = ERROR_STATUS[refusal.code];
+export function reject(ctx: Context, rejection: Rejection): void {
+  ctx.state.rejectedCode = rejection.code;
+  ctx.status = ERROR_STATUS[rejection.code];
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   ctx.set('Content-Type', 'application/json');
-  ctx.body = errorBody(refusal, String(ctx.state.requestId));
+  ctx.body = errorBody(rejection, String(ctx.state.requestId));
 }
 
-function refusalFor(error: unknown, onUnexpected: (error: unknown) => void): Refusal {
-  if (error instanceof Rejected) return error.refusal;
+function rejectionFor(error: unknown, onUnexpected: (error: unknown) => void): Rejection {
+  if (error instanceof Rejected) return error.rejection;
   if (asTransient(error) instanceof Transient) {
     return { code: 'unavailable', message: 'A store is away or slow. Send the request again in a moment.' };
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Rejected } from '../../schemas/failures.ts';
-import { createFairGate } from './tenant-semaphore.ts';
+import { createTenantSemaphore } from './tenant-semaphore.ts';
 
 /*
  * Breaks that turn it red: no share of one environment; a waiter that is not counted once it is admitted; a
@@ -20,10 +20,10 @@ function manual() {
   return { begun, work, end: (name: string, error?: Error) => ends.get(name)?.(error) };
 }
 
-const OVERLOADED = expect.objectContaining({ refusal: expect.objectContaining({ code: 'overloaded' }) });
+const OVERLOADED = expect.objectContaining({ rejection: expect.objectContaining({ code: 'overloaded' }) });
 
 it('gives each environment its share, and those that wait their turn in order', async () => {
-  const gate = createFairGate(LIMITS, 'tests');
+  const gate = createTenantSemaphore(LIMITS, 'tests');
   const { begun, work, end } = manual();
   const [a1, a2] = ['a1', 'a2'].map((name) => gate.run('a', work(name)));
   const a3 = gate.run('a', work('a3'));
@@ -46,7 +46,7 @@ it('gives each environment its share, and those that wait their turn in order', 
 });
 
 it('lets no more wait than its bounds, of all and of one', async () => {
-  const gate = createFairGate(LIMITS, 'tests');
+  const gate = createTenantSemaphore(LIMITS, 'tests');
   const { begun, work, end } = manual();
   const all = ['1', '2', '3', '4'].map((name) => gate.run('a', work(name)));
   await expect(gate.run('a', work('5'))).rejects.toEqual(OVERLOADED);
@@ -60,7 +60,7 @@ it('lets no more wait than its bounds, of all and of one', async () => {
 });
 
 it('tells who waited too long, and nothing of it is left', async () => {
-  const gate = createFairGate({ ...LIMITS, shareMax: 1, waitMs: 20 }, 'tests');
+  const gate = createTenantSemaphore({ ...LIMITS, shareMax: 1, waitMs: 20 }, 'tests');
   const { begun, work, end } = manual();
   const first = gate.run('a', work('first'));
   for (let round = 0; round < 4; round += 1) {

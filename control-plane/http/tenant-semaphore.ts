@@ -1,14 +1,14 @@
 import { Rejected } from '../../schemas/failures.ts';
 
 /** Work of many environments, so much at a time, and of each no more than its share. */
-export interface FairGate {
+export interface TenantSemaphore {
   /** Waits its turn. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
   run<T>(environment: string, work: () => Promise<T>): Promise<T>;
   /** Throws Rejected `overloaded` when it would have to wait. */
   runAtOnce<T>(environment: string, work: () => Promise<T>): Promise<T>;
 }
 
-export interface GateLimits {
+export interface SemaphoreLimits {
   underWayMax: number;
   /** Of these, those of one environment. */
   shareMax: number;
@@ -18,7 +18,7 @@ export interface GateLimits {
 }
 
 /** `what` is under way here, for the message of a refusal. */
-export function createFairGate(limits: GateLimits, what: string): FairGate {
+export function createTenantSemaphore(limits: SemaphoreLimits, what: string): TenantSemaphore {
   const underWay = createTally();
   const lines = createLines(limits.waitMs);
 

@@ -13,15 +13,15 @@ function bucketsAt(perSecond: number, burst: number, keysMax?: number) {
 
 it('a key gets its burst at once, then one request as often as the rate says, and others too', () => {
   const { clock, buckets } = bucketsAt(2, 3);
-  const asked = (key: string) => buckets.take(key);
-  expect([asked('a'), asked('a'), asked('a'), asked('a')]).toEqual([0, 0, 0, 500]);
-  expect(asked('b')).toBe(0);
+  const requested = (key: string) => buckets.take(key);
+  expect([requested('a'), requested('a'), requested('a'), requested('a')]).toEqual([0, 0, 0, 500]);
+  expect(requested('b')).toBe(0);
   clock.nowMs = 400;
-  expect(asked('a')).toBeCloseTo(100);
+  expect(requested('a')).toBeCloseTo(100);
   clock.nowMs = 501;
-  expect([asked('a'), asked('a') > 0]).toEqual([0, true]);
+  expect([requested('a'), requested('a') > 0]).toEqual([0, true]);
   clock.nowMs = 3_600_000;
-  expect([asked('a'), asked('a'), asked('a'), asked('a')]).toEqual([0, 0, 0, 500]);
+  expect([requested('a'), requested('a'), requested('a'), requested('a')]).toEqual([0, 0, 0, 500]);
 });
 
 it('in any span no more are taken than burst and rate allow, and who waits as told is served', () => {

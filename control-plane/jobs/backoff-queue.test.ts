@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPutOffs } from './backoff-queue.ts';
+import { createBackoffQueue } from './backoff-queue.ts';
 
 /**
  * Breaks that turn it red: no bound; the newest taken first; one put off again that keeps its first time; the
@@ -7,7 +7,7 @@ import { createPutOffs } from './backoff-queue.ts';
  */
 function putOffsUnderTest() {
   const clock = { ms: 5_000, monotonicMs: () => clock.ms };
-  return { clock, putOffs: createPutOffs<{ id: string }>(clock, ({ id }) => id) };
+  return { clock, putOffs: createBackoffQueue<{ id: string }>(clock, ({ id }) => id) };
 }
 
 it('what is put off is taken once its time has come, the longest first, and once', () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 
 /** Pieces of a job that fail or take too long, so that it does the others first. */
-export interface PutOffs<Piece> {
+export interface BackoffQueue<Piece> {
   /** From now on, for longer each time that it comes back from {@link PutOffs.take}. */
   add(piece: Piece): void;
   has(piece: Piece): boolean;
@@ -24,10 +24,10 @@ interface PutOff<Piece> {
 }
 
 /** In memory: nothing is written of a piece that somebody else may have done or changed meanwhile. */
-export function createPutOffs<Piece>(
+export function createBackoffQueue<Piece>(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
   idOf: (piece: Piece) => string,
-): PutOffs<Piece> {
+): BackoffQueue<Piece> {
   /** Longest first. */
   const waiting = new Map<string, PutOff<Piece>>();
   /** What was taken last: put off again, it has failed again. */

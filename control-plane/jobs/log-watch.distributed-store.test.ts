@@ -53,9 +53,9 @@ async function watched() {
     });
   };
   await keep(KEEPS_MS);
-  let asked = 0;
+  let requested = 0;
   const keepsMs = async () => {
-    asked++;
+    requested++;
     return await kafka.keepsMs();
   };
   return {
@@ -85,7 +85,7 @@ async function watched() {
       const found = await listPartitionAlarms(pool, Buffer.from(kafka.logId).toString('hex'), 10);
       return found.map(({ partition, code, message }) => `partition ${partition}: ${code}: ${message}`);
     },
-    seenRound: () => vi.waitFor(() => expect(asked).toBeGreaterThan(2), SOON),
+    seenRound: () => vi.waitFor(() => expect(requested).toBeGreaterThan(2), SOON),
   };
 }
 

@@ -33,7 +33,7 @@ export const LOG_WATCH = { job: 'log-watch', everyMs: 30_000 };
 /** Longer than between two looks: the one who watches goes on watching. */
 const LEASE_MS = 60_000;
 /** Of what it keeps. Whoever is told has as long again. */
-const PART_TOLD = 0.5;
+const PART_NOTIFIED = 0.5;
 const HOUR_MS = 3_600_000;
 /** One frame comes whatever its size. */
 const READ_BYTES = 1;
@@ -55,9 +55,9 @@ export function startLogWatch(deps: LogWatchDeps, options: LogWatchOptions = {})
     if (keepsMs === undefined) return clearLogAlarms(pool, { logId, code: NEAR_RETENTION, except: [] });
     const ages = await agesOf(deps, logId);
     metrics.watched({ oldestMs: Math.max(0, ...ages), keepsMs });
-    const late = ages.flatMap((ageMs, partition) => (ageMs >= keepsMs * PART_TOLD ? [partition] : []));
+    const late = ages.flatMap((ageMs, partition) => (ageMs >= keepsMs * PART_NOTIFIED ? [partition] : []));
     for (const partition of late)
-      await tell(deps, { logId, partition, ageMs: ages[partition] ?? 0, keepsMs });
+      await notify(deps, { logId, partition, ageMs: ages[partition] ?? 0, keepsMs });
     await clearLogAlarms(pool, { logId, code: NEAR_RETENTION, except: late });
   }
 
@@ -71,7 +71,10 @@ interface Late {
   keepsMs: number;
 }
 
-async function tell({ pool, log }: LogWatchDeps, { logId, partition, ageMs, keepsMs }: Late): Promise<void> {
+async function notify(
+  { pool, log }: LogWatchDeps,
+  { logId, partition, ageMs, keepsMs }: Late,
+): Promise<void> {
   const [waited, kept] = [ageMs, keepsMs].map((ms) => (ms / HOUR_MS).toFixed(1));
   const message = `events wait for ${waited} h to be loaded, and the log gives them up after ${kept} h`;
   const isNew = await raiseLogAlarm(pool, { logId, partition, code: NEAR_RETENTION, message });

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createPool } from '../../infra/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/test-database.ts';
-import { forgetOldAnswers } from '../store/forget-old-responses.ts';
+import { forgetOldResponses } from '../store/forget-old-responses.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
 import { startSweep } from './old-rows-sweep.ts';
@@ -14,7 +14,7 @@ const log = pino({ level: 'silent' });
 interface Kind {
   table: string;
   insert: string;
-  forget: typeof forgetOldAnswers;
+  forget: typeof forgetOldResponses;
   old: string;
   young: string;
 }
@@ -26,7 +26,7 @@ const KINDS: Kind[] = [
     insert: `INSERT INTO idempotent_answers (environment, method, path, key, request_hash, status, body,
                                              created_at)
              SELECT 'ws_a:live', 'POST', '/', $2 || ' ' || number, '', 201, '', now() - $2::interval`,
-    forget: forgetOldAnswers,
+    forget: forgetOldResponses,
     old: '25 hours',
     young: '23 hours',
   },

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { type JobTurn, type LeasedJob, startLeasedJob } from '../../domain/leased-job.ts';
-import { forgetOldAnswers } from '../store/forget-old-responses.ts';
+import { forgetOldResponses } from '../store/forget-old-responses.ts';
 import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
 
@@ -9,7 +9,7 @@ export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };
 /** A statement's worth, milliseconds; the next comes at once while there are so many. */
 const ROWS_MAX = 1_000;
 
-const KINDS = { answers: forgetOldAnswers, processor: forgetProcessorEvents, funnel: forgetFunnelEvents };
+const KINDS = { responses: forgetOldResponses, processor: forgetProcessorEvents, funnel: forgetFunnelEvents };
 
 /**
  * Removes what is too old to be of use, from the start on: kept answers of POSTs (nothing sealed stays longer

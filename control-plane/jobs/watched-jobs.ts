@@ -3,7 +3,7 @@ import { EVERY_MS } from '../../domain/leased-job.ts';
 import { CLOCK_REPAIR } from '../clock/clock-repair.ts';
 import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
 import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
-import { ENTITLEMENT_TELLER } from '../entitlements/changes/change-notifier.ts';
+import { CHANGE_NOTIFIER } from '../entitlements/changes/change-notifier.ts';
 import { EVERY_MS as MATCHER_EVERY_MS, PROCESSOR_MATCHER } from '../processor/processor-matcher.ts';
 import { LOG_WATCH } from './log-watch.ts';
 import { OLD_ROWS_SWEEP } from './old-rows-sweep.ts';
@@ -22,7 +22,7 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       stops: 'credits that have expired are not taken out of wallets',
     },
     {
-      ...ENTITLEMENT_TELLER,
+      ...CHANGE_NOTIFIER,
       stops: 'nobody is told of entitlements that a plan or time has changed',
     },
     {

@@ -3,9 +3,9 @@ import { type Route, readsBody } from '../../schemas/route.ts';
 import { referencesTo } from './response-headers.ts';
 
 /** The refusals of all operations by their names: most operations share most of them. */
-export type Refusals = Map<string, unknown>;
+export type Rejections = Map<string, unknown>;
 
-export const REFUSAL_HEADERS = {
+export const REJECTION_HEADERS = {
   'Retry-After': {
     description: 'Seconds after which to try again.',
     schema: { type: 'string', pattern: '^\\d+$' },
@@ -45,18 +45,18 @@ export function codesOf(route: Route): ErrorCode[] {
 }
 
 /** References by status to refusals with these codes, which are put among `refusals`. */
-export function refusedWith(codes: ErrorCode[], refusals: Refusals): Record<string, unknown> {
+export function rejectedWith(codes: ErrorCode[], rejections: Rejections): Record<string, unknown> {
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
-  const answers = statuses.map((status) => {
+  const responses = statuses.map((status) => {
     const same = [...new Set(codes.filter((code) => ERROR_STATUS[code] === status))].sort();
     const name = same.join('.');
-    refusals.set(name, refusalOf(status, same));
+    rejections.set(name, rejectionOf(status, same));
     return [status, { $ref: `#/components/responses/${name}` }];
   });
-  return Object.fromEntries(answers);
+  return Object.fromEntries(responses);
 }
 
-function refusalOf(status: number, codes: ErrorCode[]): unknown {
+function rejectionOf(status: number, codes: ErrorCode[]): unknown {
   const code = { enum: codes };
   const names = ['X-API-Version', 'X-Request-Id'];
   if (status === 503 || status === 429) names.push('Retry-After');

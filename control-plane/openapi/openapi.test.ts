@@ -117,8 +117,8 @@ describe.each(operations)('$method $path', ({ path, method, operation }) => {
   const parameterNames = parameters.map(({ $ref, name }) => name ?? $ref?.split('/').at(-1));
 
   it('answers with the two headers of every answer, with error bodies and with what its methods need', () => {
-    for (const [status, answer] of Object.entries(responses)) {
-      const { headers = {}, content } = resolved(answer) as { headers?: Json; content?: Json };
+    for (const [status, response] of Object.entries(responses)) {
+      const { headers = {}, content } = resolved(response) as { headers?: Json; content?: Json };
       expect(Object.keys(headers)).toEqual(expect.arrayContaining(['X-API-Version', 'X-Request-Id']));
       const isOwnPage = !path.startsWith('/api/') && status === '503';
       if (Number(status) >= 400 && !isOwnPage) expect(JSON.stringify(content)).toContain('schemas/Error');
@@ -153,8 +153,8 @@ describe.each(operations)('$method $path', ({ path, method, operation }) => {
 it('names every error code of the closed list where an operation may answer with it', () => {
   const named = new Set<string>();
   for (const { operation } of operations) {
-    for (const answer of Object.values(operation.responses)) {
-      walk(resolved(answer), (node) => {
+    for (const response of Object.values(operation.responses)) {
+      walk(resolved(response), (node) => {
         if (Array.isArray(node.enum)) for (const code of node.enum) named.add(String(code));
       });
     }

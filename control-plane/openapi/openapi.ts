@@ -1,11 +1,11 @@
 import { ERROR_STATUS } from '../../schemas/error-codes.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
-import { REFUSAL_HEADERS, type Refusals } from './errors.ts';
+import { REJECTION_HEADERS, type Rejections } from './errors.ts';
 import { schemasReferredTo } from './named-schemas.ts';
 import { operationOf } from './operation.ts';
 import { OPTIONAL_HEADERS } from './request-parameters.ts';
-import { ANSWER_HEADERS } from './response-headers.ts';
+import { RESPONSE_HEADERS } from './response-headers.ts';
 
 /** Version of the contract, not of this software. Source: the specification, Versioning. */
 const CONTRACT_VERSION = '2026-03-15';
@@ -23,10 +23,10 @@ end to end. Unknown fields of a body are ignored and named in \`X-Ignored-Fields
 /** The OpenAPI 3.1.0 description of every operation of the route table, and of nothing else. */
 export function openApi(): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
-  const refusals: Refusals = new Map();
+  const rejections: Rejections = new Map();
   for (const [operationId, route] of Object.entries<Route>(ROUTES)) {
     const path = paths[route.path] ?? {};
-    path[route.method.toLowerCase()] = operationOf(operationId, route, refusals);
+    path[route.method.toLowerCase()] = operationOf(operationId, route, rejections);
     paths[route.path] = path;
   }
   return {
@@ -41,9 +41,9 @@ export function openApi(): Record<string, unknown> {
     paths,
     components: {
       schemas: { Error: ERROR_SCHEMA, ...schemasReferredTo(JSON.stringify(paths)) },
-      headers: { ...ANSWER_HEADERS, ...REFUSAL_HEADERS },
+      headers: { ...RESPONSE_HEADERS, ...REJECTION_HEADERS },
       parameters: OPTIONAL_HEADERS,
-      responses: Object.fromEntries(refusals),
+      responses: Object.fromEntries(rejections),
       securitySchemes: SECURITY_SCHEMES,
     },
   };

@@ -1,12 +1,16 @@
 import { type Access, API_BASE, type Route } from '../../schemas/route.ts';
 import { SCOPES } from '../../schemas/scopes.ts';
-import { codesOf, type Refusals, refusedWith } from './errors.ts';
+import { codesOf, type Rejections, rejectedWith } from './errors.ts';
 import { withReferences } from './named-schemas.ts';
 import { parametersOf } from './request-parameters.ts';
-import { answerHeaders } from './response-headers.ts';
+import { responseHeaders } from './response-headers.ts';
 
 /** One operation of the description. What it may be refused with is gathered in `refusals`. */
-export function operationOf(operationId: string, route: Route, refusals: Refusals): Record<string, unknown> {
+export function operationOf(
+  operationId: string,
+  route: Route,
+  rejections: Rejections,
+): Record<string, unknown> {
   const { summary, description, deprecated, body, bodyOptional } = route;
   return {
     operationId,
@@ -18,7 +22,7 @@ export function operationOf(operationId: string, route: Route, refusals: Refusal
     ...(isScope(route.access) ? { 'x-required-scope': route.access } : {}),
     parameters: parametersOf(route),
     ...(body ? { requestBody: { required: !bodyOptional, content: takenOf(route) } } : {}),
-    responses: { ...successOf(operationId, route), ...refusedWith(codesOf(route), refusals) },
+    responses: { ...successOf(operationId, route), ...rejectedWith(codesOf(route), rejections) },
   };
 }
 
@@ -45,7 +49,7 @@ function isScope(access: Access): boolean {
 
 function successOf(operationId: string, route: Route): Record<string, unknown> {
   if (route.deprecated) return {};
-  const headers = answerHeaders(route);
+  const headers = responseHeaders(route);
   const content = route.status === 204 ? {} : { content: contentOf(route) };
   const success = { description: route.summary, headers, ...content };
   return {

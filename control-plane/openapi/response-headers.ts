@@ -1,7 +1,7 @@
 import { type Route, readsBody } from '../../schemas/route.ts';
 
 /** What an answer may carry beside its body, by the names of the references to it. */
-export const ANSWER_HEADERS = {
+export const RESPONSE_HEADERS = {
   'X-API-Version': {
     required: true,
     description: 'On every answer, whatever came of the request.',
@@ -38,8 +38,8 @@ export const ANSWER_HEADERS = {
 };
 
 /** References to the headers of a success. */
-export function answerHeaders(route: Route): Record<string, unknown> {
-  const names: Array<keyof typeof ANSWER_HEADERS> = ['X-API-Version', 'X-Request-Id'];
+export function responseHeaders(route: Route): Record<string, unknown> {
+  const names: Array<keyof typeof RESPONSE_HEADERS> = ['X-API-Version', 'X-Request-Id'];
   if (route.etag) names.push('ETag');
   if (route.method === 'POST' && route.access !== 'public') names.push('Idempotent-Replayed');
   if (route.access === 'public') return referencesTo(names);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 import { overridesUnderTest } from './overrides-under-test.ts';
 
@@ -14,7 +14,7 @@ import { overridesUnderTest } from './overrides-under-test.ts';
  * the feature's row not held; the customer's neither.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 let overrides: ReturnType<typeof overridesUnderTest>;
 /** What the control plane takes for now; its machine's own clock where nothing is set. */
 let frozenMs: number | undefined;
@@ -22,7 +22,7 @@ let frozenMs: number | undefined;
 beforeAll(async () => {
   const clock = { ...systemClock, nowMs: () => frozenMs ?? systemClock.nowMs() };
   api = await startApi(undefined, { clock });
-  made = holdersUnderTest(api);
+  made = customerGrantsUnderTest(api);
   overrides = overridesUnderTest(api);
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
@@ -111,27 +111,27 @@ describe('what a customer holds by an override', () => {
     expect((await api.ask('features.delete', { params: { featureKey: 'short-lived' } })).status).toBe(204);
     expect((await overrides.list(customerId)).body.total).toBe(0);
     expect(await made.list(customerId)).toEqual([]);
-    expectRefusal(await overrides.read(customerId, 'short-lived'), 'feature_not_found', 'featureKey');
+    expectRejection(await overrides.read(customerId, 'short-lived'), 'feature_not_found', 'featureKey');
     expect(await auditEntries(api.pool, body.id)).toHaveLength(1);
   });
 
   it('waits for who deletes its feature, and is refused then', async () => {
     const customerId = await made.customer();
     await made.feature('contested', 'boolean');
-    let answer: ReturnType<typeof overrides.put> | undefined;
+    let response: ReturnType<typeof overrides.put> | undefined;
     await inTransaction(api.pool, async (rival) => {
       await rival.query(`DELETE FROM features WHERE key = 'contested'`);
-      answer = overrides.put(customerId, 'contested', { value: true });
+      response = overrides.put(customerId, 'contested', { value: true });
       await expect.poll(waiting, { interval: 20, timeout: 20_000 }).toBe(1);
     });
-    expectRefusal(await (answer as ReturnType<typeof overrides.put>), 'feature_not_found', 'featureKey');
+    expectRejection(await (response as ReturnType<typeof overrides.put>), 'feature_not_found', 'featureKey');
   });
 
   it('is the last of many that are put at once', async () => {
     const customerId = await made.customer();
     const values = Array.from({ length: 8 }, (_, value) => value);
-    const answers = await Promise.all(values.map((value) => overrides.put(customerId, 'seats', { value })));
-    expect(answers.map(({ status }) => status)).toEqual(values.map(() => 200));
+    const responses = await Promise.all(values.map((value) => overrides.put(customerId, 'seats', { value })));
+    expect(responses.map(({ status }) => status)).toEqual(values.map(() => 200));
     const { body } = await overrides.read(customerId, 'seats');
     const entries = await auditEntries(api.pool, body.id);
     expect(entries).toHaveLength(8);

@@ -12,7 +12,7 @@ import { APPLIED, outdated, unmatched } from './event-outcome.ts';
 import type { KeptEvent } from './kept-event.ts';
 import { type MappedItems, mapItems } from './mapped-items.ts';
 import type { Mapping } from './read-mapping.ts';
-import { toldFields, toldPlan } from './reported-fields.ts';
+import { reportedFields, reportedPlan } from './reported-fields.ts';
 import { localOrderMs } from './subscription-event.ts';
 
 export interface Applied {
@@ -35,9 +35,9 @@ export async function applyEvent(
   const { missingPrices, reasons } = items;
   for (const addon of items.put) await putProcessorAddon(context.db, row.id, addon);
   for (const addonId of items.removed) await deleteSubscriptionAddon(context.db, row.id, addonId);
-  const told = kept.appliedAt ? {} : toldFields(row, kept, context.nowMs);
-  const plan = toldPlan(row, kept, items.planId);
-  const fields = { ...told, ...plan };
+  const notified = kept.appliedAt ? {} : reportedFields(row, kept, context.nowMs);
+  const plan = reportedPlan(row, kept, items.planId);
+  const fields = { ...notified, ...plan };
   const since = sinceOf({ row, fields }, kept, context.nowMs);
   const changed = await changeSubscription({ ...context, since }, row, fields);
   const outcome = reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED;

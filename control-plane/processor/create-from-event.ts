@@ -73,12 +73,12 @@ export async function findEventCustomer(
   if (!found) {
     return { ...NOBODY, missingCustomer: processorCustomerId ?? null, missingName: customerName ?? null };
   }
-  const obstacle = await obstacleOf({ db, environment }, found);
-  if (obstacle) return { ...nothingMissing, reasons: [obstacle] };
+  const blocker = await blockerOf({ db, environment }, found);
+  if (blocker) return { ...nothingMissing, reasons: [blocker] };
   return { ...nothingMissing, id: found.id, reasons: [] };
 }
 
-async function obstacleOf(
+async function blockerOf(
   { db, environment }: Pick<ChangeContext, 'db' | 'environment'>,
   { id, status }: SubscribedCustomer,
 ): Promise<ProcessorEventReason | undefined> {

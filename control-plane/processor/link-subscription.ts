@@ -14,6 +14,6 @@ export async function linkSubscription(
   if (processorSubscriptionId === undefined) return change();
   const waiting = await holdWaiting(context, processorSubscriptionId);
   const row = await change();
-  const toldContext = { ...context, actor: 'processor', operationId: 'processor.receiveEvent' };
-  return (await applyWaiting(toldContext, processorSubscriptionId, waiting)) ?? row;
+  const notifiedContext = { ...context, actor: 'processor', operationId: 'processor.receiveEvent' };
+  return (await applyWaiting(notifiedContext, processorSubscriptionId, waiting)) ?? row;
 }

@@ -1,6 +1,6 @@
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
-import { eventText, signatureOf, type ToldEvent } from './stripe-under-test.ts';
+import { type EmittedEvent, eventText, signatureOf } from './stripe-under-test.ts';
 
 const SECRET = 'whsec_under_test';
 export const NOW_MS = Date.UTC(2026, 5, 2);
@@ -22,9 +22,9 @@ export interface ProcessorUnderTest {
   /** Those here that are linked to this one there. */
   linkedTo(processorSubscriptionId: string): Promise<Shown[]>;
   /** To the path of the event's own mode, unless told. */
-  send(told: ToldEvent, mode?: 'live' | 'test'): ReturnType<ApiUnderTest['call']>;
+  send(notified: EmittedEvent, mode?: 'live' | 'test'): ReturnType<ApiUnderTest['call']>;
   /** The same, and it was taken. */
-  tell(told: ToldEvent): Promise<void>;
+  notify(notified: EmittedEvent): Promise<void>;
   events(query?: Record<string, string | number>): Promise<ShownEvent[]>;
   /** Of one subscription there: what came of its events, oldest first. */
   outcomes(processorSubscriptionId: string): Promise<string[]>;
@@ -46,13 +46,18 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
   }
   const made = makers(api);
   const [customerId, planId] = [await made.customer(), await made.plan()];
-  const bodyOf = async (asked: Promise<{ status: number; body: Shown; text: string }>): Promise<Shown> => {
-    const { status, body, text } = await asked;
+  const bodyOf = async (
+    requested: Promise<{ status: number; body: Shown; text: string }>,
+  ): Promise<Shown> => {
+    const { status, body, text } = await requested;
     if (status >= 300) throw new Error(`${status} ${text}`);
     return body;
   };
-  const send: ProcessorUnderTest['send'] = (told, mode = told.livemode === false ? 'test' : 'live') => {
-    const payload = eventText(told);
+  const send: ProcessorUnderTest['send'] = (
+    notified,
+    mode = notified.livemode === false ? 'test' : 'live',
+  ) => {
+    const payload = eventText(notified);
     const signature = signatureOf(payload, { secret: SECRET, atMs: clock.ms });
     return api.call('POST', `/api/v1/integrations/processor/webhooks/${api.keys.workspaceId}/${mode}`, {
       key: undefined,
@@ -79,8 +84,8 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
     linkedTo: async (processorSubscriptionId) =>
       (await bodyOf(api.ask('subscriptions.list', { query: { processorSubscriptionId } }))).data,
     send,
-    async tell(told) {
-      await bodyOf(send(told));
+    async notify(notified) {
+      await bodyOf(send(notified));
     },
     events,
     outcomes: async (processorSubscriptionId) =>
@@ -93,8 +98,8 @@ export async function startProcessor(options: AppOptions = {}): Promise<Processo
 
 function makers(api: ApiUnderTest): Pick<ProcessorUnderTest, 'customer' | 'plan' | 'addon'> {
   let made = 0;
-  const idOf = async (asked: Promise<{ body: { id: string }; status: number; text: string }>) => {
-    const { body, status, text } = await asked;
+  const idOf = async (requested: Promise<{ body: { id: string }; status: number; text: string }>) => {
+    const { body, status, text } = await requested;
     if (status !== 201) throw new Error(`${status} ${text}`);
     return body.id;
   };

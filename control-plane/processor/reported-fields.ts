@@ -6,7 +6,7 @@ import type { KeptEvent } from './kept-event.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 /** Of a subscription that there is, without its plan. */
-export function toldFields(
+export function reportedFields(
   row: SubscriptionRow,
   kept: KeptEvent,
   nowMs: number,
@@ -20,7 +20,7 @@ export function toldFields(
     // What the processor tells of has begun, also where its clock is ahead of ours.
     startsAt: new Date(Math.min(row.startsAt.getTime(), nowMs)),
     ...(cancelAtMs === undefined ? {} : cancelFields(cancelAtMs, endMs)),
-    ...(trialEndMs === undefined ? {} : { trialEnd: momentOf(trialEndMs) }),
+    ...(trialEndMs === undefined ? {} : { trialEnd: timeOf(trialEndMs) }),
     ...processorFields(event),
   };
 }
@@ -29,7 +29,7 @@ export function toldFields(
  * The plan of its items, where they have one: that is what is paid for. Else the plan that waits for the next
  * period is taken with it.
  */
-export function toldPlan(
+export function reportedPlan(
   row: SubscriptionRow,
   { event: { period }, appliedAt }: KeptEvent,
   planId: string | undefined,
@@ -59,7 +59,7 @@ export function firstFields(
     status,
     statusSince: sinceOf(kept),
     canceledAt: null,
-    trialEnd: momentOf(trialEndMs),
+    trialEnd: timeOf(trialEndMs),
     ...cancelFields(cancelAtMs, period.toMs),
     processorSubscriptionId: event.processorSubscriptionId,
     localChangedAt: null,
@@ -87,7 +87,7 @@ function otherLength(
 }
 
 function cancelFields(ms: number | null, periodEndMs: number) {
-  const cancelAt = momentOf(ms);
+  const cancelAt = timeOf(ms);
   return { cancelAt, processorCancelAt: cancelAt, cancelsAtPeriodEnd: ms === periodEndMs };
 }
 
@@ -95,6 +95,6 @@ function processorFields({ changedAtMs, isSimulated }: SubscriptionEvent) {
   return { processorChangedAt: new Date(changedAtMs), processorSimulated: isSimulated };
 }
 
-function momentOf(ms: number | null): Date | null {
+function timeOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }

@@ -9,7 +9,7 @@ export const API_VERSIONS = ['2022-11-15', '2024-06-20', '2025-03-31.basil', '20
 export type ApiVersion = (typeof API_VERSIONS)[number];
 
 /** Of a subscription, in no version's words. Times in seconds. */
-export interface ToldSubscription {
+export interface ReportedSubscription {
   id: string;
   status?: string;
   customer?: string;
@@ -24,19 +24,19 @@ export interface ToldSubscription {
   metadata?: Record<string, string>;
 }
 
-export interface ToldEvent {
+export interface EmittedEvent {
   id?: string;
   type?: 'created' | 'updated' | 'deleted' | 'paused' | 'resumed' | 'trial_will_end';
   /** Seconds. */
   created: number;
   livemode?: boolean;
   version?: ApiVersion;
-  subscription: ToldSubscription;
+  subscription: ReportedSubscription;
 }
 
 let made = 0;
 
-export function eventText(told: ToldEvent): string {
+export function eventText(notified: EmittedEvent): string {
   made += 1;
   const {
     id = `evt_1Made${String(made).padStart(6, '0')}`,
@@ -44,8 +44,8 @@ export function eventText(told: ToldEvent): string {
     created,
     livemode = true,
     subscription,
-  } = told;
-  const { version = '2024-06-20' } = told;
+  } = notified;
+  const { version = '2024-06-20' } = notified;
   return JSON.stringify({
     id,
     object: 'event',
@@ -64,8 +64,12 @@ interface Around {
   livemode: boolean;
 }
 
-function subscriptionObject(told: ToldSubscription, version: ApiVersion, { created, livemode }: Around) {
-  const { id, items = [{ price: 'price_1Unmapped' }], period = [created, created + 2_592_000] } = told;
+function subscriptionObject(
+  notified: ReportedSubscription,
+  version: ApiVersion,
+  { created, livemode }: Around,
+) {
+  const { id, items = [{ price: 'price_1Unmapped' }], period = [created, created + 2_592_000] } = notified;
   const [from, to] = period;
   const isPeriodOfItems = version >= '2025';
   const spans = { current_period_start: from, current_period_end: to };
@@ -74,14 +78,14 @@ function subscriptionObject(told: ToldSubscription, version: ApiVersion, { creat
     object: 'subscription',
     ...(isPeriodOfItems ? { billing_mode: { type: 'classic' } } : spans),
     billing_cycle_anchor: from,
-    cancel_at: told.cancelAt ?? null,
-    cancel_at_period_end: told.cancelAtPeriodEnd ?? false,
-    canceled_at: told.endedAt ?? null,
+    cancel_at: notified.cancelAt ?? null,
+    cancel_at_period_end: notified.cancelAtPeriodEnd ?? false,
+    canceled_at: notified.endedAt ?? null,
     collection_method: 'charge_automatically',
     created: from,
     currency: 'eur',
-    customer: told.customer ?? 'cus_1Unknown',
-    ended_at: told.endedAt ?? null,
+    customer: notified.customer ?? 'cus_1Unknown',
+    ended_at: notified.endedAt ?? null,
     items: {
       object: 'list',
       data: items.map((item, at) => ({
@@ -97,18 +101,18 @@ function subscriptionObject(told: ToldSubscription, version: ApiVersion, { creat
     },
     latest_invoice: null,
     livemode,
-    metadata: told.metadata ?? {},
-    pause_collection: told.paused ? { behavior: 'void', resumes_at: null } : null,
+    metadata: notified.metadata ?? {},
+    pause_collection: notified.paused ? { behavior: 'void', resumes_at: null } : null,
     ...(version < '2025' ? legacyPlan(items) : {}),
     start_date: from,
-    status: told.status ?? 'active',
-    test_clock: told.testClock ?? null,
-    trial_end: told.trialEnd ?? null,
-    trial_start: told.trialEnd ? from : null,
+    status: notified.status ?? 'active',
+    test_clock: notified.testClock ?? null,
+    trial_end: notified.trialEnd ?? null,
+    trial_start: notified.trialEnd ? from : null,
   };
 }
 
-type Item = NonNullable<ToldSubscription['items']>[number];
+type Item = NonNullable<ReportedSubscription['items']>[number];
 
 function pricesOf({ price: id, quantity = 1 }: Item, version: ApiVersion) {
   const recurring = { interval: 'month', interval_count: 1, usage_type: 'licensed' };

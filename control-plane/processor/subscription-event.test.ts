@@ -26,13 +26,13 @@ const read = (object: object, type?: string) => readSubscriptionEvent(event(obje
 
 describe('an event of the processor', () => {
   it('tells status, its moment, period, cancelAt and trialEnd', () => {
-    const told = read({
+    const notified = read({
       current_period_start: FROM,
       current_period_end: TO,
       cancel_at: TO + 1,
       trial_end: null,
     });
-    expect(told).toEqual({
+    expect(notified).toEqual({
       id: 'evt_1',
       type: 'customer.subscription.updated',
       processorSubscriptionId: 'sub_1',
@@ -123,21 +123,21 @@ describe('an event of the processor', () => {
     expect(readSubscriptionEvent(simulated, TEST)).toMatchObject({ isSimulated: true });
     const expanded = event({ test_clock: { id: 'clock_1', frozen_time: 1 } }, undefined, { created: 1 });
     expect(readSubscriptionEvent(expanded, TEST)).toMatchObject({ isSimulated: true, changedAtMs: 1001 });
-    expect(refusalOf(simulated)).toMatchObject({ param: 'created' });
+    expect(rejectionOf(simulated)).toMatchObject({ param: 'created' });
     expect(read({ test_clock: null })?.isSimulated).toBe(false);
   });
 
   it('is of the mode of its path, whatever it is about', () => {
     for (const type of ['customer.subscription.updated', 'invoice.paid']) {
       const [live, test] = [true, false].map((livemode) => event({}, type, { livemode })) as [string, string];
-      expect(refusalOf(test)).toMatchObject({ code: 'invalid_request', param: 'livemode' });
+      expect(rejectionOf(test)).toMatchObject({ code: 'invalid_request', param: 'livemode' });
       expect(() => readSubscriptionEvent(live, TEST)).toThrow('event of live mode');
       expect(() => readSubscriptionEvent(test, TEST)).not.toThrow();
       expect(() => readSubscriptionEvent(live, LIVE)).not.toThrow();
     }
   });
 
-  const refused: Array<[param: string, text: string]> = [
+  const rejected: Array<[param: string, text: string]> = [
     ['data.object.status', event({ status: 'frozen' })],
     ['data.object.id', event({ id: 'a\u0000' })],
     ['data.object.id', event({ id: 7 })],
@@ -151,26 +151,26 @@ describe('an event of the processor', () => {
     ['created', event({}, undefined, { created: CREATED + 1 })],
     ['type', event({}, undefined, { type: null })],
   ];
-  it.each(refused)('is refused for %s', (param, text) => {
-    expect(refusalOf(text)).toMatchObject({ code: 'invalid_request', param });
+  it.each(rejected)('is refused for %s', (param, text) => {
+    expect(rejectionOf(text)).toMatchObject({ code: 'invalid_request', param });
   });
 
   it('is refused and breaks nothing, whatever JSON it is', () => {
-    expect(refusalOf('{"id":')).toMatchObject({ code: 'invalid_json' });
+    expect(rejectionOf('{"id":')).toMatchObject({ code: 'invalid_json' });
     fc.assert(
       fc.property(fc.json(), (text) => {
-        expect(refusalOf(text)).toMatchObject({ code: 'invalid_request' });
+        expect(rejectionOf(text)).toMatchObject({ code: 'invalid_request' });
       }),
       { numRuns: 500 },
     );
   });
 });
 
-function refusalOf(text: string): unknown {
+function rejectionOf(text: string): unknown {
   try {
     return readSubscriptionEvent(text, LIVE);
   } catch (error) {
-    if (error instanceof Rejected) return error.refusal;
+    if (error instanceof Rejected) return error.rejection;
     throw error;
   }
 }

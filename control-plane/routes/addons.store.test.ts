@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -19,9 +19,9 @@ afterAll(() => api?.close());
 
 let made = 0;
 async function newAddon() {
-  const answer = await api.ask('addons.create', { body: { key: `addon-${++made}`, name: 'Add-on' } });
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await api.ask('addons.create', { body: { key: `addon-${++made}`, name: 'Add-on' } });
+  expect(response.status).toBe(201);
+  return response.body;
 }
 
 const put = (addonId: string, entitlements: unknown, options: { key?: string; headers?: object } = {}) =>
@@ -51,17 +51,17 @@ describe('an add-on', () => {
   it('has a key of its own, and is nobody else’s', async () => {
     const { id, key } = await newAddon();
     const body = { key, name: 'again' };
-    expectRefusal(await api.ask('addons.create', { body }), 'already_exists', 'key');
+    expectRejection(await api.ask('addons.create', { body }), 'already_exists', 'key');
     const theirs = { key: api.keys.test.secret };
     for (const addonId of [id, key, 'addon_gone', '__proto__']) {
       const params = { addonId };
-      expectRefusal(await api.ask('addons.retrieve', { ...theirs, params }), 'not_found', 'addonId');
-      expectRefusal(
+      expectRejection(await api.ask('addons.retrieve', { ...theirs, params }), 'not_found', 'addonId');
+      expectRejection(
         await api.ask('addons.retrieveEntitlements', { ...theirs, params }),
         'not_found',
         'addonId',
       );
-      expectRefusal(await put(addonId, [], theirs), 'not_found', 'addonId');
+      expectRejection(await put(addonId, [], theirs), 'not_found', 'addonId');
     }
     expect((await api.ask('addons.create', { ...theirs, body })).status).toBe(201);
   });
@@ -75,7 +75,7 @@ describe('an add-on', () => {
     { name: undefined },
   ])('is refused with %o', async (fields) => {
     const body = { key: 'refused', name: 'x', ...fields };
-    expectRefusal(await api.ask('addons.create', { body }), 'invalid_request', Object.keys(fields)[0]);
+    expectRejection(await api.ask('addons.create', { body }), 'invalid_request', Object.keys(fields)[0]);
   });
 
   it('gives what it is told to give, replaced as a whole', async () => {
@@ -119,10 +119,10 @@ describe('an add-on', () => {
     const { headers } = await api.ask('addons.retrieveEntitlements', { params: { addonId: id } });
     const seen = { headers: { 'if-match': String(headers.etag) } };
     expect((await put(id, [{ featureKey: 'sso', value: false }], seen)).status).toBe(200);
-    expectRefusal(await put(id, [], seen), 'precondition_failed');
+    expectRejection(await put(id, [], seen), 'precondition_failed');
     const wrong = [{ featureKey: 'sso', value: 1 }];
-    expectRefusal(await put(id, wrong), 'invalid_request', 'entitlements.0.value');
+    expectRejection(await put(id, wrong), 'invalid_request', 'entitlements.0.value');
     const gone = [{ featureKey: 'gone', value: 1 }];
-    expectRefusal(await put(id, gone), 'feature_not_found', 'entitlements.0.featureKey');
+    expectRejection(await put(id, gone), 'feature_not_found', 'entitlements.0.featureKey');
   });
 });

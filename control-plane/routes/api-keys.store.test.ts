@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseApiKey } from '../../domain/rules/api-key.ts';
 import type { ApiKey } from '../../schemas/resources/api-keys.ts';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Keys over HTTP: made, rotated, revoked, never with more than their maker holds.
  *
  * Seen red with the breaks key-of-any-environment, grant-not-checked, replayed-to-any-key and whole-key-kept
- * (tests/mutants/tenancy-breaks.ts), and with the end of the old key left out of a rotation.
+ * (tests/mutants/tenancy-mutants.ts), and with the end of the old key left out of a rotation.
  */
 let api: ApiUnderTest;
 
@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 async function make(body: object = { kind: 'secret', scopes: ['*'] }): Promise<ApiKey & { key: string }> {
-  const answer = await api.ask('apiKeys.create', { body });
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await api.ask('apiKeys.create', { body });
+  expect(response.status).toBe(201);
+  return response.body;
 }
 
 const read = async (keyId: string): Promise<ApiKey> =>
@@ -48,18 +48,18 @@ describe('a new key', () => {
     });
     expect(await works(key)).toBe('works');
     expect((await api.ask('plans.list', { key })).status).toBe(200);
-    expectRefusal(await api.ask('customers.list', { key }), 'insufficient_scope');
+    expectRejection(await api.ask('customers.list', { key }), 'insufficient_scope');
     expect(await read(made.id)).toEqual(shown);
     const rows = await api.pool.query('SELECT api_keys::text AS row FROM api_keys WHERE id = $1', [made.id]);
     expect(rows.rows[0].row).not.toContain(key);
   });
 
   it('belongs to the environment of the key that asks', async () => {
-    const answer = await api.ask('apiKeys.create', { key: api.keys.test.secret });
-    expect(answer.body).toMatchObject({ mode: 'test' });
-    expect(parseApiKey(answer.body.key)?.mode).toBe('test');
-    expectRefusal(
-      await api.ask('apiKeys.retrieve', { params: { keyId: answer.body.id } }),
+    const response = await api.ask('apiKeys.create', { key: api.keys.test.secret });
+    expect(response.body).toMatchObject({ mode: 'test' });
+    expect(parseApiKey(response.body.key)?.mode).toBe('test');
+    expectRejection(
+      await api.ask('apiKeys.retrieve', { params: { keyId: response.body.id } }),
       'not_found',
       'keyId',
     );
@@ -69,7 +69,7 @@ describe('a new key', () => {
     const { key, scopes } = await make({ kind: 'publishable' });
     expect(parseApiKey(key)).toEqual({ kind: 'publishable', mode: 'live' });
     expect(scopes).toEqual([]);
-    expectRefusal(await api.ask('workspace.retrieve', { key }), 'publishable_key_not_allowed');
+    expectRejection(await api.ask('workspace.retrieve', { key }), 'publishable_key_not_allowed');
   });
 
   const wrong: Array<[what: string, body: object, param: string]> = [
@@ -86,7 +86,7 @@ describe('a new key', () => {
   ];
   it.each(wrong)('is refused with %s', async (_, body, param) => {
     const before = (await api.ask('apiKeys.list')).body.total;
-    expectRefusal(await api.ask('apiKeys.create', { body }), 'invalid_request', param);
+    expectRejection(await api.ask('apiKeys.create', { body }), 'invalid_request', param);
     expect((await api.ask('apiKeys.list')).body.total).toBe(before);
   });
 
@@ -95,9 +95,9 @@ describe('a new key', () => {
     const ask = (scopes: string[]) =>
       api.ask('apiKeys.create', { key: maker.key, body: { kind: 'secret', scopes } });
     for (const scopes of [['*'], ['plans:write'], ['plans:read', 'usage:write']]) {
-      const answer = await ask(scopes);
-      expectRefusal(answer, 'insufficient_scope', 'scopes');
-      expect(answer.body).toMatchObject({ error: { details: { missing: scopes.slice(-1) } } });
+      const response = await ask(scopes);
+      expectRejection(response, 'insufficient_scope', 'scopes');
+      expect(response.body).toMatchObject({ error: { details: { missing: scopes.slice(-1) } } });
     }
     expect((await ask(['plans:read', 'keys:manage'])).body).toMatchObject({ createdBy: maker.id });
   });
@@ -132,7 +132,7 @@ describe('a repeated request for a key', () => {
     const body = { kind: 'secret', scopes: ['*'] };
     await api.ask('apiKeys.create', { headers, body });
     const { key } = await make({ kind: 'secret', scopes: ['keys:manage'] });
-    expectRefusal(await api.ask('apiKeys.create', { headers, body, key }), 'idempotency_key_reused');
+    expectRejection(await api.ask('apiKeys.create', { headers, body, key }), 'idempotency_key_reused');
   });
 });
 
@@ -140,9 +140,9 @@ describe('a rotation', () => {
   it('gives a successor of the same powers, and lets the old key live for the overlap', async () => {
     const expiresAt = new Date(Date.now() + 86_400_000 * 90).toISOString();
     const old = await make({ kind: 'secret', scopes: ['plans:read'], name: 'CI', expiresAt });
-    const answer = await api.ask('apiKeys.rotate', { params: { keyId: old.id }, body: undefined });
-    const { body: next } = answer;
-    expect(answer.status).toBe(200);
+    const response = await api.ask('apiKeys.rotate', { params: { keyId: old.id }, body: undefined });
+    const { body: next } = response;
+    expect(response.status).toBe(200);
     expect(next).toMatchObject({ name: 'CI', scopes: ['plans:read'], expiresAt, status: 'active' });
     expect(next.key).not.toBe(old.key);
     expect([await works(old.key), await works(next.key)]).toEqual(['works', 'works']);
@@ -173,21 +173,21 @@ describe('a rotation', () => {
   it('is refused to a key that holds less, for what has ended, and a second time', async () => {
     const params = { keyId: (await make()).id };
     const { key } = await make({ kind: 'secret', scopes: ['keys:manage'] });
-    expectRefusal(await api.ask('apiKeys.rotate', { key, params }), 'insufficient_scope', 'scopes');
+    expectRejection(await api.ask('apiKeys.rotate', { key, params }), 'insufficient_scope', 'scopes');
     expect((await api.ask('apiKeys.rotate', { params })).status).toBe(200);
-    expectRefusal(await api.ask('apiKeys.rotate', { params }), 'illegal_transition');
+    expectRejection(await api.ask('apiKeys.rotate', { params }), 'illegal_transition');
     await api.ask('apiKeys.revoke', { params });
-    expectRefusal(await api.ask('apiKeys.rotate', { params }), 'illegal_transition');
+    expectRejection(await api.ask('apiKeys.rotate', { params }), 'illegal_transition');
     for (const overlapSeconds of [-1, 0.5, 2_592_001, '60', true]) {
-      const answer = await api.ask('apiKeys.rotate', { params, body: { overlapSeconds } });
-      expectRefusal(answer, 'invalid_request', 'overlapSeconds');
+      const response = await api.ask('apiKeys.rotate', { params, body: { overlapSeconds } });
+      expectRejection(response, 'invalid_request', 'overlapSeconds');
     }
   });
 
   it('gives one successor to two rivals', async () => {
     const params = { keyId: (await make()).id };
-    const answers = await Promise.all([1, 2, 3].map(() => api.ask('apiKeys.rotate', { params })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const responses = await Promise.all([1, 2, 3].map(() => api.ask('apiKeys.rotate', { params })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   });
 });
 
@@ -215,8 +215,8 @@ describe('a revocation', () => {
     'and every other act is 404 for what is not there: %s',
     async (operation) => {
       for (const keyId of ['key_none', "' OR 1=1 --", '__proto__', '%00x']) {
-        const answer = await api.ask(operation, { params: { keyId } });
-        expectRefusal(answer, 'not_found', 'keyId');
+        const response = await api.ask(operation, { params: { keyId } });
+        expectRejection(response, 'not_found', 'keyId');
       }
     },
   );
@@ -238,5 +238,5 @@ it('lists keys by kind and status, newest first, without their texts', async () 
   expect(await namesOf({ status: 'revoked' })).toEqual(['gone']);
   expect(await namesOf({ status: 'active', kind: 'secret' })).toEqual(['newest', '–']);
   expect(await namesOf({ status: 'expired' })).toEqual([]);
-  expectRefusal(await ask({ status: 'lost' }), 'invalid_request', 'status');
+  expectRejection(await ask({ status: 'lost' }), 'invalid_request', 'status');
 });

@@ -88,10 +88,10 @@ function endAfter(
 
 function wantedScopes({ kind, scopes = [] }: NewApiKey): string[] {
   if (kind === 'publishable' && scopes.length > 0) {
-    throw refused('scopes', 'stays empty for a publishable key, which may only post funnel events');
+    throw rejected('scopes', 'stays empty for a publishable key, which may only post funnel events');
   }
   if (kind === 'secret' && scopes.length === 0) {
-    throw refused('scopes', 'names at least one scope for a secret key');
+    throw rejected('scopes', 'names at least one scope for a secret key');
   }
   return scopes;
 }
@@ -107,7 +107,7 @@ function checkGrant({ scopes: held }: RequestContext, wanted: string[]): void {
 function endOf({ expiresAt }: NewApiKey, nowMs: number): Date | null {
   if (expiresAt === undefined) return null;
   const ms = timestampMs(expiresAt) ?? Number.NaN;
-  if (!(ms > nowMs)) throw refused('expiresAt', 'must be in the future');
+  if (!(ms > nowMs)) throw rejected('expiresAt', 'must be in the future');
   return new Date(ms);
 }
 
@@ -124,6 +124,6 @@ function notFound(id: string): never {
   throw new Rejected('not_found', `There is no API key ${id}.`, { param: 'keyId' });
 }
 
-function refused(param: string, reason: string): Rejected {
+function rejected(param: string, reason: string): Rejected {
   return new Rejected('invalid_request', `\`${param}\` ${reason}.`, { param });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -41,7 +41,7 @@ describe('a budget', () => {
     expect(list.data.map(({ meterId }) => meterId)).toEqual(['bytes', 'calls']);
     const removal = await api.ask('budgets.delete', { params: { customerId, meterKey: 'calls' } });
     expect(removal.status).toBe(204);
-    expectRefusal(await read(), 'not_found', 'meterKey');
+    expectRejection(await read(), 'not_found', 'meterKey');
     expect(
       (await auditEntries(api.pool, customerId)).filter((one) => one.action.startsWith('budgets.')),
     ).toHaveLength(4);
@@ -65,26 +65,26 @@ describe('a budget', () => {
     await put({ hard: 10 });
     const etag = String((await read()).headers.etag);
     await put({ hard: 11 });
-    expectRefusal(await put({ hard: 12 }, 'calls', { 'if-match': etag }), 'precondition_failed');
+    expectRejection(await put({ hard: 12 }, 'calls', { 'if-match': etag }), 'precondition_failed');
     const params = { customerId, meterKey: 'calls' };
     const headers = { 'if-match': etag };
-    expectRefusal(await api.ask('budgets.delete', { params, headers }), 'precondition_failed');
+    expectRejection(await api.ask('budgets.delete', { params, headers }), 'precondition_failed');
     expect((await read()).body).toMatchObject({ hard: 11 });
   });
 
   it('is refused, and nothing changes, where it makes no sense', async () => {
     await put({ hard: 10 });
-    expectRefusal(await put({}), 'invalid_request', 'hard');
-    expectRefusal(await put({ soft: 11, hard: 10.9 }), 'invalid_request', 'soft');
-    expectRefusal(await put({ soft: -1 }), 'invalid_request', 'soft');
-    expectRefusal(await put({ hard: null }), 'invalid_request', 'hard');
-    expectRefusal(await put({ hard: '10' }), 'invalid_request', 'hard');
-    expectRefusal(await put('{"hard":1e15}'), 'value_invalid', 'hard');
-    expectRefusal(await put('{"soft":1e-13}'), 'value_invalid', 'soft');
-    expectRefusal(await put({ hard: 1 }, 'none'), 'meter_not_found', 'meterKey');
+    expectRejection(await put({}), 'invalid_request', 'hard');
+    expectRejection(await put({ soft: 11, hard: 10.9 }), 'invalid_request', 'soft');
+    expectRejection(await put({ soft: -1 }), 'invalid_request', 'soft');
+    expectRejection(await put({ hard: null }), 'invalid_request', 'hard');
+    expectRejection(await put({ hard: '10' }), 'invalid_request', 'hard');
+    expectRejection(await put('{"hard":1e15}'), 'value_invalid', 'hard');
+    expectRejection(await put('{"soft":1e-13}'), 'value_invalid', 'soft');
+    expectRejection(await put({ hard: 1 }, 'none'), 'meter_not_found', 'meterKey');
     const nobody = { params: { customerId: 'cus_none', meterKey: 'calls' }, body: { hard: 1 } };
-    expectRefusal(await api.ask('budgets.put', nobody), 'customer_not_found', 'customerId');
-    expectRefusal(
+    expectRejection(await api.ask('budgets.put', nobody), 'customer_not_found', 'customerId');
+    expectRejection(
       await api.ask('budgets.list', { params: { customerId: 'cus_none' } }),
       'customer_not_found',
       'customerId',
@@ -93,7 +93,7 @@ describe('a budget', () => {
     const { id } = (await api.ask('customers.create')).body;
     await api.ask('customers.archive', { params: { customerId: id } });
     const archived = { params: { customerId: id, meterKey: 'calls' }, body: { hard: 1 } };
-    expectRefusal(await api.ask('budgets.put', archived), 'customer_archived', 'customerId');
+    expectRejection(await api.ask('budgets.put', archived), 'customer_archived', 'customerId');
   });
 });
 

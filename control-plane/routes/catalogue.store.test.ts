@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Customers, and how every list pages.
@@ -26,9 +26,9 @@ function newCustomer(): { name: string; email: string; externalId: string } {
 describe('a customer', () => {
   it('is created and announced', async () => {
     const body = { ...newCustomer(), metadata: { plan: 'gold', seats: 3, vip: true } };
-    const answer = await api.call('POST', CUSTOMERS, { body });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    const response = await api.call('POST', CUSTOMERS, { body });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       ...body,
       id: expect.stringMatching(/^cus_[a-z2-7]{26}$/),
       status: 'active',
@@ -39,11 +39,11 @@ describe('a customer', () => {
   it('has an externalId of its own within the environment', async () => {
     const body = newCustomer();
     expect((await api.call('POST', CUSTOMERS, { body })).status).toBe(201);
-    expectRefusal(await api.call('POST', CUSTOMERS, { body }), 'already_exists', 'externalId');
+    expectRejection(await api.call('POST', CUSTOMERS, { body }), 'already_exists', 'externalId');
     expect((await api.call('POST', CUSTOMERS, { body, key: api.keys.test.secret })).status).toBe(201);
   });
 
-  const refused: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
+  const rejected: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
     ['no name', { name: undefined }, 'name'],
     ['an empty name', { name: '' }, 'name'],
     ['a name of 201 characters', { name: 'x'.repeat(201) }, 'name'],
@@ -62,8 +62,8 @@ describe('a customer', () => {
       'metadata',
     ],
   ];
-  it.each(refused)('is refused with %s', async (_, fields, param) => {
-    expectRefusal(
+  it.each(rejected)('is refused with %s', async (_, fields, param) => {
+    expectRejection(
       await api.call('POST', CUSTOMERS, { body: { ...newCustomer(), ...fields } }),
       'invalid_request',
       param,
@@ -83,7 +83,7 @@ describe('a customer', () => {
     const exact = '{"a":123456789.000000000001,"b":999999999999999,"__proto__":-0.10}';
     expect((await withMetadata(exact)).text).toContain(`"metadata":${exact.replace('-0.10', '-0.1')}`);
     for (const number of ['1e400', '1e-13', '1000000000000000']) {
-      expectRefusal(await withMetadata(`{"a":${number}}`), 'value_invalid', 'metadata.a');
+      expectRejection(await withMetadata(`{"a":${number}}`), 'value_invalid', 'metadata.a');
     }
   });
 
@@ -134,6 +134,6 @@ describe('a list', () => {
     'pageSize=0',
     'pageSize=101',
   ])('refuses %s', async (query) => {
-    expectRefusal(await api.call('GET', `${METERS}?${query}`), 'invalid_request', query.split('=')[0]);
+    expectRejection(await api.call('GET', `${METERS}?${query}`), 'invalid_request', query.split('=')[0]);
   });
 });

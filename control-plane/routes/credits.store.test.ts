@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { burnCredits } from '../../domain/credits/move-credits.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { CUSTOMER_GRANTS_MAX } from '../../schemas/resources/credits.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import {
   auditEntries,
   catalogueUnderTest,
+  emittedEvents,
   inMinutes,
-  toldEvents,
 } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -64,7 +64,7 @@ it('a grant is made, shown, told and recorded', async () => {
     createdAt: expect.any(String),
   });
   expect(await credits(customerId)).toEqual({ customerId, balance: 250.5, unpaid: 0, grants: [body] });
-  expect(await toldEvents(api.pool, body.id)).toEqual([
+  expect(await emittedEvents(api.pool, body.id)).toEqual([
     { type: 'credit.granted', data: { customerId, amount: 250.5, reason: 'Welcome' } },
   ]);
   expect(await auditEntries(api.pool, body.id)).toMatchObject([{ action: 'credits.grant', after: body }]);
@@ -86,8 +86,8 @@ it('the digits of an amount come back as they were sent', async () => {
   const { text } = await grant(customerId, body);
   expect(text).toContain('"amount":123456789012345.000000000001,');
   await burn(customerId, '0.000000000000000000000001');
-  const answer = await api.ask('credits.retrieve', { params: { customerId } });
-  expect(answer.text).toContain('"balance":123456789012345.000000000000999999999999,');
+  const response = await api.ask('credits.retrieve', { params: { customerId } });
+  expect(response.text).toContain('"balance":123456789012345.000000000000999999999999,');
 });
 
 it('usage beyond all credits is shown as unpaid, and the next grant pays it first', async () => {
@@ -98,7 +98,7 @@ it('usage beyond all credits is shown as unpaid, and the next grant pays it firs
   const { body } = await grant(customerId, { amount: 5, reason: 'second' });
   expect(body).toMatchObject({ amount: 5, remaining: 3 });
   expect(await credits(customerId)).toMatchObject({ balance: 3, unpaid: 0, grants: [{ remaining: 3 }] });
-  expect((await toldEvents(api.pool, customerId)).map(({ type }) => type)).toEqual(['credit.depleted']);
+  expect((await emittedEvents(api.pool, customerId)).map(({ type }) => type)).toEqual(['credit.depleted']);
   const { data, total } = await ledger(customerId);
   expect(total).toBe(4);
   expect(data.map(({ type, amount, unpaid }) => [type, amount, unpaid])).toEqual([
@@ -159,7 +159,7 @@ describe('a grant', () => {
     const again = await grant(customerId, body, { headers });
     expect(again.body).toEqual(first.body);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    expectRefusal(await grant(customerId, { ...body, amount: 6 }, { headers }), 'idempotency_key_reused');
+    expectRejection(await grant(customerId, { ...body, amount: 6 }, { headers }), 'idempotency_key_reused');
     expect(await credits(customerId)).toMatchObject({ balance: 5 });
   });
 
@@ -180,15 +180,15 @@ describe('a grant', () => {
     { expiresAt: 1_900_000_000 },
   ])('is refused with %o', async (fields) => {
     const customerId = await newCustomer();
-    const refused = await grant(customerId, { ...body, ...fields });
-    expectRefusal(refused, 'invalid_request', Object.keys(fields)[0]);
+    const rejected = await grant(customerId, { ...body, ...fields });
+    expectRejection(rejected, 'invalid_request', Object.keys(fields)[0]);
     expect(await credits(customerId)).toMatchObject({ balance: 0 });
   });
 
   it.each(['1e15', '0.0000000000001', '1e400'])('of %s has too many digits', async (amount) => {
     const customerId = await newCustomer();
-    const answer = await grant(customerId, `{"amount":${amount},"reason":"digits"}`);
-    expectRefusal(answer, 'value_invalid', 'amount');
+    const response = await grant(customerId, `{"amount":${amount},"reason":"digits"}`);
+    expectRejection(response, 'value_invalid', 'amount');
   });
 
   it('goes to no archived customer, to none that is not there, and to nobody else’s', async () => {
@@ -197,13 +197,13 @@ describe('a grant', () => {
     const theirs = { key: api.keys.test.secret };
     for (const name of [customerId, 'cus_gone']) {
       const params = { customerId: name };
-      expectRefusal(await grant(name, body, theirs), 'customer_not_found', 'customerId');
+      expectRejection(await grant(name, body, theirs), 'customer_not_found', 'customerId');
       for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-        expectRefusal(await api.ask(operation, { ...theirs, params }), 'customer_not_found', 'customerId');
+        expectRejection(await api.ask(operation, { ...theirs, params }), 'customer_not_found', 'customerId');
       }
     }
     await api.ask('customers.archive', { params: { customerId } });
-    expectRefusal(await grant(customerId, body), 'customer_archived', 'customerId');
+    expectRejection(await grant(customerId, body), 'customer_archived', 'customerId');
     expect(await credits(customerId)).toMatchObject({ balance: 5 });
   });
 
@@ -221,10 +221,10 @@ describe('a grant', () => {
     const params = { customerId };
     const reader = await api.addKey({ scopes: ['entitlements:read'] });
     const writer = await api.addKey({ scopes: ['subscriptions:write'] });
-    expectRefusal(await grant(customerId, body, { key: reader }), 'insufficient_scope');
+    expectRejection(await grant(customerId, body, { key: reader }), 'insufficient_scope');
     expect((await grant(customerId, body, { key: writer })).status).toBe(201);
     for (const operation of ['credits.retrieve', 'credits.listLedger'] as const) {
-      expectRefusal(await api.ask(operation, { key: writer, params }), 'insufficient_scope');
+      expectRejection(await api.ask(operation, { key: writer, params }), 'insufficient_scope');
       expect((await api.ask(operation, { key: reader, params })).status).toBe(200);
     }
   });

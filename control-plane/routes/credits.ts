@@ -24,7 +24,7 @@ import {
 } from '../store/credits.ts';
 import { findCustomerId } from '../store/find-customer-id.ts';
 import { lockSubscriber } from '../store/subscribed.ts';
-import { givenMoment } from '../subscriptions/read-times.ts';
+import { givenTime } from '../subscriptions/read-times.ts';
 import { customerNotFound } from '../usage/customer-meter.ts';
 
 type CreditOperation = Extract<keyof Handlers, `credits.${string}`>;
@@ -37,7 +37,7 @@ export const creditHandlers: Pick<Handlers, CreditOperation> = {
 
   'credits.grant': async (context, { params, body, bodyText }) => {
     const { db, environment, nowMs } = context;
-    const expiresAt = givenMoment(body.expiresAt) ?? null;
+    const expiresAt = givenTime(body.expiresAt) ?? null;
     if (expiresAt && expiresAt.getTime() <= nowMs) throw hasExpired();
     const { amount } = parseExact(bodyText) as { amount: unknown };
     const { reason, priority } = body;

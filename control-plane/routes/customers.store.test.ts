@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { updateCustomer } from '../store/customers.ts';
-import { auditEntries, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * Customers over HTTP: reading, changing, archiving, searching. What creating refuses:
@@ -45,9 +45,9 @@ describe('a customer', () => {
       expect(headers.etag).toMatch(/^"[\w-]{22}"$/);
     }
     for (const name of ['CRM/42 é', 'cus_nothing', `' OR '1'='1`, '__proto__', 'x'.repeat(128)]) {
-      expectRefusal(await retrieve(name), 'customer_not_found', 'customerId');
+      expectRejection(await retrieve(name), 'customer_not_found', 'customerId');
     }
-    expectRefusal(await retrieve('x'.repeat(129)), 'invalid_request', 'customerId');
+    expectRejection(await retrieve('x'.repeat(129)), 'invalid_request', 'customerId');
   });
 
   it('is there for its own environment only, also where both have one of the same name', async () => {
@@ -56,13 +56,13 @@ describe('a customer', () => {
     const other = (await api.addWorkspace()).live.secret;
     for (const stranger of [key, other]) {
       for (const name of [live.id, 'both']) {
-        expectRefusal(await retrieve(name, { key: stranger }), 'customer_not_found', 'customerId');
-        expectRefusal(
+        expectRejection(await retrieve(name, { key: stranger }), 'customer_not_found', 'customerId');
+        expectRejection(
           await patch(name, { name: 'x' }, { key: stranger }),
           'customer_not_found',
           'customerId',
         );
-        expectRefusal(await archive(name, { key: stranger }), 'customer_not_found', 'customerId');
+        expectRejection(await archive(name, { key: stranger }), 'customer_not_found', 'customerId');
       }
     }
     const test = await newCustomer({ externalId: 'both' }, key);
@@ -75,7 +75,7 @@ describe('a customer', () => {
   it('is announced with its name and email, and recorded', async () => {
     const { id, name, email } = await newCustomer();
     const data = { customerId: id, customerName: name, customerEmail: email };
-    expect(await toldEvents(api.pool, id)).toEqual([{ type: 'customer.created', data }]);
+    expect(await emittedEvents(api.pool, id)).toEqual([{ type: 'customer.created', data }]);
     const { rows } = await api.pool.query('SELECT * FROM audit_log WHERE object_id = $1', [id]);
     expect(rows).toMatchObject([{ action: 'customers.create', before: null, after: { id, name, email } }]);
     expect(rows[0].actor).toMatch(/^key_/);
@@ -87,10 +87,10 @@ describe('a customer', () => {
       api.ask('customers.create', { body: { name: 'r', email: 'r@b.cd', externalId: 'rival' } });
     const mine = await newCustomer();
     const rivals = [...Array.from({ length: 7 }, create), patch(mine.id, { externalId: 'rival' })];
-    const answers = await Promise.all(rivals);
-    expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status >= 300)) {
-      expectRefusal(answer, 'already_exists', 'externalId');
+    const responses = await Promise.all(rivals);
+    expect(responses.filter(({ status }) => status < 300)).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status >= 300)) {
+      expectRejection(response, 'already_exists', 'externalId');
     }
     const { rows } = await api.pool.query(`SELECT count(*) FROM customers WHERE external_id = 'rival'`);
     expect(rows[0].count).toBe(1);
@@ -101,15 +101,15 @@ describe('a change of a customer', () => {
   it('touches what it names, and tells which fields those were', async () => {
     const customer = await newCustomer({ metadata: { a: 1, b: 'x' } });
     const change = { name: 'Ada King', metadata: { b: 'x' }, externalId: 'ada' };
-    const answer = await patch(customer.id, change);
-    expect(answer.body).toEqual({ ...customer, ...change });
-    expect((await retrieve(customer.id)).body).toEqual(answer.body);
-    const told = (await toldEvents(api.pool, customer.id)).slice(1);
+    const response = await patch(customer.id, change);
+    expect(response.body).toEqual({ ...customer, ...change });
+    expect((await retrieve(customer.id)).body).toEqual(response.body);
+    const notified = (await emittedEvents(api.pool, customer.id)).slice(1);
     const changes = ['name', 'metadata', 'externalId'];
-    expect(told).toEqual([{ type: 'customer.updated', data: { customerId: customer.id, changes } }]);
+    expect(notified).toEqual([{ type: 'customer.updated', data: { customerId: customer.id, changes } }]);
     expect(await auditEntries(api.pool, customer.id)).toMatchObject([
       {},
-      { action: 'customers.update', before: customer, after: answer.body },
+      { action: 'customers.update', before: customer, after: response.body },
     ]);
   });
 
@@ -119,19 +119,19 @@ describe('a change of a customer', () => {
     for (const body of [{}, `{"name":"${name}","metadata":{"a":15e-1}}`, { email, externalId }]) {
       expect((await patch(customer.id, body)).body).toEqual(customer);
     }
-    expect(await toldEvents(api.pool, customer.id)).toHaveLength(1);
+    expect(await emittedEvents(api.pool, customer.id)).toHaveLength(1);
     expect(await auditEntries(api.pool, customer.id)).toHaveLength(1);
   });
 
   it('never takes or changes an externalId that is there', async () => {
     const { id } = await newCustomer({ externalId: 'first' });
-    expectRefusal(await patch(id, { externalId: 'second' }), 'invalid_request', 'externalId');
+    expectRejection(await patch(id, { externalId: 'second' }), 'invalid_request', 'externalId');
     const other = await newCustomer();
-    expectRefusal(await patch(other.id, { externalId: 'first' }), 'already_exists', 'externalId');
-    expectRefusal(await patch(other.id, { externalId: 'cus_x' }), 'invalid_request', 'externalId');
+    expectRejection(await patch(other.id, { externalId: 'first' }), 'already_exists', 'externalId');
+    expectRejection(await patch(other.id, { externalId: 'cus_x' }), 'invalid_request', 'externalId');
   });
 
-  const refused: Array<[what: string, body: unknown, param: string | undefined]> = [
+  const rejected: Array<[what: string, body: unknown, param: string | undefined]> = [
     ['an empty name', { name: '' }, 'name'],
     ['a name that is no text', { name: 7 }, 'name'],
     ['an email that is none', { email: 'x' }, 'email'],
@@ -139,9 +139,9 @@ describe('a change of a customer', () => {
     ['metadata that is a list', { metadata: [1] }, 'metadata'],
     ['a list', [], undefined],
   ];
-  it.each(refused)('to %s is refused', async (_, body, param) => {
+  it.each(rejected)('to %s is refused', async (_, body, param) => {
     const customer = await newCustomer();
-    expectRefusal(await patch(customer.id, body), 'invalid_request', param);
+    expectRejection(await patch(customer.id, body), 'invalid_request', param);
     expect((await retrieve(customer.id)).body).toEqual(customer);
   });
 
@@ -167,8 +167,8 @@ describe('a change of a customer', () => {
     const changed = await patch(id, { name: 'b' }, seen);
     expect(changed.status).toBe(200);
     expect(changed.headers.etag).not.toBe(etag);
-    expectRefusal(await patch(id, { name: 'c' }, seen), 'precondition_failed');
-    expectRefusal(await archive(id, seen), 'precondition_failed');
+    expectRejection(await patch(id, { name: 'c' }, seen), 'precondition_failed');
+    expectRejection(await archive(id, seen), 'precondition_failed');
     expect((await patch(id, { name: 'd' }, { headers: { 'if-match': '*' } })).status).toBe(200);
     expect((await retrieve(id)).body).toMatchObject({ name: 'd', status: 'active' });
   });
@@ -177,9 +177,9 @@ describe('a change of a customer', () => {
     const { id } = await newCustomer();
     const headers = { 'if-match': String((await retrieve(id)).headers.etag) };
     const names = Array.from({ length: 6 }, (_, n) => `rival ${n}`);
-    const answers = await Promise.all(names.map((name) => patch(id, { name }, { headers })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(5).fill(412)]);
-    expect(await toldEvents(api.pool, id)).toHaveLength(2);
+    const responses = await Promise.all(names.map((name) => patch(id, { name }, { headers })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(5).fill(412)]);
+    expect(await emittedEvents(api.pool, id)).toHaveLength(2);
   });
 
   it('is seen by who asks again, and nothing is sent to who has it already', async () => {
@@ -187,8 +187,8 @@ describe('a change of a customer', () => {
     const { headers } = await retrieve(id);
     const known = { headers: { 'if-none-match': String(headers.etag) } };
     const oneOfSome = { headers: { 'if-none-match': `"other", W/${headers.etag}` } };
-    for (const asked of [known, oneOfSome]) {
-      const same = await retrieve(id, asked);
+    for (const requested of [known, oneOfSome]) {
+      const same = await retrieve(id, requested);
       expect([same.status, same.text, same.headers.etag]).toEqual([304, '', headers.etag]);
     }
     await patch(id, { name: 'new' });
@@ -202,7 +202,7 @@ describe('archiving a customer', () => {
     for (let times = 0; times < 2; times += 1) {
       expect((await archive(customer.id)).body).toEqual({ ...customer, status: 'archived' });
     }
-    expect(await toldEvents(api.pool, customer.id)).toEqual([
+    expect(await emittedEvents(api.pool, customer.id)).toEqual([
       expect.objectContaining({ type: 'customer.created' }),
       { type: 'customer.updated', data: { customerId: customer.id, changes: ['status'] } },
     ]);
@@ -235,7 +235,7 @@ describe('the list of customers', () => {
     expect(await find({ q: 'crm', email: 'bob@example.com' })).toEqual([bob.id]);
     expect(await find({ q: `'; DROP TABLE customers; --` })).toEqual([]);
     for (const q of ['', 'x'.repeat(201)]) {
-      expectRefusal(await api.ask('customers.list', { key, query: { q } }), 'invalid_request', 'q');
+      expectRejection(await api.ask('customers.list', { key, query: { q } }), 'invalid_request', 'q');
     }
   });
 

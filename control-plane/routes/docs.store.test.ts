@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiAnswer, type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * The page that shows the description, as a browser sees it.
@@ -8,7 +8,7 @@ import { type ApiAnswer, type ApiUnderTest, expectRefusal, startApi } from '../a
  * with `*`; the asset read from its folder by the name in the path.
  */
 let api: ApiUnderTest;
-let page: ApiAnswer;
+let page: ApiResponse;
 
 beforeAll(async () => {
   api = await startApi();
@@ -80,15 +80,15 @@ describe('a file of the page', () => {
       'x'.repeat(200),
     ];
     for (const name of names) {
-      expectRefusal(await api.call('GET', `/docs/${name}`, { key: undefined }), 'not_found');
+      expectRejection(await api.call('GET', `/docs/${name}`, { key: undefined }), 'not_found');
     }
     const nested = await api.call('GET', '/docs/swagger-ui/package.json', { key: undefined });
-    expectRefusal(nested, 'not_found');
+    expectRejection(nested, 'not_found');
   });
 
   it('is asked for with GET and HEAD alone', async () => {
     const path = assetPaths()[0] ?? '';
-    expectRefusal(await api.call('POST', path, { key: undefined }), 'method_not_allowed');
+    expectRejection(await api.call('POST', path, { key: undefined }), 'method_not_allowed');
     const head = await api.call('HEAD', path, { key: undefined });
     expect(head).toMatchObject({ status: 200, text: '' });
   });

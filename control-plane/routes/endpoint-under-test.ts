@@ -8,15 +8,15 @@ export interface EndpointUnderTest {
   endpointId: string;
   newEndpoint(events?: string[]): Promise<string>;
   /** An event of that second after {@link at}(0), and what came of it. */
-  told(seconds: number, state: string, more?: Told): Promise<{ id: string; eventId: string }>;
+  notified(seconds: number, state: string, more?: Notified): Promise<{ id: string; eventId: string }>;
   /** As many events that happened a millisecond after the other, with a delivery each. */
-  toldMany(count: number, state: 'failed' | 'pending'): Promise<void>;
+  notifiedMany(count: number, state: 'failed' | 'pending'): Promise<void>;
   /** The events of what is due now, in their order. */
   dueNow(): Promise<string[]>;
   disable(): Promise<unknown>;
 }
 
-interface Told {
+interface Notified {
   endpoint?: string;
   eventId?: string;
 }
@@ -43,7 +43,7 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
     endpointId,
     newEndpoint,
 
-    async told(seconds, state, { endpoint = endpointId, eventId = newId('evt') } = {}) {
+    async notified(seconds, state, { endpoint = endpointId, eventId = newId('evt') } = {}) {
       const id = newId('dlv');
       await api.pool.query(
         `INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
@@ -59,7 +59,7 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
       return { id, eventId };
     },
 
-    async toldMany(count, state) {
+    async notifiedMany(count, state) {
       await api.pool.query(
         `WITH told AS (
            INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)

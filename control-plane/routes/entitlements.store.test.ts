@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 
 /*
  * Entitlements over HTTP and a real Postgres; ClickHouse is away. Of metered ones:
@@ -11,11 +11,11 @@ import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts'
  * number.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 
 beforeAll(async () => {
   api = await startApi();
-  made = holdersUnderTest(api);
+  made = customerGrantsUnderTest(api);
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
@@ -72,7 +72,7 @@ describe('what a customer holds', () => {
       type: 'boolean',
     });
     const nobody = await api.ask('entitlements.list', { params: { customerId: 'nobody' } });
-    expectRefusal(nobody, 'customer_not_found', 'customerId');
+    expectRejection(nobody, 'customer_not_found', 'customerId');
   });
 
   it('follows the plan at once, unless the subscription is pinned to a version', async () => {
@@ -167,7 +167,7 @@ describe('a check', () => {
     const other = await api.addWorkspace();
     for (const key of [api.keys.test.secret, other.live.secret]) {
       const list = await api.ask('entitlements.list', { params: { customerId }, key });
-      expectRefusal(list, 'customer_not_found', 'customerId');
+      expectRejection(list, 'customer_not_found', 'customerId');
       const check = await api.ask('entitlements.check', { params: { customerId, featureKey: 'sso' }, key });
       expect(check.body.reasonCode).toBe('customer_not_found');
     }
@@ -216,14 +216,14 @@ describe('a check', () => {
     ['0.0000000000001', 'value_invalid'],
   ] as const)('of %s more is refused', async (requested, code) => {
     const params = { customerId: 'nobody', featureKey: 'seats' };
-    expectRefusal(await api.ask('entitlements.check', { params, query: { requested } }), code, 'requested');
+    expectRejection(await api.ask('entitlements.check', { params, query: { requested } }), code, 'requested');
   });
 
   it('of what is metered waits for its counter, of anything else does not', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { calls: 10, sso: true });
     const params = { customerId, featureKey: 'calls' };
-    expectRefusal(await api.ask('entitlements.check', { params }), 'unavailable');
+    expectRejection(await api.ask('entitlements.check', { params }), 'unavailable');
     expect((await made.check(customerId, 'sso')).allowed).toBe(true);
     const nobody = await made.check(await made.customer(), 'calls');
     expect(nobody).toMatchObject({ allowed: false, reasonCode: 'no_active_subscription', type: 'metered' });
@@ -261,16 +261,16 @@ describe('a check of several features', () => {
     const some = (count: number) => Array.from({ length: count }, () => ({ featureKey: 'sso' }));
     expect((await ask({ customerId, features: some(100) })).body.data).toHaveLength(100);
     for (const count of [0, 101]) {
-      expectRefusal(await ask({ customerId, features: some(count) }), 'invalid_request', 'features');
+      expectRejection(await ask({ customerId, features: some(count) }), 'invalid_request', 'features');
     }
-    expectRefusal(await ask({ features: some(1) }), 'invalid_request', 'customerId');
+    expectRejection(await ask({ features: some(1) }), 'invalid_request', 'customerId');
     const number = (text: string) =>
       ask(`{"customerId":"x","features":[{"featureKey":"a"},{"featureKey":"a","requested":${text}}]}`);
     for (const text of ['-1', '"1"', 'true']) {
-      expectRefusal(await number(text), 'invalid_request', 'features.1.requested');
+      expectRejection(await number(text), 'invalid_request', 'features.1.requested');
     }
     for (const text of ['1e400', '1e15', '1e-13', '0.1234567890123']) {
-      expectRefusal(await number(text), 'value_invalid', 'features.1.requested');
+      expectRejection(await number(text), 'value_invalid', 'features.1.requested');
     }
     expect((await number('1e3')).status).toBe(200);
   });

@@ -2,9 +2,9 @@ import { shownEffectiveValue } from '../../domain/rules/decide-entitlement.ts';
 import { Defect } from '../../schemas/failures.ts';
 import { exactNumber, faultyText, parseExact } from '../../schemas/primitives/exact-json.ts';
 import { type Entitlement, EntitlementChecks } from '../../schemas/resources/entitlements.ts';
-import type { HoldingReads } from '../entitlements/cache/customer-grants-reads.ts';
+import type { CustomerGrantsReads } from '../entitlements/cache/customer-grants-reads.ts';
 import type { RememberedChecks } from '../entitlements/check/cached-checks.ts';
-import type { WarmAnswers } from '../entitlements/check/check-fast-path.ts';
+import type { WarmResponses } from '../entitlements/check/check-fast-path.ts';
 import { type ListedEntitlement, listEntitlements } from '../entitlements/check/list-entitlements.ts';
 import { checkOf } from '../http/json-schema.ts';
 import { PrintedJson } from '../http/printed-json.ts';
@@ -16,17 +16,17 @@ import { customerNotFound } from '../usage/customer-meter.ts';
 type EntitlementHandlers = Pick<Handlers, Extract<keyof Handlers, `entitlements.${string}`>>;
 
 export interface EntitlementHandlerDeps {
-  holdingReads: HoldingReads;
+  customerGrantsReads: CustomerGrantsReads;
   checks: RememberedChecks;
 }
 
 export function createEntitlementHandlers({
-  holdingReads,
+  customerGrantsReads,
   checks,
 }: EntitlementHandlerDeps): EntitlementHandlers {
   return {
     'entitlements.list': async (context, { params }) => {
-      const held = await listEntitlements(context, holdingReads, params.customerId);
+      const held = await listEntitlements(context, customerGrantsReads, params.customerId);
       if (!held) throw customerNotFound(params.customerId);
       return held.map(shown);
     },
@@ -69,7 +69,7 @@ function listed(decisions: string[]): string {
 }
 
 /** Of what memory holds; whatever is wrong with a question the handlers say. */
-export function warmEntitlementAnswers({ now, allNow }: RememberedChecks): WarmAnswers {
+export function warmEntitlementResponses({ now, allNow }: RememberedChecks): WarmResponses {
   const check = checkOf(EntitlementChecks);
 
   function soundQuestions(bodyText: string): ReturnType<typeof questionsIn> | undefined {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { auditEntries, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * Features and add-ons over HTTP.
@@ -23,9 +23,9 @@ afterAll(() => api?.close());
 let made = 0;
 async function newFeature(fields: Record<string, unknown> = {}) {
   const body = { key: `feature-${++made}`, name: 'Feature', type: 'limit', ...fields };
-  const answer = await api.ask('features.create', { body });
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await api.ask('features.create', { body });
+  expect(response.status).toBe(201);
+  return response.body;
 }
 
 const metered = () => newFeature({ type: 'metered', meterKey: 'calls' });
@@ -45,7 +45,7 @@ describe('a feature', () => {
     for (const featureKey of [feature.key, feature.id]) {
       expect((await api.ask('features.retrieve', { params: { featureKey } })).body).toEqual(feature);
     }
-    expect(await toldEvents(api.pool, feature.id)).toEqual([]);
+    expect(await emittedEvents(api.pool, feature.id)).toEqual([]);
     expect(await auditEntries(api.pool, feature.id)).toMatchObject([
       { action: 'features.create', after: feature },
     ]);
@@ -57,7 +57,7 @@ describe('a feature', () => {
     expect((await newFeature({ type: 'metered', meterKey: body.id })).meterKey).toBe('calls');
   });
 
-  const refused: Array<[fields: object, code: Parameters<typeof expectRefusal>[1], param: string]> = [
+  const rejected: Array<[fields: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
     [{ key: undefined }, 'invalid_request', 'key'],
     [{ key: '' }, 'invalid_request', 'key'],
     [{ key: '..' }, 'invalid_request', 'key'],
@@ -72,28 +72,28 @@ describe('a feature', () => {
     [{ type: 'metered', meterKey: 'none' }, 'meter_not_found', 'meterKey'],
     [{ type: 'metered', meterKey: 'old' }, 'meter_archived', 'meterKey'],
   ];
-  it.each(refused)('is refused with %o', async (fields, code, param) => {
+  it.each(rejected)('is refused with %o', async (fields, code, param) => {
     const body = { key: 'refused', name: 'x', type: 'limit', ...fields };
-    expectRefusal(await api.ask('features.create', { body }), code, param);
+    expectRejection(await api.ask('features.create', { body }), code, param);
     const absent = await api.ask('features.retrieve', { params: { featureKey: 'refused' } });
-    expectRefusal(absent, 'feature_not_found', 'featureKey');
+    expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
   it('has a key of its own, and is nobody else’s', async () => {
     const { key, id } = await newFeature();
     const body = { key, name: 'again', type: 'boolean' };
-    expectRefusal(await api.ask('features.create', { body }), 'already_exists', 'key');
+    expectRejection(await api.ask('features.create', { body }), 'already_exists', 'key');
     const test = { key: api.keys.test.secret };
     for (const featureKey of [key, id]) {
       const params = { featureKey };
       for (const operation of ['features.retrieve', 'features.update', 'features.delete'] as const) {
-        expectRefusal(await api.ask(operation, { ...test, params }), 'feature_not_found', 'featureKey');
+        expectRejection(await api.ask(operation, { ...test, params }), 'feature_not_found', 'featureKey');
       }
     }
     const theirs = await api.ask('features.create', { ...test, body });
     expect(theirs.status).toBe(201);
     const meters = { ...test, body: { key: 'm', name: 'm', type: 'metered', meterKey: 'calls' } };
-    expectRefusal(await api.ask('features.create', meters), 'meter_not_found', 'meterKey');
+    expectRejection(await api.ask('features.create', meters), 'meter_not_found', 'meterKey');
   });
 
   it('may be called anything that is text', async () => {
@@ -118,17 +118,17 @@ describe('a change of a feature', () => {
       updatedAt: expect.any(String),
     });
     const data = { featureId: feature.id, key: feature.key };
-    expect(await toldEvents(api.pool, feature.id)).toEqual([{ type: 'feature.updated', data }]);
+    expect(await emittedEvents(api.pool, feature.id)).toEqual([{ type: 'feature.updated', data }]);
     expect((await api.ask('features.update', { params, body })).body).toEqual(changed.body);
     expect((await api.ask('features.update', { params, body: {} })).body).toEqual(changed.body);
-    expect(await toldEvents(api.pool, feature.id)).toHaveLength(1);
+    expect(await emittedEvents(api.pool, feature.id)).toHaveLength(1);
     expect(await auditEntries(api.pool, feature.id)).toMatchObject([
       { after: feature },
       { before: feature, after: changed.body },
     ]);
   });
 
-  const refused: Array<[patch: object, code: Parameters<typeof expectRefusal>[1], param: string]> = [
+  const rejected: Array<[patch: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ type: 'limit' }, 'invalid_request', 'type'],
     [{ name: '' }, 'invalid_request', 'name'],
@@ -136,20 +136,20 @@ describe('a change of a feature', () => {
     [{ meterKey: 'none' }, 'meter_not_found', 'meterKey'],
     [{ meterKey: 'old' }, 'meter_archived', 'meterKey'],
   ];
-  it.each(refused)('is refused with %o', async (patch, code, param) => {
+  it.each(rejected)('is refused with %o', async (patch, code, param) => {
     const feature = await metered();
     const params = { featureKey: feature.key };
-    expectRefusal(await api.ask('features.update', { params, body: { name: 'x', ...patch } }), code, param);
+    expectRejection(await api.ask('features.update', { params, body: { name: 'x', ...patch } }), code, param);
     expect((await api.ask('features.retrieve', { params })).body).toEqual(feature);
   });
 
   it('gives no meter to what is not metered, and none to an unknown feature', async () => {
     const { key } = await newFeature();
     const body = { meterKey: 'calls' };
-    const answer = await api.ask('features.update', { params: { featureKey: key }, body });
-    expectRefusal(answer, 'invalid_request', 'meterKey');
+    const response = await api.ask('features.update', { params: { featureKey: key }, body });
+    expectRejection(response, 'invalid_request', 'meterKey');
     const absent = await api.ask('features.update', { params: { featureKey: 'gone' }, body });
-    expectRefusal(absent, 'feature_not_found', 'featureKey');
+    expectRejection(absent, 'feature_not_found', 'featureKey');
   });
 
   it('keeps its own meter although that is archived meanwhile', async () => {
@@ -157,8 +157,8 @@ describe('a change of a feature', () => {
     const { key } = await newFeature({ type: 'metered', meterKey: 'ends' });
     await api.ask('meters.archive', { params: { meterId: 'ends' } });
     const body = { name: 'On', meterKey: 'ends' };
-    const answer = await api.ask('features.update', { params: { featureKey: key }, body });
-    expect(answer.body).toMatchObject(body);
+    const response = await api.ask('features.update', { params: { featureKey: key }, body });
+    expect(response.body).toMatchObject(body);
   });
 
   it('is refused to who saw an older one', async () => {
@@ -168,8 +168,8 @@ describe('a change of a feature', () => {
     const seen = { 'if-match': String(headers.etag) };
     await api.ask('features.update', { params, body: { name: 'Newer' } });
     const late = { params, body: { name: 'Late' }, headers: seen };
-    expectRefusal(await api.ask('features.update', late), 'precondition_failed');
-    expectRefusal(await api.ask('features.delete', { params, headers: seen }), 'precondition_failed');
+    expectRejection(await api.ask('features.update', late), 'precondition_failed');
+    expectRejection(await api.ask('features.delete', { params, headers: seen }), 'precondition_failed');
   });
 });
 
@@ -187,8 +187,8 @@ describe('a deleted feature', () => {
     const addonParams = { addonId: addon.body.id };
     await api.ask('addons.replaceEntitlements', { params: addonParams, body: { entitlements } });
 
-    const answer = await api.ask('features.delete', { params: { featureKey: key } });
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await api.ask('features.delete', { params: { featureKey: key } });
+    expect([response.status, response.text]).toEqual([204, '']);
     const left = [{ featureKey: other.key, type: 'limit', value: 1, soft: false }];
     for (const version of [1, 2]) {
       const seen = await api.ask('plans.retrieveEntitlements', { params, query: { version } });
@@ -196,12 +196,12 @@ describe('a deleted feature', () => {
     }
     const seen = await api.ask('addons.retrieveEntitlements', { params: addonParams });
     expect(seen.body.entitlements).toEqual(left);
-    expect(await toldEvents(api.pool, id)).toEqual([
+    expect(await emittedEvents(api.pool, id)).toEqual([
       { type: 'feature.deleted', data: { featureId: id, key } },
     ]);
     expect((await auditEntries(api.pool, id)).at(-1)).toMatchObject({ before: { id, key }, after: null });
     const again = await api.ask('features.delete', { params: { featureKey: key } });
-    expectRefusal(again, 'feature_not_found', 'featureKey');
+    expectRejection(again, 'feature_not_found', 'featureKey');
   });
 
   // Red without the catalogue's lock: a set that was read with the feature breaks on its foreign key: 500.

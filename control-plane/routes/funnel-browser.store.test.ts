@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_BASE } from '../../schemas/route.ts';
 import {
-  type ApiAnswer,
+  type ApiResponse,
   type ApiUnderTest,
   type CallOptions,
-  expectRefusal,
+  expectRejection,
   startApi,
 } from '../api-under-test.ts';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 /** As a page posts it. */
-function post(options: CallOptions = {}, search = ''): Promise<ApiAnswer> {
+function post(options: CallOptions = {}, search = ''): Promise<ApiResponse> {
   clock.ms += 60_000;
   const headers = { origin: ORIGIN, ...options.headers };
   return api.call('POST', `${PATH}${search}`, { body: EVENT, key: undefined, ...options, headers });
@@ -37,7 +37,7 @@ function post(options: CallOptions = {}, search = ''): Promise<ApiAnswer> {
 
 const beacon = { 'content-type': 'text/plain;charset=UTF-8' };
 
-function expectReadable({ headers }: ApiAnswer): void {
+function expectReadable({ headers }: ApiResponse): void {
   expect(headers).toMatchObject({
     'access-control-allow-origin': ORIGIN,
     'access-control-allow-credentials': 'true',
@@ -51,26 +51,26 @@ function expectReadable({ headers }: ApiAnswer): void {
 
 describe('a page of another origin', () => {
   it('gets its preflight answered, without a key', async () => {
-    const asked = 'authorization,content-type,idempotency-key,x-api-key,x-request-id';
-    const answer = await api.call('OPTIONS', PATH, {
+    const requested = 'authorization,content-type,idempotency-key,x-api-key,x-request-id';
+    const response = await api.call('OPTIONS', PATH, {
       key: undefined,
       headers: {
         origin: ORIGIN,
         'access-control-request-method': 'POST',
-        'access-control-request-headers': asked,
+        'access-control-request-headers': requested,
       },
     });
-    expect([answer.status, answer.text]).toEqual([204, '']);
-    expectReadable(answer);
-    expect(answer.headers['access-control-allow-methods']).toContain('POST');
-    const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ');
-    expect(allowed).toEqual(expect.arrayContaining(asked.split(',')));
-    expect(answer.headers['access-control-max-age']).toBe('86400');
+    expect([response.status, response.text]).toEqual([204, '']);
+    expectReadable(response);
+    expect(response.headers['access-control-allow-methods']).toContain('POST');
+    const allowed = String(response.headers['access-control-allow-headers']).toLowerCase().split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(requested.split(',')));
+    expect(response.headers['access-control-max-age']).toBe('86400');
   });
 
   it('may read every answer: success, and each refusal', async () => {
     const key = api.keys.live.publishable;
-    const answers: Array<[number, ApiAnswer]> = [
+    const responses: Array<[number, ApiResponse]> = [
       [201, await post({ key })],
       [401, await post()],
       [401, await post({ key: 'pk_live_wrong' })],
@@ -80,22 +80,22 @@ describe('a page of another origin', () => {
       [400, await post({ key, body: '{"event":"activated","sessionId":"s"}' })],
       [405, await api.call('PUT', PATH, { headers: { origin: ORIGIN } })],
     ];
-    for (const [status, answer] of answers) {
-      expect(answer.status).toBe(status);
-      expectReadable(answer);
+    for (const [status, response] of responses) {
+      expect(response.status).toBe(status);
+      expectReadable(response);
     }
   });
 
   it('is told any origin where it names none that a header can hold', async () => {
     const key = api.keys.live.publishable;
-    for (const [origin, told] of [
+    for (const [origin, notified] of [
       ['null', 'null'],
       ['', '*'],
       [`https://${'x'.repeat(300)}`, '*'],
       ['https://ünal.example', '*'],
     ] as const) {
       const { headers } = await post({ key, headers: { origin } });
-      expect(headers['access-control-allow-origin']).toBe(told);
+      expect(headers['access-control-allow-origin']).toBe(notified);
     }
   });
 
@@ -107,43 +107,43 @@ describe('a page of another origin', () => {
       ['OPTIONS', `${API_BASE}/customers`],
       ['OPTIONS', `${API_BASE}/events/funnel/more`],
     ] as const) {
-      const answer = await api.call(method, path, { headers });
-      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+      const response = await api.call(method, path, { headers });
+      expect(Object.keys(response.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
-    expectRefusal(await api.call('OPTIONS', `${API_BASE}/customers`), 'method_not_allowed');
+    expectRejection(await api.call('OPTIONS', `${API_BASE}/customers`), 'method_not_allowed');
   });
 });
 
 describe('a beacon', () => {
   it('is text, with the publishable key in the address', async () => {
-    const answer = await post({ headers: beacon }, `?key=${api.keys.live.publishable}`);
-    expect([answer.status, answer.body.id]).toEqual([201, expect.stringMatching(/^fun_/)]);
+    const response = await post({ headers: beacon }, `?key=${api.keys.live.publishable}`);
+    expect([response.status, response.body.id]).toEqual([201, expect.stringMatching(/^fun_/)]);
     const { rows } = await api.pool.query('SELECT environment FROM funnel_events WHERE id = $1', [
-      answer.body.id,
+      response.body.id,
     ]);
     expect(rows).toEqual([{ environment: `${api.keys.workspaceId}:live` }]);
   });
 
   it('never carries a secret key in its address, even beside a header', async () => {
     const { secret, publishable } = api.keys.live;
-    expectRefusal(await post({}, `?key=${secret}`), 'unauthenticated');
-    expectRefusal(await post({ key: publishable }, `?key=%73k${secret.slice(2)}`), 'unauthenticated');
-    expectRefusal(await post({ key: publishable }, `?key=${api.keys.test.publishable}`), 'unauthenticated');
+    expectRejection(await post({}, `?key=${secret}`), 'unauthenticated');
+    expectRejection(await post({ key: publishable }, `?key=%73k${secret.slice(2)}`), 'unauthenticated');
+    expectRejection(await post({ key: publishable }, `?key=${api.keys.test.publishable}`), 'unauthenticated');
     expect((await post({ key: publishable }, `?key=${publishable}`)).status).toBe(201);
     for (const key of ['', 'x', 'pk_live_', '%00']) {
-      const answer = await post({}, `?key=${key}`);
-      expect([400, 401]).toContain(answer.status);
+      const response = await post({}, `?key=${key}`);
+      expect([400, 401]).toContain(response.status);
     }
   });
 
   it('is taken by this operation alone', async () => {
     const search = `?key=${api.keys.live.publishable}`;
-    expectRefusal(
+    expectRejection(
       await api.call('GET', `${API_BASE}/customers${search}`, { key: undefined }),
       'unauthenticated',
     );
     const options = { body: '{}', headers: beacon };
-    expectRefusal(await api.call('POST', `${API_BASE}/customers`, options), 'unsupported_media_type');
+    expectRejection(await api.call('POST', `${API_BASE}/customers`, options), 'unsupported_media_type');
   });
 });
 
@@ -151,11 +151,11 @@ describe('a rate limit', () => {
   it('holds a publishable key to its rate, says when to go on, and holds up no other key', async () => {
     const { publishable: key } = (await api.addWorkspace()).live;
     const ask = () => api.ask('funnel.record', { key });
-    const answers = await Promise.all(Array.from({ length: 25 }, ask));
-    expect(answers.filter(({ status }) => status === 201).length).toBe(20);
-    const refused = await ask();
-    expectRefusal(refused, 'rate_limited');
-    expect(refused.headers['retry-after']).toBe('2');
+    const responses = await Promise.all(Array.from({ length: 25 }, ask));
+    expect(responses.filter(({ status }) => status === 201).length).toBe(20);
+    const rejected = await ask();
+    expectRejection(rejected, 'rate_limited');
+    expect(rejected.headers['retry-after']).toBe('2');
     expect((await api.ask('funnel.record', { key: api.keys.test.publishable })).status).toBe(201);
     clock.ms += 2000;
     expect([(await ask()).status, (await ask()).status]).toEqual([201, 429]);
@@ -168,9 +168,9 @@ describe('a rate limit', () => {
     );
     const statuses = (await Promise.all(asks)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 429).length).toBe(5);
-    const refused = await api.ask('customers.create', { key, body: '{' });
-    expectRefusal(refused, 'rate_limited');
-    expect(refused.headers['retry-after']).toBe('1');
+    const rejected = await api.ask('customers.create', { key, body: '{' });
+    expectRejection(rejected, 'rate_limited');
+    expect(rejected.headers['retry-after']).toBe('1');
     expect((await api.call('GET', '/healthz', { key })).status).toBe(200);
   });
 });

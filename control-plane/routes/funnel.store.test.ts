@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ModeKeys } from '../../domain/workspace.ts';
 import type { Funnel } from '../../schemas/resources/funnel.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * The funnel (contract, §9) over HTTP and a real Postgres.
@@ -39,8 +39,8 @@ async function newSite(): Promise<Site> {
 
 async function record({ keys }: Site, event: string, sessionId: string, planId?: string): Promise<void> {
   const body = { event, sessionId, ...(planId === undefined ? {} : { planId }) };
-  const answer = await api.ask('funnel.record', { key: keys.publishable, body });
-  expect(answer.body.id).toMatch(/^fun_[a-z2-7]{26}$/);
+  const response = await api.ask('funnel.record', { key: keys.publishable, body });
+  expect(response.body.id).toMatch(/^fun_[a-z2-7]{26}$/);
 }
 
 async function subscribe({ keys, customerId }: Site, sessionId: unknown, planId: string): Promise<void> {
@@ -167,13 +167,13 @@ describe('the funnel', () => {
     [{ from: '2098-02-01T00:00:00Z' }, 'from'],
     [{ planId: '' }, 'planId'],
   ])('is refused for %j', async (query, param) => {
-    const answer = await api.ask('funnel.retrieve', { query: query as Record<string, string> });
-    expectRefusal(answer, 'invalid_request', param);
+    const response = await api.ask('funnel.retrieve', { query: query as Record<string, string> });
+    expectRejection(response, 'invalid_request', param);
   });
 });
 
 describe('a funnel event', () => {
-  const refused: Array<[what: string, body: object, param: string]> = [
+  const rejected: Array<[what: string, body: object, param: string]> = [
     ['`activated`, which is derived', { event: 'activated', sessionId: 's' }, 'event'],
     ['another event', { event: 'click', sessionId: 's' }, 'event'],
     ['no session', { event: 'widget_view' }, 'sessionId'],
@@ -182,10 +182,10 @@ describe('a funnel event', () => {
     ['a session that is no text', { event: 'widget_view', sessionId: 1 }, 'sessionId'],
     ['a plan that is no text', { event: 'widget_view', sessionId: 's', planId: 7 }, 'planId'],
   ];
-  it.each(refused)('is refused with %s, and nothing is written', async (_, body, param) => {
+  it.each(rejected)('is refused with %s, and nothing is written', async (_, body, param) => {
     const count = async () => (await api.pool.query('SELECT count(*) FROM funnel_events')).rows[0].count;
     const before = await count();
-    expectRefusal(await api.ask('funnel.record', { body }), 'invalid_request', param);
+    expectRejection(await api.ask('funnel.record', { body }), 'invalid_request', param);
     expect(await count()).toBe(before);
   });
 

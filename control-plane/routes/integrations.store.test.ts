@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Connecting the payment processor (contract, §9) over HTTP and a real Postgres.
@@ -75,16 +75,16 @@ describe('the processor', () => {
     await act({ action: 'disconnect' });
     await act({ action: 'set_webhook_secret', secret: SECRET });
     await act({ action: 'set_webhook_secret', secret: `${SECRET}9` });
-    const told = (await entries()).slice(before);
+    const notified = (await entries()).slice(before);
     const unset = { connected: false, webhookSecretSet: false };
     const set = { connected: false, webhookSecretSet: true };
-    expect(told).toEqual([
+    expect(notified).toEqual([
       { before: unset, after: { ...set, action: 'set_webhook_secret' } },
       { before: set, after: { ...set, action: 'set_webhook_secret' } },
     ]);
   });
 
-  const refused: Array<[what: string, body: object, param: string]> = [
+  const rejected: Array<[what: string, body: object, param: string]> = [
     ['no action', {}, 'action'],
     ['another action', { action: 'reconnect' }, 'action'],
     ['connect without a key', { action: 'connect', secret: SECRET }, 'apiKey'],
@@ -94,9 +94,9 @@ describe('the processor', () => {
     ['a key that is no text', { action: 'connect', apiKey: 12345678 }, 'apiKey'],
     ['an endless secret', { action: 'set_webhook_secret', secret: 'x'.repeat(256) }, 'secret'],
   ];
-  it.each(refused)('is left as it is by %s', async (_, body, param) => {
+  it.each(rejected)('is left as it is by %s', async (_, body, param) => {
     await act({ action: 'connect', apiKey: API_KEY });
-    expectRefusal(await act(body), 'invalid_request', param);
+    expectRejection(await act(body), 'invalid_request', param);
     expect(await shown()).toEqual({ connected: true, keyLast4: '1234', webhookSecretSet: false });
   });
 });

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -23,9 +23,9 @@ afterAll(() => api?.close());
 let made = 0;
 async function newMeter(fields: Record<string, unknown> = {}) {
   const body = { key: `meter-${++made}`, name: 'Meter', aggregation: 'sum', ...fields };
-  const answer = await api.ask('meters.create', { body });
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await api.ask('meters.create', { body });
+  expect(response.status).toBe(201);
+  return response.body;
 }
 
 describe('a meter', () => {
@@ -33,13 +33,13 @@ describe('a meter', () => {
     const rates = '{"property":"region","rates":{"eu":0.000000000001,"us":999999999999999.999999999999}}';
     const fields = '"key":"exact","name":"e","aggregation":"sum","unit":"GB"';
     const body = `{${fields},"creditRate":123456789.0000000000010,"creditRates":${rates}}`;
-    const answer = await api.call('POST', METERS, { body });
-    expect(answer.text).toContain(`"creditRate":123456789.000000000001,"creditRates":${rates}`);
-    expect(answer.body).toMatchObject({ source: 'api', status: 'active', unit: 'GB' });
+    const response = await api.call('POST', METERS, { body });
+    expect(response.text).toContain(`"creditRate":123456789.000000000001,"creditRates":${rates}`);
+    expect(response.body).toMatchObject({ source: 'api', status: 'active', unit: 'GB' });
     expect((await api.call('GET', METERS)).text).toContain(`"creditRates":${rates}`);
   });
 
-  const refused: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
+  const rejected: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
     ['a key like an id', { key: 'meter_x' }, 'key'],
     ['no aggregation', { aggregation: undefined }, 'aggregation'],
     ['an unknown aggregation', { aggregation: 'mean' }, 'aggregation'],
@@ -54,23 +54,23 @@ describe('a meter', () => {
     ['a negative rate', { creditRate: -1 }, 'creditRate'],
     ['rates without a property', { creditRates: { rates: { b: 1 } } }, 'creditRates.property'],
   ];
-  it.each(refused)('is refused with %s', async (_, fields, param) => {
+  it.each(rejected)('is refused with %s', async (_, fields, param) => {
     const body = { key: 'refused', name: 'r', aggregation: 'sum', ...fields };
-    expectRefusal(await api.call('POST', METERS, { body }), 'invalid_request', param);
+    expectRejection(await api.call('POST', METERS, { body }), 'invalid_request', param);
   });
 
   it.each(['1e-13', '1000000000000000', '1e400', '0.1234567890123'])(
     'is refused with a rate of %s',
     async (rate) => {
       const body = `{"key":"wide","name":"w","aggregation":"sum","creditRate":${rate}}`;
-      expectRefusal(await api.call('POST', METERS, { body }), 'value_invalid', 'creditRate');
+      expectRejection(await api.call('POST', METERS, { body }), 'value_invalid', 'creditRate');
     },
   );
 
   it('has a key of its own', async () => {
     const body = { key: 'twice', name: 't', aggregation: 'unique', property: 'user' };
     expect((await api.call('POST', METERS, { body })).body).toMatchObject(body);
-    expectRefusal(await api.call('POST', METERS, { body }), 'already_exists', 'key');
+    expectRejection(await api.call('POST', METERS, { body }), 'already_exists', 'key');
   });
 });
 
@@ -82,7 +82,7 @@ describe('a meter that stands', () => {
       const params = { meterId };
       expect((await api.ask('meters.retrieve', { params })).body).toEqual(meter);
       for (const operation of ['meters.retrieve', 'meters.update', 'meters.archive'] as const) {
-        expectRefusal(await api.ask(operation, { key, params }), 'meter_not_found', 'meterId');
+        expectRejection(await api.ask(operation, { key, params }), 'meter_not_found', 'meterId');
       }
     }
   });
@@ -121,7 +121,7 @@ describe('a meter that stands', () => {
     expect(await auditEntries(api.pool, meter.id)).toHaveLength(1);
   });
 
-  const refused: Array<[patch: object, code: Parameters<typeof expectRefusal>[1], param: string]> = [
+  const rejected: Array<[patch: object, code: Parameters<typeof expectRejection>[1], param: string]> = [
     [{ key: 'other' }, 'invalid_request', 'key'],
     [{ aggregation: 'sum' }, 'invalid_request', 'aggregation'],
     [{ property: 'user' }, 'invalid_request', 'property'],
@@ -132,10 +132,10 @@ describe('a meter that stands', () => {
     [{ creditRates: { property: 'a', rates: { b: 1 } } }, 'invalid_request', 'creditRates'],
     [{ creditRates: { property: 'a', rates: {} } }, 'invalid_request', 'creditRates.rates'],
   ];
-  it.each(refused)('is refused the change %o', async (patch, code, param) => {
+  it.each(rejected)('is refused the change %o', async (patch, code, param) => {
     const meter = await newMeter({ aggregation: 'max' });
     const params = { meterId: meter.key };
-    expectRefusal(await api.ask('meters.update', { params, body: { name: 'x', ...patch } }), code, param);
+    expectRejection(await api.ask('meters.update', { params, body: { name: 'x', ...patch } }), code, param);
     expect((await api.ask('meters.retrieve', { params })).body).toEqual(meter);
   });
 
@@ -143,9 +143,9 @@ describe('a meter that stands', () => {
     const { key } = await newMeter();
     const params = { meterId: key };
     const wide = await api.ask('meters.update', { params, body: '{"creditRate":0.1234567890123}' });
-    expectRefusal(wide, 'value_invalid', 'creditRate');
+    expectRejection(wide, 'value_invalid', 'creditRate');
     const body = '{"creditRates":{"property":"a","rates":{"b":1e400}}}';
-    expectRefusal(await api.ask('meters.update', { params, body }), 'value_invalid', 'creditRates.rates.b');
+    expectRejection(await api.ask('meters.update', { params, body }), 'value_invalid', 'creditRates.rates.b');
   });
 
   it('is changed only as it was seen', async () => {
@@ -155,11 +155,11 @@ describe('a meter that stands', () => {
     const seen = { 'if-match': String(headers.etag) };
     const first = await api.ask('meters.update', { params, body: { name: 'a' }, headers: seen });
     expect(first.status).toBe(200);
-    expectRefusal(
+    expectRejection(
       await api.ask('meters.update', { params, body: { name: 'b' }, headers: seen }),
       'precondition_failed',
     );
-    expectRefusal(await api.ask('meters.archive', { params, headers: seen }), 'precondition_failed');
+    expectRejection(await api.ask('meters.archive', { params, headers: seen }), 'precondition_failed');
   });
 
   it('is archived once, and every change is heard by who keeps meters in memory', async () => {

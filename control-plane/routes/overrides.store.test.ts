@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OVERRIDES_MAX } from '../../schemas/resources/overrides.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { overridesUnderTest } from '../overrides/overrides-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -12,12 +12,12 @@ import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
  * value recorded; the ETag not compared, or `*` taken where there is none.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 let overrides: ReturnType<typeof overridesUnderTest>;
 
 beforeAll(async () => {
   api = await startApi();
-  made = holdersUnderTest(api);
+  made = customerGrantsUnderTest(api);
   overrides = overridesUnderTest(api);
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
@@ -62,8 +62,8 @@ describe('an override', () => {
     expect(page).toMatchObject({ data: [{ featureKey: 'sso', value: false }], total: 2, hasNext: true });
     expect((await overrides.read(customerId, 'seats')).body).toEqual(second);
     expect((await overrides.remove(customerId, 'seats')).status).toBe(204);
-    expectRefusal(await overrides.read(customerId, 'seats'), 'not_found', 'featureKey');
-    expectRefusal(await overrides.remove(customerId, 'seats'), 'not_found', 'featureKey');
+    expectRejection(await overrides.read(customerId, 'seats'), 'not_found', 'featureKey');
+    expectRejection(await overrides.remove(customerId, 'seats'), 'not_found', 'featureKey');
     expect(await auditEntries(api.pool, first.id)).toMatchObject([
       { action: 'overrides.put', before: null, after: first },
       { action: 'overrides.put', before: first, after: second },
@@ -119,23 +119,23 @@ describe('an override', () => {
     ['gone', '{"value":1}', 'feature_not_found', 'featureKey'],
   ] as const)('of %s as %s is refused, and changes nothing', async (feature, body, code, param) => {
     const customerId = await made.customer();
-    expectRefusal(await overrides.put(customerId, feature, body), code, param);
+    expectRejection(await overrides.put(customerId, feature, body), code, param);
     expect((await overrides.list(customerId)).body.total).toBe(0);
   });
 
   it('is of a customer that there is, and that is not archived', async () => {
-    for (const answer of [
+    for (const response of [
       await overrides.put('nobody', 'sso', { value: true }),
       await overrides.read('nobody', 'sso'),
       await overrides.remove('nobody', 'sso'),
       await overrides.list('nobody'),
     ]) {
-      expectRefusal(answer, 'customer_not_found', 'customerId');
+      expectRejection(response, 'customer_not_found', 'customerId');
     }
     const customerId = await made.customer();
     await overrides.put(customerId, 'sso', { value: true });
     await api.ask('customers.archive', { params: { customerId } });
-    expectRefusal(
+    expectRejection(
       await overrides.put(customerId, 'sso', { value: false }),
       'customer_archived',
       'customerId',
@@ -148,13 +148,13 @@ describe('an override', () => {
   it('is changed as its caller saw it', async () => {
     const customerId = await made.customer();
     const none = { headers: { 'if-match': '*' } };
-    expectRefusal(await overrides.put(customerId, 'seats', { value: 1 }, none), 'precondition_failed');
+    expectRejection(await overrides.put(customerId, 'seats', { value: 1 }, none), 'precondition_failed');
     const { headers } = await overrides.put(customerId, 'seats', { value: 1 });
     const seen = { headers: { 'if-match': String(headers.etag) } };
     expect((await overrides.read(customerId, 'seats')).headers.etag).toBe(headers.etag);
     expect((await overrides.put(customerId, 'seats', { value: 2 }, seen)).status).toBe(200);
-    expectRefusal(await overrides.put(customerId, 'seats', { value: 3 }, seen), 'precondition_failed');
-    expectRefusal(await overrides.remove(customerId, 'seats', seen), 'precondition_failed');
+    expectRejection(await overrides.put(customerId, 'seats', { value: 3 }, seen), 'precondition_failed');
+    expectRejection(await overrides.remove(customerId, 'seats', seen), 'precondition_failed');
     expect((await overrides.remove(customerId, 'seats', none)).status).toBe(204);
   });
 
@@ -163,15 +163,15 @@ describe('an override', () => {
     await overrides.put(customerId, 'sso', { value: true });
     const other = await api.addWorkspace();
     for (const key of [api.keys.test.secret, other.live.secret]) {
-      const answers = [
+      const responses = [
         await overrides.read(customerId, 'sso', { key }),
         await overrides.list(customerId, { key }),
         await overrides.put(customerId, 'sso', { value: false }, { key }),
         await overrides.remove(customerId, 'sso', { key }),
       ];
-      for (const answer of answers) expectRefusal(answer, 'customer_not_found', 'customerId');
+      for (const response of responses) expectRejection(response, 'customer_not_found', 'customerId');
       const theirs = await api.ask('customers.create', { key });
-      expectRefusal(
+      expectRejection(
         await overrides.put(theirs.body.id, 'sso', { value: true }, { key }),
         'feature_not_found',
         'featureKey',
@@ -192,7 +192,7 @@ describe('an override', () => {
        SELECT 'ovr_' || id, $1, $2, id, true, created_at, created_at FROM many`,
       [environment, customerId, OVERRIDES_MAX],
     );
-    expectRefusal(await overrides.put(customerId, 'sso', { value: true }), 'invalid_request', 'customerId');
+    expectRejection(await overrides.put(customerId, 'sso', { value: true }), 'invalid_request', 'customerId');
     expect((await overrides.put(customerId, 'many1', { value: false })).status).toBe(200);
     await overrides.remove(customerId, 'many2');
     expect((await overrides.put(customerId, 'sso', { value: true })).status).toBe(200);

@@ -22,7 +22,7 @@ import {
   type OverrideRow,
   putOverride,
 } from '../store/overrides.ts';
-import { givenMoment } from '../subscriptions/read-times.ts';
+import { givenTime } from '../subscriptions/read-times.ts';
 import { customerNotFound } from '../usage/customer-meter.ts';
 
 type OverrideOperation = Extract<keyof Handlers, `overrides.${string}`>;
@@ -117,7 +117,7 @@ async function record(context: RequestContext, { id }: CustomerRow, change: Over
 }
 
 function expiryOf({ expiresAt }: NewOverride, nowMs: number): Date | null {
-  const at = givenMoment(expiresAt) ?? null;
+  const at = givenTime(expiresAt) ?? null;
   if (at === null || at.getTime() > nowMs) return at;
   throw new Rejected('invalid_request', '`expiresAt` must be in the future.', { param: 'expiresAt' });
 }

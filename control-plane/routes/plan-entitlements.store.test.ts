@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import {
   auditEntries,
+  emittedEvents,
   subscriptionsUnderTest,
-  toldEvents,
 } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -70,7 +70,7 @@ describe('the entitlements of a plan', () => {
     const second = await put(params, SET.slice(0, 1));
     expect(second.body.entitlements).toEqual(SHOWN.slice(2));
     expect((await get(params)).body).toEqual(second.body);
-    expect(await toldEvents(api.pool, params.planId)).toEqual([
+    expect(await emittedEvents(api.pool, params.planId)).toEqual([
       { type: 'plan.created', data: { ...params, status: 'draft', version: 1 } },
       { type: 'plan.updated', data: { ...params, version: 1 } },
       { type: 'plan.updated', data: { ...params, version: 1 } },
@@ -89,11 +89,11 @@ describe('the entitlements of a plan', () => {
     await rival.query('BEGIN');
     await rival.query('SELECT FROM plans WHERE id = $1 FOR SHARE', [params.planId]);
     await rival.query('UPDATE subscriptions SET plan_version = 1 WHERE id = $1', [subscription.id]);
-    let isAnswered = false;
+    let hasResponse = false;
     const changed = put(params, []).finally(() => {
-      isAnswered = true;
+      hasResponse = true;
     });
-    await vi.waitFor(async () => expect(isAnswered || (await isSomebodyWaiting())).toBe(true), WAIT);
+    await vi.waitFor(async () => expect(hasResponse || (await isSomebodyWaiting())).toBe(true), WAIT);
     await rival.query('COMMIT');
     rival.release();
     expect((await changed).body).toEqual({ ...params, version: 2, entitlements: [] });
@@ -131,16 +131,16 @@ describe('the entitlements of a plan', () => {
       {"featureKey":"sso","value":true},{"soft":true,"value":0.50e1,"featureKey":"seats"}]}`;
     const same = await api.ask('plans.replaceEntitlements', { params, body: again });
     expect(same.body).toEqual(body);
-    expect(await toldEvents(api.pool, params.planId)).toHaveLength(3);
+    expect(await emittedEvents(api.pool, params.planId)).toHaveLength(3);
     expect(await auditEntries(api.pool, params.planId)).toHaveLength(3);
   });
 
   it('keep their numbers to the last digit', async () => {
     const params = await newPlan();
     const body = '{"entitlements":[{"featureKey":"seats","value":123456789012345.123456789012}]}';
-    const answer = await api.ask('plans.replaceEntitlements', { params, body });
-    expect(answer.text).toContain('"value":123456789012345.123456789012');
-    expect((await get(params)).text).toBe(answer.text);
+    const response = await api.ask('plans.replaceEntitlements', { params, body });
+    expect(response.text).toContain('"value":123456789012345.123456789012');
+    expect((await get(params)).text).toBe(response.text);
     const zero = '{"entitlements":[{"featureKey":"seats","value":-0.0}]}';
     expect((await api.ask('plans.replaceEntitlements', { params, body: zero })).text).toContain('"value":0,');
   });
@@ -151,7 +151,7 @@ describe('the entitlements of a plan', () => {
     const seen = { 'if-match': String(headers.etag) };
     const first = await put(params, SET, seen);
     expect(first.headers.etag).not.toBe(headers.etag);
-    expectRefusal(await put(params, [], seen), 'precondition_failed');
+    expectRejection(await put(params, [], seen), 'precondition_failed');
     expect((await put(params, [], { 'if-match': String(first.headers.etag) })).status).toBe(200);
   });
 
@@ -164,12 +164,12 @@ describe('the entitlements of a plan', () => {
       [`${api.keys.workspaceId}:live`, keys],
     );
     const all = keys.map((key, value) => ({ featureKey: `feat_${key}`, value }));
-    expectRefusal(await put(params, all), 'invalid_request', 'entitlements');
+    expectRejection(await put(params, all), 'invalid_request', 'entitlements');
     const { body } = await put(params, all.slice(1));
     expect(body.entitlements).toHaveLength(500);
     expect((await get(params)).body).toEqual(body);
     const twice = [all[0], { featureKey: 'many-0', value: 1 }];
-    expectRefusal(await put(params, twice), 'invalid_request', 'entitlements.1.featureKey');
+    expectRejection(await put(params, twice), 'invalid_request', 'entitlements.1.featureKey');
   });
 
   it('are nobody else’s to see or to use', async () => {
@@ -178,62 +178,63 @@ describe('the entitlements of a plan', () => {
     const theirs = await api.ask('createPlan', { key, body: { productId: 'p', name: 'Theirs' } });
     const body = { entitlements: SET.slice(0, 1) };
     const over = { key, params: { planId: theirs.body.id }, body };
-    expectRefusal(
+    expectRejection(
       await api.ask('plans.replaceEntitlements', over),
       'feature_not_found',
       'entitlements.0.featureKey',
     );
-    expectRefusal(
+    expectRejection(
       await api.ask('plans.replaceEntitlements', { key, params, body }),
       'plan_not_found',
       'planId',
     );
-    expectRefusal(await api.ask('plans.retrieveEntitlements', { key, params }), 'plan_not_found', 'planId');
+    expectRejection(await api.ask('plans.retrieveEntitlements', { key, params }), 'plan_not_found', 'planId');
   });
 
   it.each([0, -1, 1.5, 2, 2 ** 31, 'x'])('have no version %s', async (version) => {
-    const answer = await api.ask('plans.retrieveEntitlements', {
+    const response = await api.ask('plans.retrieveEntitlements', {
       params: await newPlan(),
       query: { version },
     });
-    expectRefusal(answer, version === 2 ? 'plan_not_found' : 'invalid_request', 'version');
+    expectRejection(response, version === 2 ? 'plan_not_found' : 'invalid_request', 'version');
   });
 });
 
 describe('a set that cannot be', () => {
-  const refused: Array<[entitlements: unknown, code: Parameters<typeof expectRefusal>[1], param: string]> = [
-    [undefined, 'invalid_request', 'entitlements'],
-    [{}, 'invalid_request', 'entitlements'],
-    [[null], 'invalid_request', 'entitlements.0'],
-    [[{ value: 1 }], 'invalid_request', 'entitlements.0.featureKey'],
-    [[{ featureKey: 'seats' }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'seats', value: '5' }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'seats', value: [5] }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'seats', value: -1 }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'seats', value: true }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'api', value: false }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'sso', value: 1 }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'sso', value: null }], 'invalid_request', 'entitlements.0.value'],
-    [[{ featureKey: 'sso', value: true, soft: true }], 'invalid_request', 'entitlements.0.soft'],
-    [[{ featureKey: 'seats', value: 1, soft: 'yes' }], 'invalid_request', 'entitlements.0.soft'],
-    [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
-    [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
-    [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
-    [[...SET, { featureKey: 'gone', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
-    [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
-    [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
-  ];
-  it.each(refused)('%j is %s', async (entitlements, code, param) => {
+  const rejected: Array<[entitlements: unknown, code: Parameters<typeof expectRejection>[1], param: string]> =
+    [
+      [undefined, 'invalid_request', 'entitlements'],
+      [{}, 'invalid_request', 'entitlements'],
+      [[null], 'invalid_request', 'entitlements.0'],
+      [[{ value: 1 }], 'invalid_request', 'entitlements.0.featureKey'],
+      [[{ featureKey: 'seats' }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'seats', value: '5' }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'seats', value: [5] }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'seats', value: -1 }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'seats', value: true }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'api', value: false }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'sso', value: 1 }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'sso', value: null }], 'invalid_request', 'entitlements.0.value'],
+      [[{ featureKey: 'sso', value: true, soft: true }], 'invalid_request', 'entitlements.0.soft'],
+      [[{ featureKey: 'seats', value: 1, soft: 'yes' }], 'invalid_request', 'entitlements.0.soft'],
+      [[{ featureKey: 'seats', value: 1e15 }], 'value_invalid', 'entitlements.0.value'],
+      [[{ featureKey: 'seats', value: 1e-13 }], 'value_invalid', 'entitlements.0.value'],
+      [[...SET, { featureKey: 'seats', value: 1 }], 'invalid_request', 'entitlements.3.featureKey'],
+      [[...SET, { featureKey: 'gone', value: 1 }], 'feature_not_found', 'entitlements.3.featureKey'],
+      [[{ featureKey: '__proto__', value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
+      [[{ featureKey: `' OR true --`, value: 1 }], 'feature_not_found', 'entitlements.0.featureKey'],
+    ];
+  it.each(rejected)('%j is %s', async (entitlements, code, param) => {
     const params = await newPlan({ published: true });
-    expectRefusal(await put(params, entitlements), code, param);
+    expectRejection(await put(params, entitlements), code, param);
     expect((await get(params)).body).toEqual({ ...params, version: 1, entitlements: [] });
-    expect(await toldEvents(api.pool, params.planId)).toHaveLength(2);
+    expect(await emittedEvents(api.pool, params.planId)).toHaveLength(2);
   });
 
   it('is a number beyond every limit', async () => {
     const params = await newPlan();
     const body = '{"entitlements":[{"featureKey":"seats","value":1e400}]}';
-    const answer = await api.ask('plans.replaceEntitlements', { params, body });
-    expectRefusal(answer, 'value_invalid', 'entitlements.0.value');
+    const response = await api.ask('plans.replaceEntitlements', { params, body });
+    expectRejection(response, 'value_invalid', 'entitlements.0.value');
   });
 });

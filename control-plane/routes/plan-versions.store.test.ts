@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
-import { subscriptionsUnderTest, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { emittedEvents, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * Every version of a plan, along any way of changing it, against a model that keeps them all.
@@ -66,8 +66,10 @@ it('each version gives for ever what it gave when the next one came', async () =
         const seen = await api.ask('plans.retrieveEntitlements', { params, query: { version: at + 1 } });
         expect(limitsOf(seen.body.entitlements)).toEqual(expected);
       }
-      const told = (await toldEvents(api.pool, params.planId)).filter(({ type }) => type === 'plan.updated');
-      expect(told).toHaveLength(model.changes());
+      const notified = (await emittedEvents(api.pool, params.planId)).filter(
+        ({ type }) => type === 'plan.updated',
+      );
+      expect(notified).toHaveLength(model.changes());
     }),
     { numRuns: 40 },
   );
@@ -85,8 +87,8 @@ async function take(params: { planId: string }, step: Step, planVersion: number)
   if (step.does === 'archive') await api.ask('plans.archive', { params });
   if (step.does !== 'replace') return;
   const entitlements = Object.entries(step.limits).map(([featureKey, value]) => ({ featureKey, value }));
-  const answer = await api.ask('plans.replaceEntitlements', { params, body: { entitlements } });
-  expect(answer.status).toBe(200);
+  const response = await api.ask('plans.replaceEntitlements', { params, body: { entitlements } });
+  expect(response.status).toBe(200);
 }
 
 function limitsOf(entitlements: Array<{ featureKey: string; value: Limits[string] }>): Limits {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nextPlanStatuses } from '../../domain/rules/plan-status.ts';
 import type { PLAN_STATUSES } from '../../schemas/value-sets.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
-import { auditEntries, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
+import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * Products and plans over HTTP.
@@ -50,7 +50,7 @@ describe('a product', () => {
   it('has an id of its own within the environment', async () => {
     const body = { id: 'same', name: 'x' };
     await api.ask('products.create', { body });
-    expectRefusal(await api.ask('products.create', { body }), 'already_exists', 'id');
+    expectRejection(await api.ask('products.create', { body }), 'already_exists', 'id');
     expect((await api.ask('products.create', { body, key: api.keys.test.secret })).status).toBe(201);
   });
 
@@ -58,7 +58,7 @@ describe('a product', () => {
     'is refused with %o',
     async (fields) => {
       const body = { id: 'refused', name: 'x', ...fields };
-      expectRefusal(await api.ask('products.create', { body }), 'invalid_request', Object.keys(fields)[0]);
+      expectRejection(await api.ask('products.create', { body }), 'invalid_request', Object.keys(fields)[0]);
     },
   );
 });
@@ -66,23 +66,23 @@ describe('a product', () => {
 describe('a new plan', () => {
   it('is a draft of version 1 with a key made of its name, and is told of', async () => {
     const body = { productId: 'team', name: 'Team Plan', description: 'For teams' };
-    const answer = await api.ask('createPlan', { body });
-    expect(answer.body).toEqual({
+    const response = await api.ask('createPlan', { body });
+    expect(response.body).toEqual({
       ...body,
       id: expect.stringMatching(/^plan_[a-z2-7]{26}$/),
       key: 'team-plan',
       status: 'draft',
       version: 1,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
-      updatedAt: answer.body.createdAt,
+      updatedAt: response.body.createdAt,
     });
-    expect(answer.headers.etag).toBeTruthy();
-    const { id } = answer.body;
-    expect(await toldEvents(api.pool, id)).toEqual([
+    expect(response.headers.etag).toBeTruthy();
+    const { id } = response.body;
+    expect(await emittedEvents(api.pool, id)).toEqual([
       { type: 'plan.created', data: { planId: id, status: 'draft', version: 1 } },
     ]);
     expect(await auditEntries(api.pool, id)).toEqual([
-      { actor: expect.any(String), action: 'createPlan', before: null, after: answer.body },
+      { actor: expect.any(String), action: 'createPlan', before: null, after: response.body },
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('a new plan', () => {
     },
   );
 
-  const refused: Array<[field: string, value: unknown]> = [
+  const rejected: Array<[field: string, value: unknown]> = [
     ['productId', undefined],
     ['productId', ''],
     ['productId', 'x'.repeat(129)],
@@ -132,9 +132,9 @@ describe('a new plan', () => {
     ['description', 'x'.repeat(2001)],
     ['description', 7],
   ];
-  it.each(refused)('is refused with the %s %j', async (field, value) => {
+  it.each(rejected)('is refused with the %s %j', async (field, value) => {
     const body = { productId: 'refused', name: 'Refused', [field]: value };
-    expectRefusal(await api.ask('createPlan', { body }), 'invalid_request', field);
+    expectRejection(await api.ask('createPlan', { body }), 'invalid_request', field);
     const { rows } = await api.pool.query(`SELECT FROM products WHERE id = 'refused'`);
     expect(rows).toEqual([]);
   });
@@ -148,7 +148,11 @@ describe('a plan', () => {
     }
     for (const planId of [plan.id, ABSENT, 'nobody', '__proto__']) {
       const key = api.keys.test.secret;
-      expectRefusal(await api.ask('plans.retrieve', { params: { planId }, key }), 'plan_not_found', 'planId');
+      expectRejection(
+        await api.ask('plans.retrieve', { params: { planId }, key }),
+        'plan_not_found',
+        'planId',
+      );
     }
   });
 
@@ -163,7 +167,7 @@ describe('a plan', () => {
     expect(changed.body).not.toHaveProperty('description');
     expect(changed.body.updatedAt > drafted.body.createdAt).toBe(true);
     expect(changed.body.key).toBe(drafted.body.key);
-    expect((await toldEvents(api.pool, id)).map(({ type, data }) => [type, data])).toEqual([
+    expect((await emittedEvents(api.pool, id)).map(({ type, data }) => [type, data])).toEqual([
       ['plan.created', { planId: id, status: 'draft', version: 1 }],
       ['plan.updated', { planId: id, version: 1 }],
       ['plan.published', { planId: id, status: 'published', version: 1 }],
@@ -184,7 +188,7 @@ describe('a plan', () => {
       expect((await api.ask('plans.update', { params, body })).body).toEqual(plan);
     }
     expect((await api.ask('plans.publish', { params })).body).toEqual(plan);
-    expect(await toldEvents(api.pool, plan.id)).toHaveLength(2);
+    expect(await emittedEvents(api.pool, plan.id)).toHaveLength(2);
     expect(await auditEntries(api.pool, plan.id)).toHaveLength(2);
   });
 
@@ -195,9 +199,9 @@ describe('a plan', () => {
     const first = await api.ask('plans.update', { params, body: { name: 'Seen 2' }, headers: seen });
     expect(first.status).toBe(200);
     const late = { params, headers: seen };
-    expectRefusal(await api.ask('plans.update', { ...late, body: { name: 'x' } }), 'precondition_failed');
-    expectRefusal(await api.ask('plans.publish', late), 'precondition_failed');
-    expectRefusal(await api.ask('plans.archive', late), 'precondition_failed');
+    expectRejection(await api.ask('plans.update', { ...late, body: { name: 'x' } }), 'precondition_failed');
+    expectRejection(await api.ask('plans.publish', late), 'precondition_failed');
+    expectRejection(await api.ask('plans.archive', late), 'precondition_failed');
     const fresh = await api.ask('plans.retrieve', { params });
     expect(fresh.headers.etag).toBe(first.headers.etag);
     const unchanged = { params, headers: { 'if-none-match': String(fresh.headers.etag) } };
@@ -211,8 +215,8 @@ describe('a plan', () => {
       names.map((name) => api.ask('plans.update', { params: { planId: id }, body: { name } })),
     );
     expect((await api.ask('plans.retrieve', { params: { planId: id } })).body.version).toBe(11);
-    const told = await toldEvents(api.pool, id);
-    const versions = told.flatMap(({ type, data }) => (type === 'plan.updated' ? [data] : []));
+    const notified = await emittedEvents(api.pool, id);
+    const versions = notified.flatMap(({ type, data }) => (type === 'plan.updated' ? [data] : []));
     const counted = names.map((_, at) => ({ planId: id, version: at + 2 }));
     expect(versions).toHaveLength(10);
     expect(versions).toEqual(expect.arrayContaining(counted));
@@ -225,21 +229,21 @@ describe('a plan', () => {
       fc.asyncProperty(ways, async (way) => {
         const { id } = await createPlan();
         let status: (typeof PLAN_STATUSES)[number] = 'draft';
-        const told = ['plan.created'];
+        const notified = ['plan.created'];
         for (const to of way) {
           const legal = nextPlanStatuses(status);
-          const answer = await api.ask(moves[to], { params: { planId: id } });
+          const response = await api.ask(moves[to], { params: { planId: id } });
           if (status !== to && !legal.includes(to)) {
-            expectRefusal(answer, 'illegal_transition');
-            expect(answer.body).toMatchObject({ error: { details: { from: status, to, legal } } });
+            expectRejection(response, 'illegal_transition');
+            expect(response.body).toMatchObject({ error: { details: { from: status, to, legal } } });
             continue;
           }
-          if (status !== to) told.push(`plan.${to}`);
+          if (status !== to) notified.push(`plan.${to}`);
           status = to;
-          expect(answer.body).toMatchObject({ status, version: 1 });
+          expect(response.body).toMatchObject({ status, version: 1 });
         }
-        const events = await toldEvents(api.pool, id);
-        expect(events.map(({ type }) => type).sort()).toEqual(told.sort());
+        const events = await emittedEvents(api.pool, id);
+        expect(events.map(({ type }) => type).sort()).toEqual(notified.sort());
       }),
       { numRuns: 25 },
     );
@@ -265,6 +269,6 @@ describe('the list of plans', () => {
     expect(await names({ status: 'published' })).toBe('b');
     expect(await names({ status: 'draft', productId: 'y' })).toBe('c');
     expect(await names({ productId: `' OR true --` })).toBe('');
-    expectRefusal(await api.ask('plans.list', { query: { status: 'gone' } }), 'invalid_request', 'status');
+    expectRejection(await api.ask('plans.list', { query: { status: 'gone' } }), 'invalid_request', 'status');
   });
 });

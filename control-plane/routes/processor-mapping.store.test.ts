@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { expectRefusal } from '../api-under-test.ts';
+import { expectRejection } from '../api-under-test.ts';
 import { WAITING_BOUNDS } from '../processor/kept-event.ts';
 import { NOW_MS, type ProcessorUnderTest, startProcessor } from '../processor/processor-under-test.ts';
 import { API_VERSIONS } from '../processor/stripe-under-test.ts';
 import { giveUpEvents } from '../store/processor-events.ts';
-import { auditEntries, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * Prices, quantities and customers of the processor, and what of them stands for what here (contract, §9).
@@ -44,11 +44,11 @@ describe.each(API_VERSIONS)('with payloads of %s', (version) => {
     const other = await priced();
     const [id, customer] = [name('sub'), name('cus')];
     const customerId = await made.customer({ processorCustomerId: customer });
-    const tell = (seconds: number, items: Array<{ price: string; quantity?: number | null }>) => {
+    const notify = (seconds: number, items: Array<{ price: string; quantity?: number | null }>) => {
       const subscription = { id, customer, items, metadata: { sessionId: 'mount-1' } };
-      return made.tell({ created: made.at(seconds), version, subscription });
+      return made.notify({ created: made.at(seconds), version, subscription });
     };
-    await tell(-50, [{ price }, { price: seat, quantity: 3 }]);
+    await notify(-50, [{ price }, { price: seat, quantity: 3 }]);
     const [first, ...others] = await made.linkedTo(id);
     expect(others).toEqual([]);
     expect(first).toMatchObject({
@@ -59,15 +59,15 @@ describe.each(API_VERSIONS)('with payloads of %s', (version) => {
       addons: [{ addonId, quantity: 3 }],
       metadata: { sessionId: 'mount-1' },
     });
-    await tell(-40, [{ price: other.price }, { price: seat, quantity: 5 }]);
+    await notify(-40, [{ price: other.price }, { price: seat, quantity: 5 }]);
     expect(await made.read(first.id)).toMatchObject({
       planId: other.planId,
       addons: [{ addonId, quantity: 5 }],
     });
-    await tell(-30, [{ price: other.price, quantity: null }]);
+    await notify(-30, [{ price: other.price, quantity: null }]);
     expect(await made.read(first.id)).toMatchObject({ addons: [] });
     expect(await made.outcomes(id)).toEqual(['applied', 'applied', 'applied']);
-    const types = (await toldEvents(made.api.pool, first.id)).map(({ type }) => type);
+    const types = (await emittedEvents(made.api.pool, first.id)).map(({ type }) => type);
     expect(types).toEqual(['subscription.created', 'subscription.updated', 'subscription.updated']);
   });
 });
@@ -78,7 +78,7 @@ describe('a subscription of a customer', () => {
     const [id, externalId] = [name('sub'), name('acme')];
     const customerId = await made.customer({ externalId });
     const metadata = { customerId: by === 'id' ? customerId : externalId };
-    await made.tell({ created: made.at(-9), subscription: { id, items: [{ price }], metadata } });
+    await made.notify({ created: made.at(-9), subscription: { id, items: [{ price }], metadata } });
     expect(await made.linkedTo(id)).toMatchObject([{ customerId, planId }]);
     const [{ id: ours }] = (await made.linkedTo(id)) as [{ id: string }];
     expect(await auditEntries(made.api.pool, ours)).toMatchObject([
@@ -90,13 +90,13 @@ describe('a subscription of a customer', () => {
     const { price } = await priced();
     const [id, customer] = [name('sub'), name('cus')];
     await made.customer({ processorCustomerId: customer });
-    const tell = (seconds: number, status: string) =>
-      made.tell({ created: made.at(seconds), subscription: { id, customer, status, items: [{ price }] } });
+    const notify = (seconds: number, status: string) =>
+      made.notify({ created: made.at(seconds), subscription: { id, customer, status, items: [{ price }] } });
     await Promise.all([
-      tell(-1, 'past_due'),
-      tell(-3, 'incomplete'),
-      tell(-2, 'active'),
-      tell(-1, 'past_due'),
+      notify(-1, 'past_due'),
+      notify(-3, 'incomplete'),
+      notify(-2, 'active'),
+      notify(-1, 'past_due'),
     ]);
     expect(await made.linkedTo(id)).toMatchObject([{ status: 'past_due' }]);
   });
@@ -106,7 +106,7 @@ describe('a subscription of a customer', () => {
     const [id, customer] = [name('sub'), name('cus')];
     await made.customer({ processorCustomerId: customer });
     const subscription = { id, customer, items: [{ price }] };
-    await made.tell({ created: made.at(-9), livemode: false, subscription });
+    await made.notify({ created: made.at(-9), livemode: false, subscription });
     expect(await made.linkedTo(id)).toEqual([]);
     expect(await made.outcomes(id)).toEqual([]);
     const query = { processorSubscriptionId: id };
@@ -127,13 +127,13 @@ describe('a subscription of a customer', () => {
     const customerId = await made.customer({ processorCustomerId: customer });
     await made.api.ask('customers.archive', { params: { customerId } });
     const [first, second] = [name('sub'), name('sub')];
-    await made.tell({ created: made.at(-9), subscription: { id: first, customer, items: [{ price }] } });
+    await made.notify({ created: made.at(-9), subscription: { id: first, customer, items: [{ price }] } });
     expect(await made.outcomes(first)).toEqual(['unmatched subscription_not_linked customer_archived']);
     await made.api.ask('plans.archive', { params: { planId } });
     const known = name('cus');
     await made.customer({ processorCustomerId: known });
     const subscription = { id: second, customer: known, items: [{ price }] };
-    await made.tell({ created: made.at(-9), subscription });
+    await made.notify({ created: made.at(-9), subscription });
     expect(await made.outcomes(second)).toEqual(['unmatched subscription_not_linked plan_archived']);
   });
 });
@@ -144,7 +144,7 @@ describe('what is not mapped', () => {
     const [id, customer, price, seat] = [name('sub'), name('cus'), name('price'), name('price')];
     const items = [{ price }, { price: seat, quantity: 4 }];
     const event = { id: name('evt'), created: made.at(-9), subscription: { id, customer, items } };
-    await made.tell(event);
+    await made.notify(event);
     return { id, customer, price, seat, event };
   }
 
@@ -186,10 +186,10 @@ describe('what is not mapped', () => {
     expect(applied).toMatchObject({ addons: [{ addonId, quantity: 4 }] });
     await made.patch(ours.id, { status: 'paused' });
     expect(await made.apply(event.id)).toMatchObject({ status: 'applied' });
-    await made.tell(event);
+    await made.notify(event);
     expect(await made.read(ours.id)).toEqual({ ...applied, status: 'paused' });
     const unknown = await made.api.ask('processor.applyEvent', { params: { processorEventId: 'evt_none' } });
-    expectRefusal(unknown, 'not_found', 'processorEventId');
+    expectRejection(unknown, 'not_found', 'processorEventId');
   });
 
   it('is applied by itself once it is mapped, by a plan, an add-on or a customer', async () => {
@@ -212,9 +212,9 @@ describe('what is not mapped', () => {
     const [id, price] = [name('sub'), name('price')];
     const { id: ours, planId } = await made.subscribe({ processorSubscriptionId: id });
     const subscription = { id, status: 'past_due', items: [{ price }] };
-    await made.tell({ created: made.at(-9), subscription });
+    await made.notify({ created: made.at(-9), subscription });
     expect(await made.read(ours)).toMatchObject({ status: 'past_due', planId });
-    await made.tell({ created: made.at(-8), subscription: { ...subscription, status: 'active' } });
+    await made.notify({ created: made.at(-8), subscription: { ...subscription, status: 'active' } });
     expect(await made.outcomes(id)).toEqual(['applied older', 'unmatched price_not_mapped']);
     const other = await made.plan({ processorPriceIds: [price] });
     await vi.waitFor(async () => expect(await made.read(ours)).toMatchObject({ planId: other }), WAIT);
@@ -231,7 +231,7 @@ describe('what is not mapped', () => {
     for (let round = 1; round <= 5; round += 1) {
       const id = name('sub');
       for (const [at, { price }] of [...plans, ...plans].entries()) {
-        await made.tell({ created: made.at(at - 9), subscription: { id, items: [{ price }] } });
+        await made.notify({ created: made.at(at - 9), subscription: { id, items: [{ price }] } });
       }
       const changes = plans.map(({ planId }) => give(planId, round));
       const [linked, ...changed] = await Promise.all([
@@ -257,7 +257,7 @@ describe('what is not mapped', () => {
     const { customerId } = await made.subscribe({ planId: plans[0].planId, processorSubscriptionId: id });
     made.clock.ms += 3_600_000;
     const items = [{ price: plans[1].price }];
-    await made.tell({ created: made.at(-600), subscription: { id, items } });
+    await made.notify({ created: made.at(-600), subscription: { id, items } });
     const sql = 'SELECT starts_at AS at FROM metered_terms WHERE customer_id = $1 ORDER BY starts_at DESC';
     const { rows } = await pool.query<{ at: Date }>(sql, [customerId]);
     expect(rows[0]?.at).toEqual(new Date(made.at(-599) * 1000));
@@ -267,7 +267,7 @@ describe('what is not mapped', () => {
     const [id, price] = [name('sub'), name('price')];
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     const event = { id: name('evt'), created: made.at(-9), subscription: { id, items: [{ price }] } };
-    await made.tell(event);
+    await made.notify(event);
     const planId = await made.plan();
     await made.patch(ours, { planId });
     await made.plan({ processorPriceIds: [price] });
@@ -286,7 +286,7 @@ describe('what is not mapped', () => {
     await giveUpEvents(made.api.pool, environment, { ...bounds, bytesOfEnvironment: 1 });
     expect(await made.events({ status: 'unmatched' })).toEqual([]);
     expect(await made.outcomes(id)).toEqual(['ignored given_up']);
-    await made.tell(event);
+    await made.notify(event);
     expect(await made.outcomes(id)).toEqual([expect.stringMatching(/^unmatched/)]);
     const kept = await giveUpEvents(made.api.pool, environment, { ...bounds, ofEnvironment: 0 });
     expect(kept).toBe(1);

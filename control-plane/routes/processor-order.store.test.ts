@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectRefusal } from '../api-under-test.ts';
+import { expectRejection } from '../api-under-test.ts';
 import { NOW_MS, type ProcessorUnderTest, startProcessor } from '../processor/processor-under-test.ts';
-import { API_VERSIONS, type ToldSubscription } from '../processor/stripe-under-test.ts';
-import { auditEntries, toldEvents } from '../subscriptions/subscriptions-under-test.ts';
+import { API_VERSIONS, type ReportedSubscription } from '../processor/stripe-under-test.ts';
+import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
  * What the processor tells and what is changed here, in whatever order the two come (contract, §9).
@@ -26,8 +26,8 @@ beforeEach(() => {
 let named = 0;
 const newId = () => `sub_1Theirs${++named}`;
 
-const told = (seconds: number, subscription: ToldSubscription, more: object = {}) =>
-  made.tell({ created: made.at(seconds), subscription, ...more });
+const notified = (seconds: number, subscription: ReportedSubscription, more: object = {}) =>
+  made.notify({ created: made.at(seconds), subscription, ...more });
 
 describe.each(API_VERSIONS)('with payloads of %s', (version) => {
   it('a subscription follows status, period, cancellation, trial and end', async () => {
@@ -35,8 +35,8 @@ describe.each(API_VERSIONS)('with payloads of %s', (version) => {
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     const [from, to] = [made.at(-86_400), made.at(86_400)];
     const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
-    const trial: ToldSubscription = { id, status: 'trialing', period: [from, to], trialEnd: to };
-    await told(-60, { ...trial, cancelAtPeriodEnd: true }, { version });
+    const trial: ReportedSubscription = { id, status: 'trialing', period: [from, to], trialEnd: to };
+    await notified(-60, { ...trial, cancelAtPeriodEnd: true }, { version });
     expect(await made.read(ours)).toMatchObject({
       status: 'trialing',
       currentPeriodStart: iso(from),
@@ -44,12 +44,12 @@ describe.each(API_VERSIONS)('with payloads of %s', (version) => {
       trialEnd: iso(to),
       cancelAt: iso(to),
     });
-    await told(-50, { id, period: [from, to], paused: true }, { version });
+    await notified(-50, { id, period: [from, to], paused: true }, { version });
     expect((await made.read(ours)).status).toBe('paused');
     expect(await made.read(ours)).not.toHaveProperty('cancelAt');
-    await told(-40, { id, period: [from, to] }, { version });
+    await notified(-40, { id, period: [from, to] }, { version });
     expect((await made.read(ours)).status).toBe('active');
-    await told(-30, { id, endedAt: made.at(-31), status: 'canceled' }, { version, type: 'deleted' });
+    await notified(-30, { id, endedAt: made.at(-31), status: 'canceled' }, { version, type: 'deleted' });
     expect(await made.read(ours)).toMatchObject({ status: 'canceled', canceledAt: iso(made.at(-31)) });
   });
 });
@@ -57,9 +57,9 @@ describe.each(API_VERSIONS)('with payloads of %s', (version) => {
 describe('what the processor tells before the link', () => {
   it.each(['POST', 'PATCH'])('is applied by the %s that links, in its own order, at once', async (method) => {
     const id = newId();
-    await told(-10, { id, status: 'past_due' });
-    await told(-30, { id, status: 'incomplete' }, { type: 'created' });
-    await told(-20, { id, status: 'active' });
+    await notified(-10, { id, status: 'past_due' });
+    await notified(-30, { id, status: 'incomplete' }, { type: 'created' });
+    await notified(-20, { id, status: 'active' });
     expect(await made.outcomes(id)).toHaveLength(3);
     const link = { processorSubscriptionId: id };
     const { id: ours } = await made.subscribe(method === 'POST' ? link : {});
@@ -74,35 +74,35 @@ describe('what the processor tells before the link', () => {
       'applied',
       'applied',
     ]);
-    await told(-15, { id, status: 'unpaid' });
+    await notified(-15, { id, status: 'unpaid' });
     expect((await made.read(ours)).status).toBe('past_due');
   });
 
   it('is answered by the POST that links', async () => {
     const id = newId();
-    await told(-10, { id, status: 'canceled' }, { type: 'deleted' });
+    await notified(-10, { id, status: 'canceled' }, { type: 'deleted' });
     expect(await made.subscribe({ processorSubscriptionId: id })).toMatchObject({ status: 'canceled' });
   });
 
   it('changes nothing once it was applied, however often it comes again', async () => {
     const id = newId();
     const paused = { id: `evt_${id}`, created: made.at(-10), subscription: { id, status: 'paused' } };
-    for (let times = 0; times < 3; times += 1) await made.tell(paused);
+    for (let times = 0; times < 3; times += 1) await made.notify(paused);
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     await made.patch(ours, { status: 'active' });
-    await made.tell(paused);
+    await made.notify(paused);
     expect((await made.read(ours)).status).toBe('active');
     expect(await made.outcomes(id)).toEqual(['applied older']);
   });
 
   it('undoes nothing that was changed here after it, before the link', async () => {
     const id = newId();
-    await told(-10, { id });
+    await notified(-10, { id });
     const { id: ours } = await made.subscribe();
     await made.cancel(ours);
     expect(await made.patch(ours, { metadata: { a: 'b' } })).toMatchObject({ status: 'canceled' });
     const link = { params: { subscriptionId: ours }, body: { processorSubscriptionId: id } };
-    expectRefusal(await made.api.ask('subscriptions.update', link), 'illegal_transition');
+    expectRejection(await made.api.ask('subscriptions.update', link), 'illegal_transition');
     const { id: other } = await made.subscribe();
     await made.patch(other, { status: 'past_due' });
     expect(await made.patch(other, { processorSubscriptionId: id })).toMatchObject({ status: 'past_due' });
@@ -114,21 +114,22 @@ describe('what the processor tells before the link', () => {
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     const taken = `INSERT INTO processor_events (environment, id, received_at) VALUES ($1, $2, now())`;
     await made.api.pool.query(taken, [`${made.api.keys.workspaceId}:live`, `evt_${id}`]);
-    await told(-10, { id, status: 'paused' }, { id: `evt_${id}` });
+    await notified(-10, { id, status: 'paused' }, { id: `evt_${id}` });
     expect((await made.read(ours)).status).toBe('active');
     expect((await made.events()).find((one) => one.id === `evt_${id}`)).toMatchObject({ status: 'applied' });
   });
 
   it('of one subscription is the newest twenty', async () => {
     const id = newId();
-    for (let at = 0; at < 22; at += 1) await told(at - 100, { id, status: at === 0 ? 'unpaid' : 'paused' });
+    for (let at = 0; at < 22; at += 1)
+      await notified(at - 100, { id, status: at === 0 ? 'unpaid' : 'paused' });
     const outcomes = await made.outcomes(id);
     expect(outcomes.slice(0, 3)).toEqual([
       'ignored given_up',
       'ignored given_up',
       expect.stringMatching('unmatched'),
     ]);
-    await made.tell({ created: made.at(-10), subscription: { id, status: 'active' } });
+    await made.notify({ created: made.at(-10), subscription: { id, status: 'active' } });
     expect(await made.subscribe({ processorSubscriptionId: id })).toMatchObject({ status: 'active' });
   });
 });
@@ -156,9 +157,9 @@ describe('a change that is made here', () => {
       const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
       await change(ours);
       const seen = await made.read(ours);
-      await told(-1, { id, status: 'unpaid', cancelAt: made.at(9_000_000) });
+      await notified(-1, { id, status: 'unpaid', cancelAt: made.at(9_000_000) });
       expect(await made.read(ours)).toEqual(seen);
-      await told(1, { id, status: 'unpaid' });
+      await notified(1, { id, status: 'unpaid' });
       expect((await made.read(ours)).status).toBe('unpaid');
       expect(await made.outcomes(id)).toEqual(['ignored older', 'unmatched price_not_mapped']);
     },
@@ -169,13 +170,13 @@ describe('a change that is made here', () => {
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     made.clock.ms += 900;
     await made.cancel(ours);
-    await told(0, { id, status: 'active' });
+    await notified(0, { id, status: 'active' });
     expect((await made.read(ours)).status).toBe('canceled');
     const { id: other } = await made.subscribe({ processorSubscriptionId: newId() });
     const { processorSubscriptionId: second } = await made.patch(other, { status: 'past_due' });
-    await told(0, { id: second, status: 'incomplete' }, { type: 'created' });
+    await notified(0, { id: second, status: 'incomplete' }, { type: 'created' });
     expect((await made.read(other)).status).toBe('past_due');
-    await told(0, { id: second, status: 'canceled' }, { type: 'deleted' });
+    await notified(0, { id: second, status: 'canceled' }, { type: 'deleted' });
     expect((await made.read(other)).status).toBe('canceled');
   });
 
@@ -183,14 +184,14 @@ describe('a change that is made here', () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     await made.patch(ours, { status: 'active', metadata: { a: 'b' } });
-    await told(-1, { id, status: 'unpaid' });
+    await notified(-1, { id, status: 'unpaid' });
     expect((await made.read(ours)).status).toBe('unpaid');
   });
 
   it('and events of before in any number at once leave what was changed, or what came after it', async () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
-    const events = [-3, -2, -1].map((at) => told(at, { id, status: 'past_due' }));
+    const events = [-3, -2, -1].map((at) => notified(at, { id, status: 'past_due' }));
     await Promise.all([made.cancel(ours), ...events]);
     expect((await made.read(ours)).status).toBe('canceled');
   });
@@ -204,9 +205,9 @@ describe('an event of the other mode', () => {
       [false, 'live'],
       [true, 'test'],
     ] as const) {
-      const answer = await made.send({ created: made.at(0), livemode, subscription }, mode);
-      expectRefusal(answer, 'invalid_request', 'livemode');
-      expect(answer.body.error.message).toContain(`/${livemode ? 'live' : 'test'}`);
+      const response = await made.send({ created: made.at(0), livemode, subscription }, mode);
+      expectRejection(response, 'invalid_request', 'livemode');
+      expect(response.body.error.message).toContain(`/${livemode ? 'live' : 'test'}`);
     }
     const { rows } = await made.api.pool.query(
       'SELECT FROM processor_events WHERE processor_subscription_id = $1',
@@ -233,8 +234,8 @@ describe('a test clock', () => {
       subscriptionId,
       status: async () => (await made.api.ask('subscriptions.retrieve', { key, params })).body.status,
       pause: () => made.api.ask('subscriptions.update', { key, params, body: { status: 'paused' } }),
-      tell: (seconds: number, status: string) =>
-        made.tell({
+      notify: (seconds: number, status: string) =>
+        made.notify({
           created: NOW_MS / 1000 + seconds,
           livemode: false,
           subscription: { id, status, testClock },
@@ -246,30 +247,30 @@ describe('a test clock', () => {
     'may stand %d seconds from now: its times are ordered among themselves',
     async (far) => {
       const one = await simulated();
-      await one.tell(far, 'trialing');
-      await one.tell(far + 86_400, 'active');
-      await one.tell(far + 3_600, 'past_due');
+      await one.notify(far, 'trialing');
+      await one.notify(far + 86_400, 'active');
+      await one.notify(far + 3_600, 'past_due');
       expect(await one.status()).toBe('active');
-      await one.tell(far + 2 * 86_400, 'past_due');
+      await one.notify(far + 2 * 86_400, 'past_due');
       expect(await one.status()).toBe('past_due');
     },
   );
 
   it.each([YEARS, -YEARS])('that stands %d seconds from now goes on after a change here', async (far) => {
     const one = await simulated();
-    await one.tell(far, 'active');
+    await one.notify(far, 'active');
     made.clock.ms += 1_000;
     await one.pause();
-    await one.tell(far - 1, 'past_due');
+    await one.notify(far - 1, 'past_due');
     expect(await one.status()).toBe('paused');
     made.clock.ms += 1_000;
-    await one.tell(far + 60, 'active');
+    await one.notify(far + 60, 'active');
     expect(await one.status()).toBe('active');
   });
 
   it('says since when by its own time, and the overdue days are counted by ours', async () => {
     const one = await simulated();
-    await one.tell(-YEARS, 'past_due');
+    await one.notify(-YEARS, 'past_due');
     const sql = 'SELECT status_since AS since FROM subscriptions WHERE id = $1';
     const { rows } = await made.api.pool.query<{ since: Date }>(sql, [one.subscriptionId]);
     expect(rows).toEqual([{ since: new Date(made.clock.ms) }]);
@@ -281,8 +282,8 @@ describe('what is taken', () => {
     const id = newId();
     const { id: ours } = await made.subscribe({ processorSubscriptionId: id });
     for (const at of [-3, -2, -1])
-      await told(at, { id, status: 'past_due', period: [made.at(0), made.at(9)] });
-    const types = (await toldEvents(made.api.pool, ours)).map(({ type }) => type);
+      await notified(at, { id, status: 'past_due', period: [made.at(0), made.at(9)] });
+    const types = (await emittedEvents(made.api.pool, ours)).map(({ type }) => type);
     expect(types).toEqual(['subscription.created', 'subscription.updated']);
   });
 });

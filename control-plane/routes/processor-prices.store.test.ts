@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectRefusal } from '../api-under-test.ts';
+import { expectRejection } from '../api-under-test.ts';
 import { type ProcessorUnderTest, startProcessor } from '../processor/processor-under-test.ts';
 import { auditEntries } from '../subscriptions/subscriptions-under-test.ts';
 
@@ -62,16 +62,20 @@ describe('a mapping', () => {
     const plan = { productId: 'p', name: 'P', processorPriceIds: [price] };
     const addon = { key: name('extra'), name: 'A', processorPriceIds: [seat] };
     const customer = { name: 'C', email: 'c@example.com', processorCustomerId };
-    expectRefusal(await ask('createPlan', { body: plan }), 'already_exists', 'processorPriceIds');
-    expectRefusal(await ask('addons.create', { body: addon }), 'already_exists', 'processorPriceIds');
-    expectRefusal(await ask('customers.create', { body: customer }), 'already_exists', 'processorCustomerId');
+    expectRejection(await ask('createPlan', { body: plan }), 'already_exists', 'processorPriceIds');
+    expectRejection(await ask('addons.create', { body: addon }), 'already_exists', 'processorPriceIds');
+    expectRejection(
+      await ask('customers.create', { body: customer }),
+      'already_exists',
+      'processorCustomerId',
+    );
     const [planId, addonId, customerId] = [await made.plan(), await made.addon(), await made.customer()];
-    for (const asked of [
+    for (const requested of [
       await ask('plans.update', { params: { planId }, body: { processorPriceIds: [price] } }),
       await ask('addons.update', { params: { addonId }, body: { processorPriceIds: [seat] } }),
       await ask('customers.update', { params: { customerId }, body: { processorCustomerId } }),
     ]) {
-      expect(asked.status).toBe(409);
+      expect(requested.status).toBe(409);
     }
     const key = keys.test.secret;
     expect((await ask('createPlan', { key, body: plan })).status).toBe(201);

@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiAnswer, type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Events of the payment processor (contract, §9) over HTTP and a real Postgres, signed by the official
@@ -41,7 +41,7 @@ async function subscribe(fields: object = {}): Promise<{ id: string; theirs: str
   return { id: subscription.id, theirs };
 }
 
-interface Told {
+interface Notified {
   id?: string;
   type?: string;
   /** Seconds. */
@@ -49,7 +49,7 @@ interface Told {
   object: object;
 }
 
-function eventText({ id = `evt_${++made}`, type = 'updated', at, object }: Told): string {
+function eventText({ id = `evt_${++made}`, type = 'updated', at, object }: Notified): string {
   const subscription = { status: 'active', ...object };
   const whole = { id, type: `customer.subscription.${type}`, created: at, data: { object: subscription } };
   return JSON.stringify(whole);
@@ -73,9 +73,9 @@ function send(payload: string, { secret = SECRET, path, headers, atMs = clock.no
   });
 }
 
-async function tell(told: Told): Promise<void> {
-  const answer = await send(eventText(told));
-  expect([answer.status, answer.body]).toEqual([200, { received: true }]);
+async function notify(notified: Notified): Promise<void> {
+  const response = await send(eventText(notified));
+  expect([response.status, response.body]).toEqual([200, { received: true }]);
 }
 
 const read = async (subscriptionId: string) =>
@@ -90,7 +90,7 @@ async function eventsOf(subscriptionId: string): Promise<string[]> {
 }
 
 describe('a signed call', () => {
-  const refusedAlike: Array<[what: string, sending: () => Sending]> = [
+  const rejectedAlike: Array<[what: string, sending: () => Sending]> = [
     ['under another secret', () => ({ secret: 'whsec_other' })],
     ['of an unknown workspace', () => ({ path: `ws_${'a'.repeat(26)}/live` })],
     ['of a mode that there is not', () => ({ path: `${api.keys.workspaceId}/staging` })],
@@ -106,22 +106,22 @@ describe('a signed call', () => {
     ['repeated under a key', () => ({ secret: 'x', headers: { 'idempotency-key': 'repeated' } })],
   ];
 
-  it.each(refusedAlike)('%s is refused in the same words, whatever its body', async (_, sending) => {
+  it.each(rejectedAlike)('%s is refused in the same words, whatever its body', async (_, sending) => {
     const { id, theirs } = await subscribe();
     await send(eventText({ at: T0, object: { id: theirs } }), { headers: { 'idempotency-key': 'repeated' } });
     const bodies = [eventText({ at: T0 + 1, object: { id: theirs, status: 'unpaid' } }), '{"id":', '[]', ' '];
-    const answers: ApiAnswer[] = [];
-    for (const body of bodies) answers.push(await send(body, sending()));
-    for (const answer of answers) expectRefusal(answer, 'signature_invalid');
-    expect(new Set(answers.map(({ body }) => body.error.message)).size).toBe(1);
+    const responses: ApiResponse[] = [];
+    for (const body of bodies) responses.push(await send(body, sending()));
+    for (const response of responses) expectRejection(response, 'signature_invalid');
+    expect(new Set(responses.map(({ body }) => body.error.message)).size).toBe(1);
     expect((await read(id)).status).toBe('active');
   });
 
   it('is read only once its signature holds', async () => {
-    expectRefusal(await send('{"id":'), 'invalid_json');
-    expectRefusal(await send('[]'), 'invalid_request');
+    expectRejection(await send('{"id":'), 'invalid_json');
+    expectRejection(await send('[]'), 'invalid_request');
     const strange = eventText({ at: T0, object: { id: 'x', status: 'frozen' } });
-    expectRefusal(await send(strange), 'invalid_request', 'data.object.status');
+    expectRejection(await send(strange), 'invalid_request', 'data.object.status');
   });
 
   it('is answered and not kept where it is of another type', async () => {
@@ -140,7 +140,7 @@ describe('a signed call', () => {
     const body = { customerId: customer, planId: plan, processorSubscriptionId: theirs };
     const subscriptionId = (await api.ask('subscriptions.create', { key, body })).body.id;
     const { id } = await subscribe({ processorSubscriptionId: theirs });
-    await tell({ at: T0, object: { id: theirs, status: 'paused' } });
+    await notify({ at: T0, object: { id: theirs, status: 'paused' } });
     const seen = await api.ask('subscriptions.retrieve', { key, params: { subscriptionId } });
     expect([seen.body.status, (await read(id)).status]).toEqual(['active', 'paused']);
   });
@@ -157,7 +157,7 @@ describe('a subscription', () => {
       cancel_at: FAR,
       trial_end: FAR,
     };
-    await tell({ at: T0, object });
+    await notify({ at: T0, object });
     expect(await read(id)).toMatchObject({
       status: 'past_due',
       currentPeriodStart: iso(T0),
@@ -169,7 +169,7 @@ describe('a subscription', () => {
     const sql = 'SELECT actor, action FROM audit_log WHERE object_id = $1 ORDER BY id DESC LIMIT 1';
     const { rows } = await api.pool.query(sql, [id]);
     expect(rows).toEqual([{ actor: 'processor', action: 'processor.receiveEvent' }]);
-    await tell({ at: T0 + 1, object: { id: theirs, cancel_at: null } });
+    await notify({ at: T0 + 1, object: { id: theirs, cancel_at: null } });
     expect(await read(id)).not.toHaveProperty('cancelAt');
   });
 
@@ -179,15 +179,15 @@ describe('a subscription', () => {
     const { id, theirs } = await subscribe({ interval: 'year', ...ahead });
     const waits = { planId: later, at: 'period_end' };
     await api.ask('subscriptions.update', { params: { subscriptionId: id }, body: waits });
-    const telling = (at: number, from: number, to: number) =>
-      tell({ at, object: { id: theirs, current_period_start: from, current_period_end: to } });
+    const notifying = (at: number, from: number, to: number) =>
+      notify({ at, object: { id: theirs, current_period_start: from, current_period_end: to } });
     const end = T0 + 45 * 86_400;
     const at = clock.nowMs() / 1000 + 1;
-    await telling(at, T0 + 9 * 86_400, end);
+    await notifying(at, T0 + 9 * 86_400, end);
     const shown = { interval: 'year', intervalCount: 1, billingAnchor: iso(end) };
     expect(await read(id)).toMatchObject({ ...shown, planId, pendingPlanId: later });
     // Its clock is ahead of ours: what it tells of has begun.
-    await telling(at + 1, end, end + 365 * 86_400);
+    await notifying(at + 1, end, end + 365 * 86_400);
     expect(await read(id)).toMatchObject({ ...shown, planId: later, currentPeriodStart: iso(end) });
     expect(await read(id)).not.toHaveProperty('pendingPlanId');
     const { rows } = await api.pool.query('SELECT starts_at FROM subscriptions WHERE id = $1', [id]);
@@ -196,7 +196,7 @@ describe('a subscription', () => {
 
   it('is canceled when the processor deletes it, at the moment that it names', async () => {
     const { id, theirs } = await subscribe();
-    await tell({ type: 'deleted', at: T0, object: { id: theirs, status: 'active', ended_at: T0 - 7 } });
+    await notify({ type: 'deleted', at: T0, object: { id: theirs, status: 'active', ended_at: T0 - 7 } });
     const canceledAt = new Date((T0 - 7) * 1000).toISOString();
     expect(await read(id)).toMatchObject({ status: 'canceled', canceledAt });
     expect(await eventsOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
@@ -208,28 +208,28 @@ describe('a subscription', () => {
     await api.ask('subscriptions.cancel', { params, body: {} });
     expect((await read(id)).status).toBe('canceled');
     const at = clock.nowMs() / 1000 + 1;
-    await tell({ at, object: { id: theirs, status: 'trialing', trial_end: FAR } });
+    await notify({ at, object: { id: theirs, status: 'trialing', trial_end: FAR } });
     expect(await read(id)).toMatchObject({ status: 'trialing' });
     expect(await read(id)).not.toHaveProperty('canceledAt');
-    await tell({ at: at + 1, object: { id: theirs, status: 'incomplete' } });
+    await notify({ at: at + 1, object: { id: theirs, status: 'incomplete' } });
     expect((await read(id)).status).toBe('incomplete');
   });
 
   it('keeps what it has where the processor says the same or nothing, and tells nobody', async () => {
     const { id, theirs } = await subscribe();
     const before = await read(id);
-    await tell({ at: T0, object: { id: theirs } });
-    await tell({ at: T0 + 1, type: 'trial_will_end', object: { id: theirs, current_period_start: T0 } });
+    await notify({ at: T0, object: { id: theirs } });
+    await notify({ at: T0 + 1, type: 'trial_will_end', object: { id: theirs, current_period_start: T0 } });
     expect(await read(id)).toEqual(before);
     expect(await eventsOf(id)).toEqual(['subscription.created']);
   });
 
   it('stands by the newest event, in whatever order events come and however often', async () => {
     const { id, theirs } = await subscribe();
-    const told = ['past_due', 'unpaid', 'active', 'paused'].map((status, at) =>
+    const notified = ['past_due', 'unpaid', 'active', 'paused'].map((status, at) =>
       eventText({ id: `evt_order_${at}`, at: T0 + at, object: { id: theirs, status } }),
     );
-    for (const at of [2, 0, 3, 3, 1, 2, 0]) expect((await send(told[at] ?? '')).status).toBe(200);
+    for (const at of [2, 0, 3, 3, 1, 2, 0]) expect((await send(notified[at] ?? '')).status).toBe(200);
     expect((await read(id)).status).toBe('paused');
     expect((await eventsOf(id)).length).toBe(2);
   });
@@ -254,27 +254,27 @@ describe('a subscription', () => {
       ['updated', 'active', 'canceled'],
     ];
     for (const [type, status, seen] of moves) {
-      await tell({ type, at, object: { id: theirs, status } });
+      await notify({ type, at, object: { id: theirs, status } });
       expect((await read(id)).status).toBe(seen);
     }
-    await tell({ at: at + 1, object: { id: theirs, status: 'active' } });
+    await notify({ at: at + 1, object: { id: theirs, status: 'active' } });
     expect((await read(id)).status).toBe('active');
   });
 
   it('is not frozen by an event from the future, which is refused', async () => {
     const { id, theirs } = await subscribe();
     const ahead = Math.floor(clock.nowMs() / 1000) + 301;
-    const refused = await send(eventText({ at: ahead, object: { id: theirs, status: 'paused' } }));
-    expectRefusal(refused, 'invalid_request', 'created');
-    await tell({ at: ahead - 1, object: { id: theirs, status: 'past_due' } });
+    const rejected = await send(eventText({ at: ahead, object: { id: theirs, status: 'paused' } }));
+    expectRejection(rejected, 'invalid_request', 'created');
+    await notify({ at: ahead - 1, object: { id: theirs, status: 'past_due' } });
     expect((await read(id)).status).toBe('past_due');
   });
 
   it('is moved once by copies of one event that come at the same moment', async () => {
     const { id, theirs } = await subscribe();
     const text = eventText({ at: T0, object: { id: theirs, status: 'unpaid' } });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => send(text)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const responses = await Promise.all(Array.from({ length: 8 }, () => send(text)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(200));
     expect(await eventsOf(id)).toEqual(['subscription.created', 'subscription.updated']);
   });
 });

@@ -40,14 +40,14 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
   return {
     'service.health': () => json(200, JSON.stringify({ status: 'alive' })),
     'service.readiness': async (_, caller) => {
-      const answer = await readiness();
-      const { status } = answer;
-      const shown = access.refusalOf(caller) ? { status } : answer;
+      const response = await readiness();
+      const { status } = response;
+      const shown = access.rejectionOf(caller) ? { status } : response;
       return json(status === 'ready' ? 200 : 503, JSON.stringify(shown));
     },
     'service.metrics': async (_, caller) => {
-      const refusal = access.refusalOf(caller);
-      if (refusal) throw new Rejected(refusal.code, refusal.message);
+      const rejection = access.rejectionOf(caller);
+      if (rejection) throw new Rejected(rejection.code, rejection.message);
       return { mediaType: metrics.contentType, body: await metricsText() };
     },
     'service.openapi': () => json(200, description),

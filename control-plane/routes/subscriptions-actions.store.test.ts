@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addMonths } from '../../domain/rules/subscription-period.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -24,30 +24,30 @@ describe('canceling', () => {
   it('happens now unless told otherwise, and a second time changes nothing', async () => {
     for (const body of [{ at: 'now' }, {}, undefined]) {
       const { body: subscription } = await made.subscribe();
-      const answer = await made.cancel(subscription.id, body);
-      expect(answer.body).toMatchObject({ status: 'canceled', canceledAt: expect.any(String) });
-      expect((await made.cancel(subscription.id, { at: 'period_end' })).body).toEqual(answer.body);
-      expect(await made.toldSince(subscription.id)).toEqual(['subscription.canceled']);
+      const response = await made.cancel(subscription.id, body);
+      expect(response.body).toMatchObject({ status: 'canceled', canceledAt: expect.any(String) });
+      expect((await made.cancel(subscription.id, { at: 'period_end' })).body).toEqual(response.body);
+      expect(await made.notifiedSince(subscription.id)).toEqual(['subscription.canceled']);
       expect(await made.planChanges(subscription.customerId)).toBe(1);
     }
   });
 
   it('at the end of the period sets the moment, and PATCH takes it away', async () => {
     const { body } = await made.subscribe();
-    const answer = await made.cancel(body.id, { at: 'period_end' });
-    expect(answer.body).toEqual({ ...body, cancelAt: body.currentPeriodEnd });
+    const response = await made.cancel(body.id, { at: 'period_end' });
+    expect(response.body).toEqual({ ...body, cancelAt: body.currentPeriodEnd });
     expect((await made.patch(body.id, { cancelAt: null })).body).toEqual(body);
-    expect(await made.toldSince(body.id)).toEqual(['subscription.updated', 'subscription.updated']);
-    expectRefusal(await made.cancel(body.id, { at: 'tomorrow' }), 'invalid_request', 'at');
+    expect(await made.notifiedSince(body.id)).toEqual(['subscription.updated', 'subscription.updated']);
+    expectRejection(await made.cancel(body.id, { at: 'tomorrow' }), 'invalid_request', 'at');
   });
 
   it('at the end of the period leaves one that comes sooner and replaces one that comes later', async () => {
     const { body } = await made.subscribe({ cancelAt: inMinutes(5) });
     expect((await made.cancel(body.id, { at: 'period_end' })).body).toEqual(body);
-    expect(await made.toldSince(body.id)).toEqual([]);
+    expect(await made.notifiedSince(body.id)).toEqual([]);
     await made.patch(body.id, { cancelAt: '2099-01-01T00:00:00Z' });
-    const answer = await made.cancel(body.id, { at: 'period_end' });
-    expect(answer.body.cancelAt).toBe(body.currentPeriodEnd);
+    const response = await made.cancel(body.id, { at: 'period_end' });
+    expect(response.body.cancelAt).toBe(body.currentPeriodEnd);
   });
 
   it("at the end of a processor's period that has lapsed means the one that runs", async () => {
@@ -63,7 +63,7 @@ describe('canceling', () => {
   it('of what expired is refused', async () => {
     const { id } = await made.subscribed('incomplete_expired');
     for (const at of ['now', 'period_end'])
-      expectRefusal(await made.cancel(id, { at }), 'illegal_transition');
+      expectRejection(await made.cancel(id, { at }), 'illegal_transition');
   });
 });
 
@@ -80,28 +80,31 @@ describe('an add-on', () => {
     expect(await put(3)).toEqual([{ addonId, quantity: 3 }]);
     expect((await api.ask('subscriptions.removeAddon', { params })).status).toBe(204);
     expect((await api.ask('subscriptions.retrieve', { params })).body).toEqual(body);
-    expect(await made.toldSince(body.id)).toEqual(Array(3).fill('subscription.updated'));
+    expect(await made.notifiedSince(body.id)).toEqual(Array(3).fill('subscription.updated'));
     expect((await made.recorded(body.id)).map(({ action }) => action)).toEqual([
       'subscriptions.create',
       'subscriptions.setAddon',
       'subscriptions.setAddon',
       'subscriptions.removeAddon',
     ]);
-    expectRefusal(await api.ask('subscriptions.removeAddon', { params }), 'not_found', 'addonId');
+    expectRejection(await api.ask('subscriptions.removeAddon', { params }), 'not_found', 'addonId');
   });
 
   it('is refused when unknown, too many, or on what has ended', async () => {
     const { id: subscriptionId } = await made.subscribed('canceled');
     const ended = { subscriptionId, addonId: await made.addon() };
-    expectRefusal(await api.ask('subscriptions.setAddon', { params: ended }), 'illegal_transition');
-    expectRefusal(await api.ask('subscriptions.removeAddon', { params: ended }), 'illegal_transition');
+    expectRejection(await api.ask('subscriptions.setAddon', { params: ended }), 'illegal_transition');
+    expectRejection(await api.ask('subscriptions.removeAddon', { params: ended }), 'illegal_transition');
     const { body } = await made.subscribe();
     const params = { subscriptionId: body.id, addonId: 'nothing' };
-    expectRefusal(await api.ask('subscriptions.setAddon', { params }), 'not_found', 'addonId');
+    expectRejection(await api.ask('subscriptions.setAddon', { params }), 'not_found', 'addonId');
     const known = { params: { subscriptionId: body.id, addonId: await made.addon() } };
     for (const quantity of ['0', '-1', '1.5', '1000001', '"1"', '1e400']) {
-      const answer = await api.ask('subscriptions.setAddon', { ...known, body: `{"quantity":${quantity}}` });
-      expect([answer.status, answer.body]).toMatchObject([400, { error: { param: 'quantity' } }]);
+      const response = await api.ask('subscriptions.setAddon', {
+        ...known,
+        body: `{"quantity":${quantity}}`,
+      });
+      expect([response.status, response.body]).toMatchObject([400, { error: { param: 'quantity' } }]);
     }
   });
 
@@ -111,7 +114,7 @@ describe('an add-on', () => {
     const put = (addonId = '') =>
       api.ask('subscriptions.setAddon', { params: { subscriptionId: body.id, addonId } });
     for (const id of ids.slice(0, 20)) expect((await put(id)).status).toBe(200);
-    expectRefusal(await put(ids[20]), 'invalid_request', 'addonId');
+    expectRejection(await put(ids[20]), 'invalid_request', 'addonId');
     expect((await put(ids[0])).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -30,16 +30,16 @@ it('gives a customer room for a number of living subscriptions, also between riv
   await copySubscription(first, 50, 'canceled');
   await copySubscription(first, 50, 'incomplete_expired');
   const rivals = Array.from({ length: 8 }, () => made.subscribe({ customerId, planId }));
-  const answers = await Promise.all(rivals);
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    expectRefusal(answer, 'invalid_request', 'customerId');
-    expect(answer.text).toContain(`at most ${SUBSCRIPTIONS_MAX} subscriptions`);
+  const responses = await Promise.all(rivals);
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(2);
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    expectRejection(response, 'invalid_request', 'customerId');
+    expect(response.text).toContain(`at most ${SUBSCRIPTIONS_MAX} subscriptions`);
   }
   expect((await made.subscribe({ planId })).status).toBe(201);
   expect((await made.cancel(first, { at: 'now' })).status).toBe(200);
   expect((await made.subscribe({ customerId, planId })).status).toBe(201);
-  expectRefusal(await made.subscribe({ customerId, planId }), 'invalid_request', 'customerId');
+  expectRejection(await made.subscribe({ customerId, planId }), 'invalid_request', 'customerId');
 });
 
 it('gives a subscription room for a number of add-ons', async () => {
@@ -47,14 +47,14 @@ it('gives a subscription room for a number of add-ons', async () => {
   while (addons.length < ADDONS_MAX) addons.push({ addonId: await made.addon(), quantity: 1 });
   const more = await made.addon();
   const tooMany = [...addons, { addonId: more, quantity: 1 }];
-  expectRefusal(await made.subscribe({ addons: tooMany }), 'invalid_request', 'addons');
+  expectRejection(await made.subscribe({ addons: tooMany }), 'invalid_request', 'addons');
   const { status, body } = await made.subscribe({ addons });
   expect(status).toBe(201);
   const set = (addonId: string) => {
     const params = { subscriptionId: body.id, addonId };
     return api.ask('subscriptions.setAddon', { params, body: { quantity: 2 } });
   };
-  expectRefusal(await set(more), 'invalid_request', 'addonId');
+  expectRejection(await set(more), 'invalid_request', 'addonId');
   expect((await set(addons[0]?.addonId ?? '')).status).toBe(200);
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nextStatuses } from '../../domain/rules/subscription-status.ts';
 import { SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -28,20 +28,20 @@ describe('a status', () => {
 
   it.each(pairs)('from %s to %s is legal or refused, as the table says', async (from, to) => {
     const { id, customerId } = await made.subscribed(from);
-    const answer = await made.patch(id, { status: to });
+    const response = await made.patch(id, { status: to });
     const legal = nextStatuses(from);
     if (from !== to && !legal.includes(to)) {
-      expectRefusal(answer, 'illegal_transition');
-      expect(answer.body).toMatchObject({ error: { details: { from, to, legal } } });
-      expect(await made.toldSince(id)).toEqual([]);
+      expectRejection(response, 'illegal_transition');
+      expect(response.body).toMatchObject({ error: { details: { from, to, legal } } });
+      expect(await made.notifiedSince(id)).toEqual([]);
       return;
     }
-    expect(answer.status).toBe(200);
-    expect(answer.body.status).toBe(to);
+    expect(response.status).toBe(200);
+    expect(response.body.status).toBe(to);
     const isEnd = from !== to && (to === 'canceled' || to === 'incomplete_expired');
     const expected =
       from === to ? [] : [to === 'canceled' ? 'subscription.canceled' : 'subscription.updated'];
-    expect(await made.toldSince(id)).toEqual(expected);
+    expect(await made.notifiedSince(id)).toEqual(expected);
     expect(await made.planChanges(customerId)).toBe(isEnd ? 1 : 0);
     expect((await made.recorded(id)).length).toBe(from === to ? 1 : 2);
   });
@@ -54,13 +54,13 @@ describe('a status', () => {
         let at: (typeof SUBSCRIPTION_STATUSES)[number] = 'incomplete';
         let moves = 0;
         for (const to of steps) {
-          const answer = await made.patch(id, { status: to });
+          const response = await made.patch(id, { status: to });
           const isLegal = to === at || nextStatuses(at).includes(to);
-          expect(answer.status).toBe(isLegal ? 200 : 409);
+          expect(response.status).toBe(isLegal ? 200 : 409);
           if (isLegal && to !== at) moves += 1;
           if (isLegal) at = to;
         }
-        expect(await made.toldSince(id)).toHaveLength(moves);
+        expect(await made.notifiedSince(id)).toHaveLength(moves);
       }),
       { numRuns: 25 },
     );
@@ -68,21 +68,21 @@ describe('a status', () => {
 
   it('says when it reached canceled, the same in answer and event', async () => {
     const { body } = await made.subscribe();
-    const answer = await made.patch(body.id, { status: 'canceled' });
-    expect(answer.body.canceledAt).toMatch(/Z$/);
-    const data = { subscriptionId: body.id, canceledAt: answer.body.canceledAt };
-    expect(await made.told(body.id)).toContainEqual({ type: 'subscription.canceled', data });
+    const response = await made.patch(body.id, { status: 'canceled' });
+    expect(response.body.canceledAt).toMatch(/Z$/);
+    const data = { subscriptionId: body.id, canceledAt: response.body.canceledAt };
+    expect(await made.notified(body.id)).toContainEqual({ type: 'subscription.canceled', data });
   });
 
   it('goes back to trialing only with an end ahead', async () => {
     const { body } = await made.subscribe({ status: 'incomplete' });
-    expectRefusal(await made.patch(body.id, { status: 'trialing' }), 'invalid_request', 'trialEnd');
+    expectRejection(await made.patch(body.id, { status: 'trialing' }), 'invalid_request', 'trialEnd');
     const past = { status: 'trialing', trialEnd: inMinutes(-1) };
-    expectRefusal(await made.patch(body.id, past), 'invalid_request', 'trialEnd');
+    expectRejection(await made.patch(body.id, past), 'invalid_request', 'trialEnd');
     expect((await made.patch(body.id, { status: 'trialing', trialEnd: inMinutes(9) })).body.status).toBe(
       'trialing',
     );
-    expectRefusal(await made.patch(body.id, { trialEnd: null }), 'invalid_request', 'trialEnd');
+    expectRejection(await made.patch(body.id, { trialEnd: null }), 'invalid_request', 'trialEnd');
     expect((await made.patch(body.id, { trialEnd: inMinutes(10) })).status).toBe(200);
     const { body: active } = await made.patch(body.id, { status: 'active', trialEnd: null });
     expect(active).not.toHaveProperty('trialEnd');
@@ -96,13 +96,13 @@ describe('a change', () => {
     const { body, headers } = await made.subscribe(fields);
     const { status, currentPeriodStart, currentPeriodEnd } = body;
     const same = { ...fields, status, currentPeriodStart, currentPeriodEnd };
-    const answer = await api.call('PATCH', `/api/v1/subscriptions/${body.id}`, {
+    const response = await api.call('PATCH', `/api/v1/subscriptions/${body.id}`, {
       body: JSON.stringify(same).replace('1.5', '1.50'),
     });
-    expect(answer.body).toEqual(body);
-    expect(answer.headers.etag).toBe(headers.etag);
+    expect(response.body).toEqual(body);
+    expect(response.headers.etag).toBe(headers.etag);
     expect((await made.patch(body.id, {})).body).toEqual(body);
-    expect(await made.toldSince(body.id)).toEqual([]);
+    expect(await made.notifiedSince(body.id)).toEqual([]);
     expect(await made.recorded(body.id)).toHaveLength(1);
   });
 
@@ -114,7 +114,7 @@ describe('a change', () => {
     expect(moved.planId).toBe(other);
     expect(moved).not.toHaveProperty('planVersion');
     const data = { subscriptionId: body.id, status: 'active', planId: other };
-    expect(await made.told(body.id)).toContainEqual({ type: 'subscription.updated', data });
+    expect(await made.notified(body.id)).toContainEqual({ type: 'subscription.updated', data });
     expect(await made.planChanges(body.customerId)).toBe(1);
     expect(await made.recorded(body.id)).toMatchObject([{}, { before: body, after: moved }]);
     expect((await made.patch(body.id, { planId, planVersion: 5 })).body).toMatchObject({
@@ -127,10 +127,10 @@ describe('a change', () => {
 
   it('to an unknown or archived plan or version is refused; to stay on an archived one is not', async () => {
     const { body } = await made.subscribe();
-    expectRefusal(await made.patch(body.id, { planId: 'nothing' }), 'plan_not_found', 'planId');
+    expectRejection(await made.patch(body.id, { planId: 'nothing' }), 'plan_not_found', 'planId');
     const archived = await made.plan({ status: 'archived' });
-    expectRefusal(await made.patch(body.id, { planId: archived }), 'plan_archived', 'planId');
-    expectRefusal(await made.patch(body.id, { planVersion: 2 }), 'invalid_request', 'planVersion');
+    expectRejection(await made.patch(body.id, { planId: archived }), 'plan_archived', 'planId');
+    expectRejection(await made.patch(body.id, { planVersion: 2 }), 'invalid_request', 'planVersion');
     await api.pool.query(`UPDATE plans SET status = 'archived' WHERE id = $1`, [body.planId]);
     expect((await made.patch(body.id, { planId: body.planId, planVersion: 1 })).body.planVersion).toBe(1);
   });
@@ -138,29 +138,29 @@ describe('a change', () => {
   it('of the metadata alone is recorded and told to nobody', async () => {
     const { body } = await made.subscribe({ metadata: { a: 1 } });
     expect((await made.patch(body.id, { metadata: { b: true } })).body.metadata).toEqual({ b: true });
-    expect(await made.toldSince(body.id)).toEqual([]);
+    expect(await made.notifiedSince(body.id)).toEqual([]);
     expect(await made.recorded(body.id)).toHaveLength(2);
-    expectRefusal(await made.patch(body.id, { metadata: { a: [] } }), 'invalid_request', 'metadata.a');
+    expectRejection(await made.patch(body.id, { metadata: { a: [] } }), 'invalid_request', 'metadata.a');
   });
 
   it("sets the processor's id once, where nobody has it", async () => {
     const taken = (await made.subscribe({ processorSubscriptionId: 'si_taken' })).body;
     const { body } = await made.subscribe();
     const give = (processorSubscriptionId: string) => made.patch(body.id, { processorSubscriptionId });
-    expectRefusal(await give('si_taken'), 'already_exists', 'processorSubscriptionId');
+    expectRejection(await give('si_taken'), 'already_exists', 'processorSubscriptionId');
     expect((await give('si_own')).body.processorSubscriptionId).toBe('si_own');
-    expectRefusal(await give('si_other'), 'invalid_request', 'processorSubscriptionId');
+    expectRejection(await give('si_other'), 'invalid_request', 'processorSubscriptionId');
     expect((await made.patch(taken.id, { processorSubscriptionId: 'si_taken' })).status).toBe(200);
   });
 
   it('of what has ended is refused, but for the metadata', async () => {
     const { id } = await made.subscribed('canceled');
     for (const body of [{ planId: await made.plan() }, { cancelAt: inMinutes(5) }, { trialEnd: null }]) {
-      const refused = await made.patch(id, body);
-      expectRefusal(refused, 'illegal_transition');
+      const rejected = await made.patch(id, body);
+      expectRejection(rejected, 'illegal_transition');
       // No status was asked for.
-      expect(refused.body).toMatchObject({ error: { details: { from: 'canceled', legal: [] } } });
-      expect(refused.text).not.toContain('"to"');
+      expect(rejected.body).toMatchObject({ error: { details: { from: 'canceled', legal: [] } } });
+      expect(rejected.text).not.toContain('"to"');
     }
     expect((await made.patch(id, { metadata: { why: 'price' } })).status).toBe(200);
   });
@@ -170,11 +170,14 @@ describe('a change', () => {
     const seen = { 'if-match': String(headers.etag) };
     const changed = await made.patch(body.id, { metadata: { a: 1 } }, seen);
     expect(changed.status).toBe(200);
-    expectRefusal(await made.patch(body.id, { metadata: { a: 2 } }, seen), 'precondition_failed');
-    expectRefusal(await made.cancel(body.id, {}, seen), 'precondition_failed');
+    expectRejection(await made.patch(body.id, { metadata: { a: 2 } }, seen), 'precondition_failed');
+    expectRejection(await made.cancel(body.id, {}, seen), 'precondition_failed');
     const addonId = await made.addon();
     const params = { subscriptionId: body.id, addonId };
-    expectRefusal(await api.ask('subscriptions.setAddon', { params, headers: seen }), 'precondition_failed');
+    expectRejection(
+      await api.ask('subscriptions.setAddon', { params, headers: seen }),
+      'precondition_failed',
+    );
     const unchanged = { 'if-none-match': String(changed.headers.etag) };
     const read = { params: { subscriptionId: body.id }, headers: unchanged };
     expect((await api.ask('subscriptions.retrieve', read)).status).toBe(304);
@@ -188,13 +191,13 @@ describe('a change', () => {
       ['sub_nothing', {}],
     ] as const) {
       const params = { subscriptionId };
-      const asked = [
+      const requested = [
         await api.ask('subscriptions.update', { ...with_, params }),
         await api.ask('subscriptions.cancel', { ...with_, params }),
         await api.ask('subscriptions.setAddon', { ...with_, params: { ...params, addonId: 'x' } }),
         await api.ask('subscriptions.removeAddon', { ...with_, params: { ...params, addonId: 'x' } }),
       ];
-      for (const answer of asked) expectRefusal(answer, 'subscription_not_found', 'subscriptionId');
+      for (const response of requested) expectRejection(response, 'subscription_not_found', 'subscriptionId');
     }
     expect(await made.recorded(body.id)).toHaveLength(1);
   });

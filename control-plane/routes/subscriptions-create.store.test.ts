@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -45,8 +45,8 @@ describe('a new subscription', () => {
     expect(days).toBeLessThanOrEqual(31);
     expect(Date.parse(body.createdAt)).toBeGreaterThanOrEqual(before);
     const data = { customerId, subscriptionId: body.id, planId };
-    expect(await made.told(body.id)).toEqual([{ type: 'subscription.created', data }]);
-    expect(await made.told(customerId)).toEqual([
+    expect(await made.notified(body.id)).toEqual([{ type: 'subscription.created', data }]);
+    expect(await made.notified(customerId)).toEqual([
       { type: 'customer.updated', data: { customerId, changes: ['plan'] } },
     ]);
     expect(await made.recorded(body.id)).toMatchObject([
@@ -96,8 +96,8 @@ describe('a new subscription', () => {
     expect((await made.subscribe({ trialEnd: inMinutes(-5) })).body.status).toBe('active');
     expect((await made.subscribe({ trialEnd: inMinutes(5), status: 'active' })).body.status).toBe('active');
     for (const trialEnd of [undefined, inMinutes(-5)]) {
-      const answer = await made.subscribe({ status: 'trialing', trialEnd });
-      expectRefusal(answer, 'invalid_request', 'trialEnd');
+      const response = await made.subscribe({ status: 'trialing', trialEnd });
+      expectRejection(response, 'invalid_request', 'trialEnd');
     }
   });
 
@@ -105,7 +105,7 @@ describe('a new subscription', () => {
     expect((await made.subscribe({ status })).body.status).toBe(status);
   });
 
-  const refused: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
+  const rejected: Array<[what: string, fields: Record<string, unknown>, param: string]> = [
     ['no customer', { customerId: null }, 'customerId'],
     ['a number for a plan', { planId: 5 }, 'planId'],
     ['the status canceled', { status: 'canceled' }, 'status'],
@@ -129,29 +129,29 @@ describe('a new subscription', () => {
     ['no add-on', { addons: [{ addonId: 'x', quantity: 0 }] }, 'addons.0.quantity'],
     ['metadata that is nested', { metadata: { a: [] } }, 'metadata.a'],
   ];
-  it.each(refused)('is refused with %s, and nothing is left of it', async (_, fields, param) => {
+  it.each(rejected)('is refused with %s, and nothing is left of it', async (_, fields, param) => {
     const customerId = await made.customer();
-    expectRefusal(await made.subscribe({ customerId, ...fields }), 'invalid_request', param);
-    expect(await made.told(customerId)).toEqual([]);
+    expectRejection(await made.subscribe({ customerId, ...fields }), 'invalid_request', param);
+    expect(await made.notified(customerId)).toEqual([]);
   });
 
   it('is refused for what is unknown or archived', async () => {
-    const expectRefused = async (
+    const expectRejected = async (
       fields: object,
-      ...[code, param]: [Parameters<typeof expectRefusal>[1], string]
-    ) => expectRefusal(await made.subscribe({ ...fields }), code, param);
-    await expectRefused({ customerId: `cus_'; --` }, 'customer_not_found', 'customerId');
-    await expectRefused({ planId: '__proto__' }, 'plan_not_found', 'planId');
-    await expectRefused({ planId: await made.plan({ status: 'archived' }) }, 'plan_archived', 'planId');
+      ...[code, param]: [Parameters<typeof expectRejection>[1], string]
+    ) => expectRejection(await made.subscribe({ ...fields }), code, param);
+    await expectRejected({ customerId: `cus_'; --` }, 'customer_not_found', 'customerId');
+    await expectRejected({ planId: '__proto__' }, 'plan_not_found', 'planId');
+    await expectRejected({ planId: await made.plan({ status: 'archived' }) }, 'plan_archived', 'planId');
     expect((await made.subscribe({ planId: await made.plan({ status: 'draft' }) })).status).toBe(201);
     const customerId = await made.customer();
     await api.ask('customers.archive', { params: { customerId } });
-    await expectRefused({ customerId }, 'customer_archived', 'customerId');
+    await expectRejected({ customerId }, 'customer_archived', 'customerId');
     const addonId = await made.addon();
     const addons = [addonId, 'nothing'].map((id) => ({ addonId: id, quantity: 1 }));
-    await expectRefused({ addons }, 'not_found', 'addons.1.addonId');
+    await expectRejected({ addons }, 'not_found', 'addons.1.addonId');
     const twice = [addonId, addonId].map((id) => ({ addonId: id, quantity: 1 }));
-    await expectRefused({ addons: twice }, 'invalid_request', 'addons.1.addonId');
+    await expectRejected({ addons: twice }, 'invalid_request', 'addons.1.addonId');
   });
 
   it('knows nothing of another mode', async () => {
@@ -160,11 +160,11 @@ describe('a new subscription', () => {
     const { customerId, planId } = body;
     const ask = (fields: object) =>
       api.ask('subscriptions.create', { ...test, body: { customerId, planId, ...fields } });
-    expectRefusal(await ask({}), 'customer_not_found', 'customerId');
+    expectRejection(await ask({}), 'customer_not_found', 'customerId');
     const own = await api.ask('customers.create', test);
-    expectRefusal(await ask({ customerId: own.body.id }), 'plan_not_found', 'planId');
+    expectRejection(await ask({ customerId: own.body.id }), 'plan_not_found', 'planId');
     const params = { subscriptionId: body.id };
-    expectRefusal(
+    expectRejection(
       await api.ask('subscriptions.retrieve', { ...test, params }),
       'subscription_not_found',
       'subscriptionId',
@@ -176,10 +176,10 @@ describe('a new subscription', () => {
   it("has the processor's id for itself within the environment, also between rivals", async () => {
     const processorSubscriptionId = 'si_rivals';
     const rivals = Array.from({ length: 8 }, () => made.subscribe({ processorSubscriptionId }));
-    const answers = await Promise.all(rivals);
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      expectRefusal(answer, 'already_exists', 'processorSubscriptionId');
+    const responses = await Promise.all(rivals);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 201)) {
+      expectRejection(response, 'already_exists', 'processorSubscriptionId');
     }
   });
 
@@ -194,14 +194,14 @@ describe('a new subscription', () => {
       const rival = await api.pool.connect();
       await rival.query('BEGIN');
       await rival.query(`UPDATE ${table} SET status = 'archived' WHERE id = $1`, [named[param]]);
-      let isAnswered = false;
-      const asked = made.subscribe(named).finally(() => {
-        isAnswered = true;
+      let hasResponse = false;
+      const requested = made.subscribe(named).finally(() => {
+        hasResponse = true;
       });
-      await vi.waitFor(async () => expect(isAnswered || (await isSomebodyWaiting())).toBe(true), WAIT);
+      await vi.waitFor(async () => expect(hasResponse || (await isSomebodyWaiting())).toBe(true), WAIT);
       await rival.query('COMMIT');
       rival.release();
-      expectRefusal(await asked, code, param);
+      expectRejection(await requested, code, param);
     },
   );
 
@@ -231,6 +231,6 @@ describe('the list of subscriptions', () => {
     expect(page.body).toMatchObject({ total: 3, totalPages: 2, hasPrev: true, hasNext: false });
     expect(page.body.data.map((one: { id: string }) => one.id)).toEqual([ids[0]]);
     const bad = await api.ask('subscriptions.list', { query: { status: 'dead' } });
-    expectRefusal(bad, 'invalid_request', 'status');
+    expectRejection(bad, 'invalid_request', 'status');
   });
 });

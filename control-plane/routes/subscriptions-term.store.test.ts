@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addMonths } from '../../domain/rules/subscription-period.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { inMinutes, subscriptionsUnderTest } from '../subscriptions/subscriptions-under-test.ts';
 
 /*
@@ -78,7 +78,7 @@ describe('the first period', () => {
       'billingAnchor',
     ],
   ])('is refused with %s', async (_, fields, param) => {
-    expectRefusal(await made.subscribe(fields), 'invalid_request', param);
+    expectRejection(await made.subscribe(fields), 'invalid_request', param);
   });
 });
 
@@ -99,8 +99,8 @@ describe('a change of the period', () => {
       expect((await made.patch(body.id, next)).body).toEqual({ ...body, ...next });
     }
     for (const currentPeriodEnd of ['2098-03-05T00:00:00Z', '2097-01-01T00:00:00Z', '2100-01-01T00:00:00Z']) {
-      const answer = await made.patch(body.id, { currentPeriodEnd });
-      expect([answer.status, answer.body]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
+      const response = await made.patch(body.id, { currentPeriodEnd });
+      expect([response.status, response.body]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
     }
   });
 
@@ -122,8 +122,8 @@ describe('a change of the period', () => {
     const two = { interval: 'week', intervalCount: 2, ...span('2098-01-31', '2098-02-14') };
     expect(await change(two)).toMatchObject({ ...two, billingAnchor: date('2098-01-31') });
     const tooMany = await made.patch(body.id, { intervalCount: 53 });
-    expectRefusal(tooMany, 'invalid_request', 'intervalCount');
-    expect((await made.toldSince(body.id)).length).toBe(3);
+    expectRejection(tooMany, 'invalid_request', 'intervalCount');
+    expect((await made.notifiedSince(body.id)).length).toBe(3);
   });
 
   it('of one that runs over means the period of now', async () => {
@@ -153,7 +153,7 @@ describe('a trial', () => {
     const month = { currentPeriodStart: date('2098-01-31'), trialEnd: date('2098-02-28') };
     expect((await made.patch(body.id, month)).body.billingAnchor).toBe(date('2098-02-28'));
     const early = await made.patch(body.id, { trialEnd: inMinutes(-1) });
-    expectRefusal(early, 'invalid_request', 'trialEnd');
+    expectRejection(early, 'invalid_request', 'trialEnd');
   });
 
   it('that begins later than its subscription is a period of its own too', async () => {
@@ -176,7 +176,7 @@ describe('a trial', () => {
       ...{ status, trialEnd: paid.currentPeriodStart, billingAnchor: paid.currentPeriodStart },
       ...{ currentPeriodEnd: end, cancelAt: end },
     });
-    expectRefusal(await made.patch(body.id, { status: 'trialing' }), 'illegal_transition');
+    expectRejection(await made.patch(body.id, { status: 'trialing' }), 'illegal_transition');
   });
 
   it('that becomes active in a period that is given, or is paused, keeps that period', async () => {
@@ -240,7 +240,7 @@ describe('a change of the plan that waits', () => {
       expect((await atEnd(body.id, planId)).body).toEqual({ ...body, pendingPlanId: planId });
       expect((await made.patch(body.id, takenBack)).body).toEqual(body);
     }
-    expect(await made.toldSince(body.id)).toEqual(Array(8).fill('subscription.updated'));
+    expect(await made.notifiedSince(body.id)).toEqual(Array(8).fill('subscription.updated'));
     expect(await made.planChanges(body.customerId)).toBe(0);
   });
 
@@ -254,21 +254,21 @@ describe('a change of the plan that waits', () => {
     expect((await atEnd(body.id, waiting)).body.pendingPlanId).toBe(waiting);
     expect((await made.patch(body.id, { metadata: { a: 1 } })).body.pendingPlanId).toBe(waiting);
     expect((await made.cancel(body.id)).body).not.toHaveProperty('pendingPlanId');
-    expectRefusal(await atEnd(body.id, waiting), 'illegal_transition');
+    expectRejection(await atEnd(body.id, waiting), 'illegal_transition');
   });
 
   it('is refused for what is unknown, archived or half said', async () => {
     const { body } = await made.subscribe();
     const planId = await made.plan({ status: 'archived' });
-    expectRefusal(await atEnd(body.id, 'nothing'), 'plan_not_found', 'planId');
-    expectRefusal(await atEnd(body.id, planId), 'plan_archived', 'planId');
-    const refused = async (fields: object, param: string) =>
-      expectRefusal(await made.patch(body.id, fields), 'invalid_request', param);
-    await refused({ at: 'period_end' }, 'at');
-    await refused({ at: 'tomorrow' }, 'at');
-    await refused({ planId: null }, 'planId');
-    await refused({ pendingPlanId: await made.plan() }, 'pendingPlanId');
-    await refused({ planId: await made.plan(), planVersion: 1, at: 'period_end' }, 'planVersion');
-    expect(await made.toldSince(body.id)).toEqual([]);
+    expectRejection(await atEnd(body.id, 'nothing'), 'plan_not_found', 'planId');
+    expectRejection(await atEnd(body.id, planId), 'plan_archived', 'planId');
+    const rejected = async (fields: object, param: string) =>
+      expectRejection(await made.patch(body.id, fields), 'invalid_request', param);
+    await rejected({ at: 'period_end' }, 'at');
+    await rejected({ at: 'tomorrow' }, 'at');
+    await rejected({ planId: null }, 'planId');
+    await rejected({ pendingPlanId: await made.plan() }, 'pendingPlanId');
+    await rejected({ planId: await made.plan(), planVersion: 1, at: 'period_end' }, 'planVersion');
+    expect(await made.notifiedSince(body.id)).toEqual([]);
   });
 });

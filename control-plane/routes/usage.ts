@@ -7,11 +7,17 @@ import type { UsageCounter } from '../../schemas/resources/usage.ts';
 import { pageOf } from '../http/page.ts';
 import type { Handlers, RequestContext } from '../http/request-context.ts';
 import { listMeters, type MeterRow } from '../store/meters.ts';
-import { type BreakdownAnswer, type BreakdownGroup, readBreakdown } from '../store/read-breakdown.ts';
+import { type BreakdownGroup, type BreakdownResponse, readBreakdown } from '../store/read-breakdown.ts';
 import { type CounterQuestion, readCounter, readCounters } from '../store/read-counter.ts';
 import { readUsageEvents } from '../store/read-usage-events.ts';
 import { readConsistently } from '../usage/consistency.ts';
-import { findCustomer, findMeteredPair, findPair, type Pair, readMetering } from '../usage/customer-meter.ts';
+import {
+  type CustomerMeter,
+  findCustomer,
+  findCustomerMeter,
+  findMeteredCustomerMeter,
+  readMetering,
+} from '../usage/customer-meter.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import { createLongReads } from '../usage/long-reads.ts';
@@ -34,8 +40,8 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
 
     'usage.retrieve': async (context, { params, query }) => {
       const time = beginReadTime(query.consistency);
-      const named = { ...params, atMs: momentOf(query.at, context.nowMs) };
-      const { pair, metering } = await time.within(findMeteredPair(context, named));
+      const named = { ...params, atMs: timeOf(query.at, context.nowMs) };
+      const { pair, metering } = await time.within(findMeteredCustomerMeter(context, named));
       const span = metering.periodOf(pair.meter.key);
       const wish = { ...query, environment: pair.environment, time };
       return readConsistently(freshness, wish, async (asOfMs) => {
@@ -47,23 +53,23 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
     'usage.breakdown': async (context, { params, query }) => {
       const { environment } = context;
       const time = beginReadTime(query.consistency);
-      const atMs = momentOf(query.at, context.nowMs);
-      const { window, span: asked } = breakdownSpan(query, atMs);
+      const atMs = timeOf(query.at, context.nowMs);
+      const { window, span: requested } = breakdownSpan(query, atMs);
       const named = { ...params, atMs };
-      const { pair, metering } = await time.within(findMeteredPair(context, named));
-      const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : asked;
+      const { pair, metering } = await time.within(findMeteredCustomerMeter(context, named));
+      const span = window === 'current_period' ? metering.periodOf(pair.meter.key) : requested;
       const versions = await time.within(ratesOf(context, pair));
       const { dimension, limit } = query;
       const question = { pair, dimension, span, versions, limit };
       return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-        const answer = await readLong(time, environment, () => readBreakdown(warehouse, question));
+        const response = await readLong(time, environment, () => readBreakdown(warehouse, question));
         return {
           customerId: pair.customerId,
           meterId: pair.meter.key,
           dimension,
           window,
           ...(span ? { from: timestampText(span.fromMs), to: timestampText(span.toMs) } : {}),
-          ...shownGroups(answer, versions),
+          ...shownGroups(response, versions),
           ...unitOf(pair.meter),
           asOf: timestampText(asOfMs),
         };
@@ -75,7 +81,7 @@ export function createUsageHandlers({ warehouse, freshness }: UsageDeps): UsageH
       const time = beginReadTime(query.consistency);
       const span = openSpan(query);
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
-      const pair = await time.within(findPair(context, params));
+      const pair = await time.within(findCustomerMeter(context, params));
       const { limit } = query;
       const question = { pair, span, after, limit: limit + 1 };
       return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
@@ -97,7 +103,7 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
   return async (context, { params, query }) => {
     const { db, environment, nowMs } = context;
     const time = beginReadTime(query.consistency);
-    const atMs = momentOf(query.at, nowMs);
+    const atMs = timeOf(query.at, nowMs);
     const { rows, total } = await time.within(listMeters(db, environment, query));
     const meterKeys = rows.map(({ key }) => key);
     const customerId = await time.within(findCustomer(context, params.customerId));
@@ -116,7 +122,7 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
 }
 
 /** Its form was checked with the query. */
-function momentOf(at: string | undefined, nowMs: number): number {
+function timeOf(at: string | undefined, nowMs: number): number {
   return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
 }
 
@@ -131,7 +137,7 @@ interface CounterFacts {
 }
 
 function shownCounter(
-  { customerId, meter }: Pair,
+  { customerId, meter }: CustomerMeter,
   { metering, current, asOfMs }: CounterFacts,
 ): UsageCounter {
   const { fromMs, toMs } = metering.periodOf(meter.key);
@@ -152,12 +158,15 @@ function unitOf({ unit }: MeterRow): { unit?: string } {
   return unit === null ? {} : { unit };
 }
 
-async function ratesOf({ db, environment }: RequestContext, { meter }: Pair): Promise<RateVersion[]> {
+async function ratesOf(
+  { db, environment }: RequestContext,
+  { meter }: CustomerMeter,
+): Promise<RateVersion[]> {
   const place = { environments: [environment], meterKeys: [meter.key] };
   return (await readRatedMeters(db, place))[0]?.versions ?? [];
 }
 
-function shownGroups({ all, groups, other }: BreakdownAnswer, versions: readonly RateVersion[]) {
+function shownGroups({ all, groups, other }: BreakdownResponse, versions: readonly RateVersion[]) {
   const { total, creditCost: totalCreditCost } = amountsOf(all, versions);
   return {
     total,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
@@ -32,11 +32,11 @@ describe('the log of deliveries', () => {
   it('is of one endpoint, newest first, by the page and by status', async () => {
     const other = await one.newEndpoint();
     const [first, second, third] = [
-      await one.told(1, 'failed'),
-      await one.told(2, 'pending'),
-      await one.told(3, 'failed'),
+      await one.notified(1, 'failed'),
+      await one.notified(2, 'pending'),
+      await one.notified(3, 'failed'),
     ];
-    await one.told(4, 'succeeded', { endpoint: other });
+    await one.notified(4, 'succeeded', { endpoint: other });
     const { data, total } = await listOf();
     expect([total, data.map(({ id }) => id)]).toEqual([3, [third.id, second.id, first.id]]);
     expect(data[1]).toEqual({
@@ -57,7 +57,7 @@ describe('the log of deliveries', () => {
   });
 
   it('shows the attempts of a delivery as they were', async () => {
-    const { id } = await one.told(1, 'failed');
+    const { id } = await one.notified(1, 'failed');
     await api.pool.query(
       `INSERT INTO webhook_attempts (delivery_id, number, environment, created_at, started_at, duration_ms,
                                      status, error_code, request_head, response_head, response_body)
@@ -87,11 +87,11 @@ describe('the log of deliveries', () => {
   });
 
   it('is there for nobody else, and of nothing that is not there', async () => {
-    const { id: deliveryId } = await one.told(1, 'failed');
+    const { id: deliveryId } = await one.notified(1, 'failed');
     const { secret: stranger } = (await api.addWorkspace()).live;
     for (const operation of ['webhookDeliveries.retrieve', 'webhookDeliveries.replay'] as const) {
-      const refused = await api.ask(operation, { key: stranger, params: { deliveryId } });
-      expectRefusal(refused, 'not_found', 'deliveryId');
+      const rejected = await api.ask(operation, { key: stranger, params: { deliveryId } });
+      expectRejection(rejected, 'not_found', 'deliveryId');
     }
     const params = { endpointId: one.endpointId };
     for (const operation of [
@@ -99,9 +99,13 @@ describe('the log of deliveries', () => {
       'webhookEndpoints.test',
       'webhookEndpoints.replay',
     ] as const) {
-      expectRefusal(await api.ask(operation, { key: stranger, params }), 'endpoint_not_found', 'endpointId');
+      expectRejection(
+        await api.ask(operation, { key: stranger, params }),
+        'endpoint_not_found',
+        'endpointId',
+      );
     }
-    expectRefusal(
+    expectRejection(
       await api.ask('webhookDeliveries.list', { ...of(), query: { status: 'gone' as never } }),
       'invalid_request',
       'status',
@@ -111,7 +115,7 @@ describe('the log of deliveries', () => {
 
 describe('a delivery that is replayed', () => {
   it.each(['failed', 'held', 'succeeded'])('having %s is made anew, for the same event', async (state) => {
-    const { id, eventId } = await one.told(1, state);
+    const { id, eventId } = await one.notified(1, state);
     const { status, body } = await replayOne(id);
     expect([status, body.id === id]).toEqual([200, false]);
     expect(body).toMatchObject({ endpointId: one.endpointId, eventId, status: 'pending', attemptsMade: 0 });
@@ -120,30 +124,30 @@ describe('a delivery that is replayed', () => {
   });
 
   it('while it is pending is due at once, and not twice', async () => {
-    const { id, eventId } = await one.told(1, 'pending');
-    const older = await one.told(0, 'failed', { eventId });
+    const { id, eventId } = await one.notified(1, 'pending');
+    const older = await one.notified(0, 'failed', { eventId });
     expect((await replayOne(id)).body).toMatchObject({ id, attemptsMade: 2 });
     expect((await replayOne(older.id)).body.id).toBe(id);
     expect(await one.dueNow()).toEqual([eventId]);
   });
 
   it('by many at once is made once', async () => {
-    const { id } = await one.told(1, 'failed');
-    const answers = await Promise.all(Array.from({ length: 5 }, () => replayOne(id)));
-    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const { id } = await one.notified(1, 'failed');
+    const responses = await Promise.all(Array.from({ length: 5 }, () => replayOne(id)));
+    expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
     expect((await listOf()).total).toBe(2);
   });
 
   it('needs an endpoint that is there and enabled', async () => {
-    const { id } = await one.told(1, 'failed');
+    const { id } = await one.notified(1, 'failed');
     await one.disable();
-    expectRefusal(await replayOne(id), 'illegal_transition');
+    expectRejection(await replayOne(id), 'illegal_transition');
     await api.ask('webhookEndpoints.delete', of());
-    expectRefusal(await replayOne(id), 'endpoint_not_found', 'endpointId');
+    expectRejection(await replayOne(id), 'endpoint_not_found', 'endpointId');
   });
 
   it('is audited under its endpoint', async () => {
-    const { id } = await one.told(1, 'failed');
+    const { id } = await one.notified(1, 'failed');
     const { body } = await replayOne(id);
     const sql = `SELECT after FROM audit_log WHERE object_id = $1 AND action = 'webhookDeliveries.replay'`;
     const { rows } = await api.pool.query(sql, [one.endpointId]);

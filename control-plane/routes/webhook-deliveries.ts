@@ -159,14 +159,14 @@ function shownDelivery(row: WebhookDeliveryRow): WebhookDelivery {
     attemptsMade,
     ...(row.lastStatus === null ? {} : { lastStatus: row.lastStatus }),
     ...(row.lastError === null ? {} : { lastError: row.lastError }),
-    ...shownMoment('lastAttemptAt', row.lastAttemptAt),
-    ...shownMoment('nextAttemptAt', row.nextAttemptAt),
+    ...shownTime('lastAttemptAt', row.lastAttemptAt),
+    ...shownTime('nextAttemptAt', row.nextAttemptAt),
     createdAt: timestampText(createdAt.getTime()),
   };
 }
 
-function shownMoment<Name extends string>(name: Name, moment: Date | null): { [N in Name]?: string } {
-  return (moment === null ? {} : { [name]: timestampText(moment.getTime()) }) as { [N in Name]?: string };
+function shownTime<Name extends string>(name: Name, time: Date | null): { [N in Name]?: string } {
+  return (time === null ? {} : { [name]: timestampText(time.getTime()) }) as { [N in Name]?: string };
 }
 
 function shownAttempt(row: WebhookAttemptRow): WebhookAttempt {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deriveSecrets } from '../../domain/secrets.ts';
 import { openWebhookSecret } from '../../domain/webhook-secrets.ts';
 import type { WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * What is done with an endpoint after it was made (contract, §8), over HTTP and a real Postgres.
@@ -126,7 +126,7 @@ describe('a webhook endpoint that is changed', () => {
     expect(await stored(id)).toMatchObject(FORGIVEN);
   });
 
-  const refused: Array<[what: string, body: object, param: string]> = [
+  const rejected: Array<[what: string, body: object, param: string]> = [
     ['http', { url: 'http://receiver.example/' }, 'url'],
     ['credentials', { url: 'https://a:b@receiver.example/' }, 'url'],
     ['another scheme', { url: 'ftp://receiver.example/' }, 'url'],
@@ -142,10 +142,10 @@ describe('a webhook endpoint that is changed', () => {
     ['an unknown event', { events: ['plan.deleted'] }, 'events.0'],
     ['an unknown status', { status: 'gone' }, 'status'],
   ];
-  it.each(refused)('is refused with %s, and stays as it is', async (_, body, param) => {
+  it.each(rejected)('is refused with %s, and stays as it is', async (_, body, param) => {
     const { id } = await make();
     const before = await stored(id);
-    expectRefusal(await patch(id, { events: ['*'], ...body }), 'invalid_request', param);
+    expectRejection(await patch(id, { events: ['*'], ...body }), 'invalid_request', param);
     expect(await stored(id)).toEqual(before);
   });
 
@@ -153,9 +153,9 @@ describe('a webhook endpoint that is changed', () => {
     const { id } = await make();
     const seen = { 'if-match': String((await read(id)).headers.etag) };
     expect((await patch(id, { events: ['*'] }, seen)).status).toBe(200);
-    expectRefusal(await patch(id, { events: ['plan.created'] }, seen), 'precondition_failed');
+    expectRejection(await patch(id, { events: ['plan.created'] }, seen), 'precondition_failed');
     const gone = await api.ask('webhookEndpoints.delete', { ...of(id), headers: seen });
-    expectRefusal(gone, 'precondition_failed');
+    expectRejection(gone, 'precondition_failed');
   });
 });
 
@@ -206,7 +206,7 @@ describe('a signing secret that is replaced', () => {
 
   it.each([-1, 604_801, 1.5, '60', true])('overlaps for no %j seconds', async (overlapSeconds) => {
     const { id } = await make();
-    expectRefusal(await rotate(id, { overlapSeconds }), 'invalid_request', 'overlapSeconds');
+    expectRejection(await rotate(id, { overlapSeconds }), 'invalid_request', 'overlapSeconds');
   });
 
   function expectEnd(end: string | undefined, ms: number): void {
@@ -218,13 +218,17 @@ describe('a webhook endpoint that is deleted', () => {
   it('is gone, and the audit log keeps what it was', async () => {
     const { secret, ...made } = await make();
     expect((await api.ask('webhookEndpoints.delete', of(made.id))).status).toBe(204);
-    expectRefusal(await read(made.id), 'endpoint_not_found', 'endpointId');
+    expectRejection(await read(made.id), 'endpoint_not_found', 'endpointId');
     expect((await audited(made.id)).at(-1)).toEqual({
       action: 'webhookEndpoints.delete',
       before: made,
       after: null,
     });
-    expectRefusal(await api.ask('webhookEndpoints.delete', of(made.id)), 'endpoint_not_found', 'endpointId');
+    expectRejection(
+      await api.ask('webhookEndpoints.delete', of(made.id)),
+      'endpoint_not_found',
+      'endpointId',
+    );
   });
 
   it('makes room for another', async () => {
@@ -233,7 +237,7 @@ describe('a webhook endpoint that is deleted', () => {
     for (let tens = 0; tens < 10; tens += 1) {
       made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
     }
-    expectRefusal(
+    expectRejection(
       await api.ask('createWebhookEndpoint', { key, body: { url: HOOKS, events: ['*'] } }),
       'invalid_request',
     );

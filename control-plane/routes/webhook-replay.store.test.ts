@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';
 
 /*
@@ -36,24 +36,24 @@ const test = (body: object = {}, id?: string) => api.ask('webhookEndpoints.test'
 describe('a time that is replayed', () => {
   it('is delivered again in its order, from its beginning up to its end', async () => {
     const events = [];
-    for (const second of [0, 1, 2, 3]) events.push((await one.told(second, 'succeeded')).eventId);
+    for (const second of [0, 1, 2, 3]) events.push((await one.notified(second, 'succeeded')).eventId);
     expect((await replay(span(1, 3))).body).toEqual({ replayed: 2, hurried: 0 });
     expect(await one.dueNow()).toEqual(events.slice(1, 3));
   });
 
   it('leaves out what arrived where only failures are asked for', async () => {
-    const failed = await one.told(1, 'failed');
-    const held = await one.told(2, 'held');
-    await one.told(3, 'succeeded');
-    const arrived = await one.told(4, 'failed');
-    await one.told(5, 'succeeded', { eventId: arrived.eventId });
+    const failed = await one.notified(1, 'failed');
+    const held = await one.notified(2, 'held');
+    await one.notified(3, 'succeeded');
+    const arrived = await one.notified(4, 'failed');
+    await one.notified(5, 'succeeded', { eventId: arrived.eventId });
     expect((await replay({ ...span(0, 9), onlyFailed: true })).body).toEqual({ replayed: 2, hurried: 0 });
     expect(await one.dueNow()).toEqual([failed.eventId, held.eventId]);
   });
 
   it('doubles nothing that is on its way, and hurries it', async () => {
-    const waiting = await one.told(1, 'pending');
-    const failed = await one.told(2, 'failed');
+    const waiting = await one.notified(1, 'pending');
+    const failed = await one.notified(2, 'failed');
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 1, hurried: 1 });
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
     expect(await one.dueNow()).toEqual([waiting.eventId, failed.eventId]);
@@ -61,7 +61,7 @@ describe('a time that is replayed', () => {
   });
 
   it('leaves what is being tried just now to its attempt', async () => {
-    const { id } = await one.told(1, 'pending');
+    const { id } = await one.notified(1, 'pending');
     await api.pool.query(
       `UPDATE webhook_queue SET owner = 'x', lease_until = now() + interval '30 seconds'
         WHERE delivery_id = $1`,
@@ -74,13 +74,13 @@ describe('a time that is replayed', () => {
 
   it('is of one endpoint', async () => {
     const other = await one.newEndpoint();
-    await one.told(1, 'failed', { endpoint: other });
-    await one.told(2, 'pending', { endpoint: other });
+    await one.notified(1, 'failed', { endpoint: other });
+    await one.notified(2, 'pending', { endpoint: other });
     expect((await replay(span(0, 9))).body).toEqual({ replayed: 0, hurried: 0 });
   });
 
   it('of more than 10,000 events goes on where the answer says', async () => {
-    await one.toldMany(10_050, 'failed');
+    await one.notifiedMany(10_050, 'failed');
     const passedMs = startStopwatch();
     const first = (await replay({ ...span(0, 99), onlyFailed: true })).body;
     expect(passedMs()).toBeLessThan(5_000);
@@ -91,9 +91,9 @@ describe('a time that is replayed', () => {
   });
 
   it('with more than 10,000 on their way is gone through in order, and nothing twice', async () => {
-    await one.toldMany(10_050, 'pending');
-    const early = await one.told(5, 'succeeded');
-    const late = await one.told(60, 'succeeded');
+    await one.notifiedMany(10_050, 'pending');
+    const early = await one.notified(5, 'succeeded');
+    const late = await one.notified(60, 'succeeded');
     const first = (await replay(span(0, 99))).body;
     expect(first).toEqual({ replayed: 1, hurried: 10_000, nextFrom: at(10).toISOString() });
     const rest = (await replay({ ...span(0, 99), from: first.nextFrom })).body;
@@ -103,11 +103,11 @@ describe('a time that is replayed', () => {
   });
 
   it('of 10,000 events takes no longer where statistics know only of others', async () => {
-    await one.toldMany(10_000, 'pending');
-    for (let others = 0; others < 20; others++) await (await startEndpoint(api)).told(1, 'pending');
+    await one.notifiedMany(10_000, 'pending');
+    for (let others = 0; others < 20; others++) await (await startEndpoint(api)).notified(1, 'pending');
     for (const table of ['events', 'queue', 'deliveries']) await api.pool.query(`ANALYZE webhook_${table}`);
     one = await startEndpoint(api);
-    await one.toldMany(10_000, 'pending');
+    await one.notifiedMany(10_000, 'pending');
     const passedMs = startStopwatch();
     expect((await replay(span(0, 99))).status).toBe(200);
     expect(passedMs()).toBeLessThan(5_000);
@@ -121,10 +121,10 @@ describe('a time that is replayed', () => {
       [span(1, 1), 'to'],
       [{ ...span(0, 1), onlyFailed: 'yes' }, 'onlyFailed'],
     ] as const) {
-      expectRefusal(await replay(body), 'invalid_request', param);
+      expectRejection(await replay(body), 'invalid_request', param);
     }
     await one.disable();
-    expectRefusal(await replay(span(0, 1)), 'illegal_transition');
+    expectRejection(await replay(span(0, 1)), 'illegal_transition');
   });
 });
 
@@ -173,7 +173,7 @@ describe('an endpoint that is tried', () => {
 
   it('needs to be enabled', async () => {
     await one.disable();
-    expectRefusal(await test(), 'illegal_transition');
-    expectRefusal(await test({ type: 'plan.deleted' }), 'invalid_request', 'type');
+    expectRejection(await test(), 'illegal_transition');
+    expectRejection(await test({ type: 'plan.deleted' }), 'invalid_request', 'type');
   });
 });

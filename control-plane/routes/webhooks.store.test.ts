@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveSecrets, unseal } from '../../domain/secrets.ts';
 import { EVENT_TYPES } from '../../schemas/event-types.ts';
 import type { EventEnvelope, WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Webhook endpoints and events (contract, §8) over HTTP and a real Postgres.
@@ -66,7 +66,7 @@ describe('a webhook endpoint', () => {
     expect(await list(test.secret)).toEqual([]);
   });
 
-  const refused: Array<[what: string, fields: object, param: string]> = [
+  const rejected: Array<[what: string, fields: object, param: string]> = [
     ['http', { url: 'http://example.com/' }, 'url'],
     ['a private address', { url: 'https://10.0.0.1/' }, 'url'],
     ['no url', { url: undefined }, 'url'],
@@ -77,17 +77,17 @@ describe('a webhook endpoint', () => {
     ['a part of a type', { events: ['plan.*'] }, 'events.0'],
     ['a text for a list', { events: '*' }, 'events'],
   ];
-  it.each(refused)('is refused with %s', async (_, fields, param) => {
-    expectRefusal(await create(fields), 'invalid_request', param);
+  it.each(rejected)('is refused with %s', async (_, fields, param) => {
+    expectRejection(await create(fields), 'invalid_request', param);
   });
 
   it('is one of a hundred at most, also between rivals', async () => {
     const { live, test } = await api.addWorkspace();
     await Promise.all(Array.from({ length: 98 }, () => create({}, live.secret)));
-    const answers = await Promise.all(Array.from({ length: 6 }, () => create({}, live.secret)));
-    const late = answers.filter(({ status }) => status !== 201);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => create({}, live.secret)));
+    const late = responses.filter(({ status }) => status !== 201);
     expect(late.length).toBe(4);
-    for (const answer of late) expectRefusal(answer, 'invalid_request');
+    for (const response of late) expectRejection(response, 'invalid_request');
     expect((await list(live.secret)).length).toBe(100);
     expect((await create({}, test.secret)).status).toBe(201);
   });
@@ -96,8 +96,8 @@ describe('a webhook endpoint', () => {
     const open = await startApi(undefined, { webhookTargets: 'all' });
     try {
       const url = 'http://127.0.0.1:9/hooks';
-      const answer = await open.ask('createWebhookEndpoint', { body: { url, events: ['*'] } });
-      expect([answer.status, answer.body.url]).toEqual([201, url]);
+      const response = await open.ask('createWebhookEndpoint', { body: { url, events: ['*'] } });
+      expect([response.status, response.body.url]).toEqual([201, url]);
     } finally {
       await open.close();
     }
@@ -156,8 +156,8 @@ describe('an event', () => {
        VALUES ($1, $2, 'credit.granted', 'x', $3, $4)`,
       [eventId, `${workspaceId}:live`, `{${head},"data":${data}}`, at],
     );
-    const answer = await api.ask('webhookEvents.retrieve', { key: live.secret, params: { eventId } });
-    expect(answer.text).toBe(`{${head},"data":${data}}`);
+    const response = await api.ask('webhookEvents.retrieve', { key: live.secret, params: { eventId } });
+    expect(response.text).toBe(`{${head},"data":${data}}`);
   });
 
   it('is found by type and time, newest first, by the page', async () => {
@@ -189,7 +189,7 @@ describe('an event', () => {
     await api.ask('customers.create', { key: live.secret });
     const [event] = (await api.ask('webhookEvents.list', { key: live.secret })).body.data;
     const params = { eventId: event?.id ?? '' };
-    expectRefusal(
+    expectRejection(
       await api.ask('webhookEvents.retrieve', { key: test.secret, params }),
       'not_found',
       'eventId',
@@ -203,7 +203,7 @@ describe('an event', () => {
     [{ from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
     [{ pageSize: 101 }, 'pageSize'],
   ])('is not found by %j', async (query, param) => {
-    const answer = await api.ask('webhookEvents.list', { query: query as Record<string, string> });
-    expectRefusal(answer, 'invalid_request', param);
+    const response = await api.ask('webhookEvents.list', { query: query as Record<string, string> });
+    expectRejection(response, 'invalid_request', param);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../schemas/resources/audit-log.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * The workspace and the audit log.
@@ -56,7 +56,7 @@ describe('the workspace', () => {
       .toBeDefined();
     const headers = { 'if-match': await tag() };
     expect((await api.ask('workspace.update', { key, headers })).status).toBe(200);
-    expectRefusal(await api.ask('workspace.update', { key, headers }), 'precondition_failed');
+    expectRejection(await api.ask('workspace.update', { key, headers }), 'precondition_failed');
   });
 
   const wrong: Array<[field: string, value: unknown]> = [
@@ -71,7 +71,7 @@ describe('the workspace', () => {
   ];
   it.each(wrong)('is refused with %s %s', async (field, value) => {
     const body = { [field]: value };
-    expectRefusal(await api.ask('workspace.update', { body }), 'invalid_request', field);
+    expectRejection(await api.ask('workspace.update', { body }), 'invalid_request', field);
   });
 });
 
@@ -128,8 +128,8 @@ describe('the audit log', () => {
     expect(await actionsOf({ actor: "' OR 1=1 --" })).toEqual([]);
     expect(await entriesOf(key, { page: 2, pageSize: 2 })).toMatchObject({ total: 3, hasNext: false });
     const backwards = { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' };
-    expectRefusal(await api.ask('auditLog.list', { query: backwards }), 'invalid_request', 'to');
-    expectRefusal(await api.ask('auditLog.list', { query: { from: 'x' } }), 'invalid_request', 'from');
+    expectRejection(await api.ask('auditLog.list', { query: backwards }), 'invalid_request', 'to');
+    expectRejection(await api.ask('auditLog.list', { query: { from: 'x' } }), 'invalid_request', 'from');
   });
 
   it('holds the text of no key', async () => {

@@ -23,7 +23,7 @@ export async function findDueEnds(
   after: DuePlace,
   limit: number,
 ): Promise<DueSubscription[]> {
-  const graced = (moment: Date) => new Date(moment.getTime() - graceMs);
+  const graced = (time: Date) => new Date(time.getTime() - graceMs);
   const { rows } = await db.query<DueSubscription>(
     `WITH due AS (
        (SELECT environment, id, trial_end AS due_at FROM subscriptions

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 /** Deletes answers that are too old to be replayed, at most `rowsMax` at a time. Returns how many went. */
-export async function forgetOldAnswers(pool: Pool, rowsMax: number): Promise<number> {
+export async function forgetOldResponses(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM idempotent_answers WHERE ctid IN (
        SELECT ctid FROM idempotent_answers WHERE created_at < now() - interval '24 hours' LIMIT $1)`,

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { readMarks, readSizedMark } from './grant-versions.ts';
-import { lockTold } from './notified-entitlements.ts';
+import { lockNotified } from './notified-entitlements.ts';
 
 /*
  * The mark is the net under lost notes: every kind of change has to show in it. Breaks that turn it red: any
  * part of the mark left out; another environment's customer found; the bound not kept.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 let environment: string;
 
 beforeAll(async () => {
   api = await startApi();
-  made = holdersUnderTest(api);
+  made = customerGrantsUnderTest(api);
   environment = `${api.keys.workspaceId}:live`;
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
@@ -76,7 +76,7 @@ describe("a customer's mark", () => {
     await made.subscribe(customerId, {}, { planId });
     let before = '';
     await inTransaction(api.pool, async (db) => {
-      await lockTold(db, environment, [customerId]);
+      await lockNotified(db, environment, [customerId]);
       await made.giveInstead(planId, { seats: 1, calls: 5 });
       before = await markOf(customerId);
     });

@@ -3,7 +3,7 @@ import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** Another text after whatever changed a customer's row, what it holds, the catalogue or its credits. */
-export interface HoldingMark {
+export interface CustomerGrantsMark {
   customerId: string;
   mark: string;
 }
@@ -22,7 +22,7 @@ const OF_CUSTOMER = `
      WHERE s.environment = c.environment AND s.status <> 'canceled'
   ) held_by ON true`;
 
-export interface SizedMark extends HoldingMark {
+export interface SizedMark extends CustomerGrantsMark {
   /** How much it holds: subscriptions, grants and overrides. Counted up to the bound that was given. */
   held: number;
 }
@@ -64,8 +64,8 @@ export async function readSizedMark(
 export async function readMarks(
   db: Database,
   places: ReadonlyArray<{ environment: string; customerId: string }>,
-): Promise<HoldingMark[]> {
-  const { rows } = await db.query<HoldingMark>(
+): Promise<CustomerGrantsMark[]> {
+  const { rows } = await db.query<CustomerGrantsMark>(
     `SELECT c.id AS "customerId", ${MARK} AS mark
        FROM unnest($1::text[], $2::text[]) AS asked (environment, customer_id)
        JOIN customers c ON c.environment = asked.environment AND c.id = asked.customer_id ${OF_CUSTOMER}`,

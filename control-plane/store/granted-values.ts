@@ -1,11 +1,11 @@
-import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
+import type { NotifiedValues } from '../../domain/rules/entitlement-changes.ts';
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** What one customer has at its moment, as it is told. */
 export interface HeldValues {
   customerId: string;
-  held: ToldValues;
+  held: NotifiedValues;
   /** When time alone may change it next. */
   nextTurn: Date | null;
 }
@@ -79,12 +79,12 @@ const HELD = `WITH asked AS (
 export async function readHeldValues(
   db: Database,
   environment: string,
-  asked: ReadonlyArray<{ customerId: string; at: Date }>,
+  requested: ReadonlyArray<{ customerId: string; at: Date }>,
 ): Promise<HeldValues[]> {
   const { rows } = await db.query<HeldValues>(HELD, [
     environment,
-    asked.map(({ customerId }) => customerId),
-    asked.map(({ at }) => at),
+    requested.map(({ customerId }) => customerId),
+    requested.map(({ at }) => at),
   ]);
   return rows;
 }

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { Database } from '../http/request-context.ts';
 
 /** The transaction, which has done nothing yet, only reads, and all of it as of its first statement. */
-export async function readOneMoment(client: PoolClient, statementMs: number): Promise<void> {
+export async function readOneTime(client: PoolClient, statementMs: number): Promise<void> {
   await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   await limitStatements(client, statementMs);
 }

@@ -8,7 +8,7 @@ export interface RequestKey {
   key: string;
 }
 
-export interface KeptAnswer {
+export interface KeptResponse {
   requestHash: Buffer;
   status: number;
   /** Sealed. */
@@ -49,8 +49,11 @@ function lockName({ environment, method, path, key }: RequestKey): string {
 }
 
 /** The answer that was kept, unless it is older than 24 hours. */
-export async function findAnswer(client: PoolClient, request: RequestKey): Promise<KeptAnswer | undefined> {
-  const { rows } = await client.query<KeptAnswer>(
+export async function findResponse(
+  client: PoolClient,
+  request: RequestKey,
+): Promise<KeptResponse | undefined> {
+  const { rows } = await client.query<KeptResponse>(
     `SELECT request_hash AS "requestHash", status, body FROM idempotent_answers
       WHERE environment = $1 AND method = $2 AND path = $3 AND key = $4
         AND created_at > now() - interval '24 hours'`,
@@ -63,7 +66,7 @@ export async function findAnswer(client: PoolClient, request: RequestKey): Promi
 export async function keepAnswer(
   client: PoolClient,
   request: RequestKey,
-  { requestHash, status, body }: KeptAnswer,
+  { requestHash, status, body }: KeptResponse,
 ): Promise<void> {
   await client.query(
     `INSERT INTO idempotent_answers (environment, method, path, key, request_hash, status, body)

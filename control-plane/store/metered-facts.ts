@@ -4,7 +4,7 @@ import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** What a customer's subscriptions and overrides say of its meters from a moment on. */
-export interface MomentFacts {
+export interface TimeFacts {
   customerId: string;
   at: Date;
   /** By meter. */
@@ -22,7 +22,7 @@ export interface FactsQuestion {
 }
 
 /** Moments ahead at which time alone changes what holds. What comes later is read when these have come. */
-const MOMENTS_MAX = 16;
+const TIMES_MAX = 16;
 
 /** Of a grant's subscription, so that the two are joined once. */
 const LIVING = `living.id, living.customer_id, living.is_archived, living.status, living.starts_at,
@@ -97,7 +97,7 @@ const FACTS = `WITH named AS (
      SELECT begun.id, ahead.at
        FROM begun CROSS JOIN LATERAL (
               SELECT turns.at FROM turns WHERE turns.customer_id = begun.id AND turns.at > begun.since
-               ORDER BY turns.at LIMIT ${MOMENTS_MAX}) ahead),
+               ORDER BY turns.at LIMIT ${TIMES_MAX}) ahead),
    giving AS (
      SELECT m.customer_id, m.at, g.id, g.created_at, g.feature_id, g.meter_key, g.amount,
             NOT g.is_archived AND (g.status IN ('trialing', 'active')
@@ -155,25 +155,25 @@ interface FactsRow extends SourceRow {
 export async function readMeteredFacts(
   db: Database,
   environment: string,
-  { asked, now }: { asked: readonly FactsQuestion[]; now: Date },
-): Promise<MomentFacts[]> {
+  { requested, now }: { requested: readonly FactsQuestion[]; now: Date },
+): Promise<TimeFacts[]> {
   const { rows } = await db.query<FactsRow>(FACTS, [
     environment,
-    asked.map(({ customerId }) => customerId),
-    asked.map(({ since }) => since),
+    requested.map(({ customerId }) => customerId),
+    requested.map(({ since }) => since),
     now,
   ]);
-  const moments: Array<MomentFacts & { facts: Map<string, FoundFacts> }> = [];
+  const times: Array<TimeFacts & { facts: Map<string, FoundFacts> }> = [];
   for (const row of rows) {
     const { customerId, at, meterKey, limits, isUnlimited, createdAt } = row;
-    const last = moments.at(-1);
+    const last = times.at(-1);
     const isSame = last?.customerId === customerId && last.at.getTime() === at.getTime();
-    const moment = isSame ? last : { customerId, at, facts: new Map<string, FoundFacts>() };
-    if (!isSame) moments.push(moment);
+    const time = isSame ? last : { customerId, at, facts: new Map<string, FoundFacts>() };
+    if (!isSame) times.push(time);
     if (meterKey === null) continue;
     const source = sourceOf(row);
     const made = source && createdAt ? { ...source, createdAtMs: createdAt.getTime() } : undefined;
-    moment.facts.set(meterKey, { source: made, limits, isUnlimited });
+    time.facts.set(meterKey, { source: made, limits, isUnlimited });
   }
-  return moments;
+  return times;
 }

@@ -1,25 +1,26 @@
-import type { ToldValues } from '../../domain/rules/entitlement-changes.ts';
+import type { NotifiedValues } from '../../domain/rules/entitlement-changes.ts';
 import type { Database } from '../http/request-context.ts';
 
 /** What a customer was told last, locked: nobody else tells it anything before the transaction has ended. */
-export interface ToldRow {
+export interface NotifiedRow {
   customerId: string;
-  told: ToldValues;
+  notified: NotifiedValues;
   /** The moment that was told of. Nothing is told of an earlier one: time does not run backwards. */
   resolvedAt: Date;
   /** When time alone may change it next. */
   nextTurn: Date | null;
 }
 
-const ROW = `customer_id AS "customerId", told, resolved_at AS "resolvedAt", next_turn AS "nextTurn"`;
+const ROW = `customer_id AS "customerId", told AS notified, resolved_at AS "resolvedAt",
+  next_turn AS "nextTurn"`;
 
 /** Locks those of customers whose holdings were changed, and raises their versions. */
-export async function touchTold(
+export async function touchNotified(
   db: Database,
   environment: string,
   { customerIds, at }: { customerIds: string[]; at: Date },
-): Promise<ToldRow[]> {
-  const { rows } = await db.query<ToldRow>(
+): Promise<NotifiedRow[]> {
+  const { rows } = await db.query<NotifiedRow>(
     `INSERT INTO entitlements_told AS was (environment, customer_id, resolved_at)
      SELECT $1, id, $3 FROM unnest($2::text[]) AS id ORDER BY id
      ON CONFLICT (environment, customer_id) DO UPDATE
@@ -31,7 +32,7 @@ export async function touchTold(
 }
 
 /** A row for each that has none; one that another makes at this moment is waited for. */
-export async function addTold(
+export async function addNotified(
   db: Database,
   environment: string,
   { customerIds, at }: { customerIds: string[]; at: Date },
@@ -45,8 +46,12 @@ export async function addTold(
 }
 
 /** In one order everywhere, so that two that lock several wait for each other and not in a circle. */
-export async function lockTold(db: Database, environment: string, customerIds: string[]): Promise<ToldRow[]> {
-  const { rows } = await db.query<ToldRow>(
+export async function lockNotified(
+  db: Database,
+  environment: string,
+  customerIds: string[],
+): Promise<NotifiedRow[]> {
+  const { rows } = await db.query<NotifiedRow>(
     `SELECT ${ROW} FROM entitlements_told WHERE environment = $1 AND customer_id = ANY ($2)
       ORDER BY customer_id FOR NO KEY UPDATE`,
     [environment, customerIds],
@@ -55,7 +60,11 @@ export async function lockTold(db: Database, environment: string, customerIds: s
 }
 
 /** Of rows that are locked. */
-export async function writeTold(db: Database, environment: string, rows: readonly ToldRow[]): Promise<void> {
+export async function writeNotified(
+  db: Database,
+  environment: string,
+  rows: readonly NotifiedRow[],
+): Promise<void> {
   await db.query(
     `UPDATE entitlements_told was
         SET told = now.told::jsonb, resolved_at = now.resolved_at, next_turn = now.next_turn
@@ -65,7 +74,7 @@ export async function writeTold(db: Database, environment: string, rows: readonl
     [
       environment,
       rows.map(({ customerId }) => customerId),
-      rows.map(({ told }) => JSON.stringify(told)),
+      rows.map(({ notified }) => JSON.stringify(notified)),
       rows.map(({ resolvedAt }) => resolvedAt),
       rows.map(({ nextTurn }) => nextTurn),
     ],

@@ -3,5 +3,5 @@ import type { Database } from '../http/request-context.ts';
 
 /** Wakes the entitlement teller when this transaction commits. */
 export async function notifyFanout(db: Database): Promise<void> {
-  await db.query(`SELECT pg_notify($1, '')`, [CHANNELS.fanoutAsked]);
+  await db.query(`SELECT pg_notify($1, '')`, [CHANNELS.fanoutRequested]);
 }

@@ -3,11 +3,11 @@ import { AGGREGATE_SQL, labelOf, occurredWithin } from '../../domain/store/aggre
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
-import type { Pair } from '../usage/customer-meter.ts';
-import { OF_PAIR, pairParams } from './usage-sql.ts';
+import type { CustomerMeter } from '../usage/customer-meter.ts';
+import { customerMeterParams, OF_CUSTOMER_METER } from './usage-sql.ts';
 
 export interface BreakdownQuestion {
-  pair: Pair;
+  pair: CustomerMeter;
   /** A property, or one of {@link TIME_LABELS}. */
   dimension: string;
   /** Undefined: all there is. */
@@ -27,7 +27,7 @@ export interface BreakdownGroup {
   rated: RatedUsage[];
 }
 
-export interface BreakdownAnswer {
+export interface BreakdownResponse {
   /** Over all events of the span. */
   all: BreakdownGroup;
   /** Largest total first, then by label. */
@@ -45,12 +45,12 @@ const TIMEOUT_MS = 15_000;
 export async function readBreakdown(
   warehouse: Warehouse,
   question: BreakdownQuestion,
-): Promise<BreakdownAnswer> {
+): Promise<BreakdownResponse> {
   const { pair, dimension, span, limit, versions } = question;
   const rows = await warehouse.query<Row>({
     sql: breakdownSql(question),
     params: {
-      ...pairParams(pair),
+      ...customerMeterParams(pair),
       dimension,
       limit,
       ...rateParams(versions),
@@ -96,7 +96,7 @@ WITH grouped AS (
   SELECT ${TIME_LABELS.get(dimension) ?? labelOf('{dimension:String}')} AS label,
          count() AS events, ${ofEvents} AS state, ${byRate} AS by_rate
     FROM metergate.events FINAL
-   WHERE ${OF_PAIR} ${span ? `AND ${occurredWithin('from', 'to')}` : ''}
+   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${occurredWithin('from', 'to')}` : ''}
    GROUP BY label),
 placed AS (
   SELECT label, events, state, by_rate,

@@ -3,7 +3,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
-import type { Pair } from '../usage/customer-meter.ts';
+import type { CustomerMeter } from '../usage/customer-meter.ts';
 
 /** Of who brings no time of its own. */
 const TIMEOUT_MS = 5_000;
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 5_000;
  */
 export async function readCounter(
   warehouse: Warehouse,
-  pair: Pair,
+  pair: CustomerMeter,
   span: Span,
   timeoutMs?: number,
 ): Promise<string> {
@@ -36,7 +36,7 @@ export interface CounterQuestion {
  */
 export async function readCounters(
   warehouse: Warehouse,
-  { environment, customerId }: Pick<Pair, 'environment' | 'customerId'>,
+  { environment, customerId }: Pick<CustomerMeter, 'environment' | 'customerId'>,
   questions: readonly CounterQuestion[],
   timeoutMs = TIMEOUT_MS,
 ): Promise<Map<string, string>> {

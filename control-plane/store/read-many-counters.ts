@@ -74,7 +74,7 @@ function within(from: (typeof BOUNDS)[number], to: (typeof BOUNDS)[number]): str
 
 function columnsOf(owners: ManyCounters['owners']): Record<string, string[]> {
   const split = owners.map(({ span }) => splitByHours(span));
-  const texts = (moment: (one: (typeof split)[number]) => number) => split.map((one) => String(moment(one)));
+  const texts = (time: (one: (typeof split)[number]) => number) => split.map((one) => String(time(one)));
   return {
     customers: owners.map(({ customerId }) => customerId),
     headFrom: texts(({ head }) => head.fromMs),

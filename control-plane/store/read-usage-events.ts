@@ -1,8 +1,8 @@
 import { occurredWithin } from '../../domain/store/aggregate-sql.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
-import type { Pair } from '../usage/customer-meter.ts';
-import { OF_PAIR, pairParams } from './usage-sql.ts';
+import type { CustomerMeter } from '../usage/customer-meter.ts';
+import { customerMeterParams, OF_CUSTOMER_METER } from './usage-sql.ts';
 
 export interface StoredEvent {
   id: string;
@@ -21,7 +21,7 @@ export interface EventPlace {
 }
 
 export interface EventsQuestion {
-  pair: Pair;
+  pair: CustomerMeter;
   span: Span;
   after: EventPlace | undefined;
   limit: number;
@@ -46,12 +46,12 @@ export async function readUsageEvents(
 SELECT id, toString(value) AS amount, mapKeys(properties) AS names, mapValues(properties) AS texts,
        toUnixTimestamp64Milli(occurred_at) AS occurredAtMs, toUnixTimestamp64Milli(created_at) AS createdAtMs
   FROM metergate.events FINAL
- WHERE ${OF_PAIR} AND ${occurredWithin('from', 'to')}
+ WHERE ${OF_CUSTOMER_METER} AND ${occurredWithin('from', 'to')}
    AND (occurred_at > fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC') OR id > {afterId:String})
  ORDER BY environment, customer_id, meter_key, toStartOfHour(occurred_at), occurred_at, id
  LIMIT {limit:UInt32}`,
     params: {
-      ...pairParams(pair),
+      ...customerMeterParams(pair),
       from: Math.max(span.fromMs, after?.occurredAtMs ?? span.fromMs),
       to: span.toMs,
       afterMs: after?.occurredAtMs ?? -1,

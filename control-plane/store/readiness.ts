@@ -50,7 +50,7 @@ export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefine
 }
 
 /** Since when the oldest event has waited for its deliveries to be made; null: none does. */
-export async function readUntoldSince(pool: Pool): Promise<Date | null> {
+export async function readPendingSince(pool: Pool): Promise<Date | null> {
   const { rows } = await pool.query<{ since: Date | null }>(
     'SELECT min(created_at) AS since FROM webhook_events WHERE NOT fanned_out',
   );

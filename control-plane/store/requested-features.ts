@@ -3,7 +3,7 @@ import type { FeatureType } from '../../schemas/resources/entitlement-values.ts'
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { Database } from '../http/request-context.ts';
 
-export interface AskedFeatureRow extends MeterRates {
+export interface RequestedFeatureRow extends MeterRates {
   id: string;
   key: string;
   type: FeatureType;
@@ -17,12 +17,12 @@ const COLUMNS = `f.id, f.key, f.type, f.meter_key AS "meterKey", m.aggregation,
 const ITS_METER = 'LEFT JOIN meters m ON m.environment = f.environment AND m.key = f.meter_key';
 
 /** Those of the names, each a key or an id, that there are. */
-export async function findAskedFeatures(
+export async function findRequestedFeatures(
   db: Database,
   environment: string,
   names: string[],
-): Promise<AskedFeatureRow[]> {
-  const { rows } = await db.query<AskedFeatureRow>(
+): Promise<RequestedFeatureRow[]> {
+  const { rows } = await db.query<RequestedFeatureRow>(
     `SELECT ${COLUMNS}
        FROM features f ${ITS_METER}
       WHERE f.environment = $1 AND (f.key = ANY ($2) OR f.id = ANY ($2))`,
@@ -35,8 +35,8 @@ export async function findAskedFeatures(
 export async function readFeaturesAgain(
   db: Database,
   places: ReadonlyArray<{ environment: string; id: string }>,
-): Promise<AskedFeatureRow[]> {
-  const { rows } = await db.query<AskedFeatureRow>(
+): Promise<RequestedFeatureRow[]> {
+  const { rows } = await db.query<RequestedFeatureRow>(
     `SELECT ${COLUMNS}
        FROM unnest($1::text[], $2::text[]) AS known (environment, id)
        JOIN features f ON f.environment = known.environment AND f.id = known.id ${ITS_METER}`,

@@ -52,7 +52,7 @@ export async function latestNow(db: Database, now: Date): Promise<Date> {
   return rows[0]?.now ?? now;
 }
 
-export const TABLES_WITH_MOMENTS = Object.keys(STATEMENTS);
+export const TABLES_WITH_TIMES = Object.keys(STATEMENTS);
 
 /** Of one of {@link TABLES_WITH_MOMENTS}, in a transaction. Gives how many rows were put right. */
 export async function bringBack(

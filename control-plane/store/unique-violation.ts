@@ -4,10 +4,10 @@ import { DatabaseError } from 'pg';
  * For `catch`: what is taken is the caller's fault, and said so; the transaction is over either way. The
  * refusal may tell by the name of the index what it is.
  */
-export function whenTaken(refusal: (index: string) => Error): (error: unknown) => never {
+export function whenTaken(rejection: (index: string) => Error): (error: unknown) => never {
   return (error) => {
     throw error instanceof DatabaseError && error.code === UNIQUE_VIOLATION
-      ? refusal(error.constraint ?? '')
+      ? rejection(error.constraint ?? '')
       : error;
   };
 }

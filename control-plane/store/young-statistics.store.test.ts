@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { readHoldings } from '../../domain/store/customer-grants.ts';
+import { readCustomerGrants } from '../../domain/store/customer-grants.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../api-under-test.ts';
 import { FANOUT_MEMBERS } from './fanout-members.ts';
@@ -45,9 +45,9 @@ describe('where statistics do not know the environment', () => {
   it.each(['customers', 'subscriptions', 'overrides'])(
     'of %s are read those that are told',
     async (table) => {
-      const asked = customers.map((customerId) => ({ customerId, at: LATER }));
+      const requested = customers.map((customerId) => ({ customerId, at: LATER }));
       const read = await rowsOf(table, async (db) => {
-        expect(await readHeldValues(db, environment, asked)).toHaveLength(500);
+        expect(await readHeldValues(db, environment, requested)).toHaveLength(500);
       });
       expectAFew(read, 500);
     },
@@ -56,7 +56,7 @@ describe('where statistics do not know the environment', () => {
   it('what customers hold is read by what is theirs alone', async () => {
     const question = { customers: customers.slice(0, 300), at: LATER, meterKeys: [], featureIds: [] };
     const read = await rowsOf('subscriptions', async (db) => {
-      expect(await readHoldings(db, environment, question)).toHaveLength(300);
+      expect(await readCustomerGrants(db, environment, question)).toHaveLength(300);
     });
     expectAFew(read, 300);
   });
@@ -87,9 +87,9 @@ describe('where there are no statistics', () => {
 
   it("customers' marks are read by what is theirs alone", async () => {
     const { environment } = place;
-    const asked = (await place.customerIds(100)).map((customerId) => ({ environment, customerId }));
+    const requested = (await place.customerIds(100)).map((customerId) => ({ environment, customerId }));
     const read = await place.rowsRead('subscriptions', async (db) => {
-      expect(await readMarks(db, asked)).toHaveLength(100);
+      expect(await readMarks(db, requested)).toHaveLength(100);
     });
     expect(read).toBe(100);
   });
@@ -106,9 +106,9 @@ describe('where there are no statistics', () => {
       [environment],
     );
     const customers = await place.customerIds(100);
-    const asked = { customers, at: LATER, meterKeys: [], featureIds: 'all' as const };
+    const requested = { customers, at: LATER, meterKeys: [], featureIds: 'all' as const };
     const read = await place.rowsRead('addons', async (db) => {
-      const held = await readHoldings(db, environment, asked);
+      const held = await readCustomerGrants(db, environment, requested);
       expect(held).toHaveLength(100);
       await readHeldFeatures(
         db,

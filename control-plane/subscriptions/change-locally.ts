@@ -31,8 +31,8 @@ export async function stampAddonChange(
 /** Of the rest the processor says nothing. */
 function isOther(before: SubscriptionRow, after: SubscriptionRow): boolean {
   const [old, now] = [before, after].map((row) => {
-    const { metadata: _, processorSubscriptionId: __, ...told } = shownSubscription(row);
-    return told;
+    const { metadata: _, processorSubscriptionId: __, ...notified } = shownSubscription(row);
+    return notified;
   });
   return changedFields(old ?? {}, now ?? {}).length > 0;
 }

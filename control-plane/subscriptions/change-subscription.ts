@@ -55,12 +55,12 @@ function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | u
 /** Whether its customer's entitlements, and the periods of its meters, go on as they would have. */
 function isHeldAlike(before: SubscriptionRow, after: SubscriptionRow): boolean {
   return (
-    changedFields(holdingOf(before), holdingOf(after)).length === 0 &&
+    changedFields(customerGrantsOf(before), customerGrantsOf(after)).length === 0 &&
     isSameCourse(termOfRow(before), termOfRow(after))
   );
 }
 
-function holdingOf({ planId, planVersion, status, addons, ...row }: SubscriptionRow) {
+function customerGrantsOf({ planId, planVersion, status, addons, ...row }: SubscriptionRow) {
   const since = [row.statusSince, row.startsAt, row.canceledAt].map((at) => at?.getTime() ?? null);
   return { planId, planVersion, status, since, addons };
 }
@@ -71,9 +71,9 @@ export function processorIdTaken(): Rejected {
   });
 }
 
-type ToldEvent = ChangeEvent & { objectId?: string };
+type EmittedEvent = ChangeEvent & { objectId?: string };
 
-function eventsOfNew({ id, customerId, planId }: Subscription): ToldEvent[] {
+function eventsOfNew({ id, customerId, planId }: Subscription): EmittedEvent[] {
   return [
     { type: 'subscription.created', data: { customerId, subscriptionId: id, planId } },
     planChanged(customerId),
@@ -81,13 +81,13 @@ function eventsOfNew({ id, customerId, planId }: Subscription): ToldEvent[] {
 }
 
 /** `canceled` is told by its own event alone; metadata is the caller's own and told to nobody. */
-function eventsOf(before: Subscription, after: Subscription): ToldEvent[] {
-  const told = changedFields({ ...before, metadata: undefined }, { ...after, metadata: undefined });
-  const events: ToldEvent[] = [];
+function eventsOf(before: Subscription, after: Subscription): EmittedEvent[] {
+  const notified = changedFields({ ...before, metadata: undefined }, { ...after, metadata: undefined });
+  const events: EmittedEvent[] = [];
   const { id: subscriptionId, canceledAt, customerId } = after;
   if (canceledAt !== undefined && before.canceledAt === undefined) {
     events.push({ type: 'subscription.canceled', data: { subscriptionId, canceledAt } });
-  } else if (told.length > 0) {
+  } else if (notified.length > 0) {
     events.push({
       type: 'subscription.updated',
       data: { subscriptionId, status: after.status, planId: after.planId },
@@ -98,6 +98,6 @@ function eventsOf(before: Subscription, after: Subscription): ToldEvent[] {
   return events;
 }
 
-function planChanged(customerId: string): ToldEvent {
+function planChanged(customerId: string): EmittedEvent {
   return { type: 'customer.updated', data: { customerId, changes: ['plan'] }, objectId: customerId };
 }

@@ -12,7 +12,7 @@ import {
 } from '../store/subscriptions.ts';
 import { processorIdTaken, recordSubscription } from './change-subscription.ts';
 import { firstTerm } from './first-term.ts';
-import { givenMoment, requireTrialAhead } from './read-times.ts';
+import { givenTime, requireTrialAhead } from './read-times.ts';
 import { attachedAddon, requireVersion, subscribedPlan, subscribingCustomer } from './subscribed-objects.ts';
 import { fieldsOfTerm } from './subscription-fields.ts';
 
@@ -41,7 +41,7 @@ export async function createSubscription(
 
 /** With the defaults of the contract, §5. */
 function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 'planId' | 'metadata'> {
-  const trialEnd = givenMoment(body.trialEnd) ?? null;
+  const trialEnd = givenTime(body.trialEnd) ?? null;
   const isTrialAhead = trialEnd !== null && trialEnd.getTime() > nowMs;
   const status = body.status ?? (isTrialAhead ? 'trialing' : 'active');
   if (status === 'trialing') requireTrialAhead(trialEnd, nowMs);
@@ -55,7 +55,7 @@ function termOf(body: NewSubscription, nowMs: number): Omit<SubscriptionFields, 
     status,
     statusSince: new Date(nowMs),
     trialEnd,
-    cancelAt: givenMoment(body.cancelAt) ?? null,
+    cancelAt: givenTime(body.cancelAt) ?? null,
     canceledAt: null,
     planVersion: body.planVersion ?? null,
     processorSubscriptionId: body.processorSubscriptionId ?? null,

@@ -9,7 +9,7 @@ import {
 import { Rejected } from '../../schemas/failures.ts';
 import type { NewSubscription } from '../../schemas/resources/subscriptions.ts';
 import { firstLength } from './period-length.ts';
-import { givenMoment, requirePeriod } from './read-times.ts';
+import { givenTime, requirePeriod } from './read-times.ts';
 
 /** What decides on the first period beside the body. */
 interface Beginning {
@@ -24,10 +24,10 @@ interface Beginning {
  */
 export function firstTerm(body: NewSubscription, { nowMs, trialEnd }: Beginning): SubscriptionTerm {
   const length = firstLength(body);
-  const anchor = givenMoment(body.billingAnchor);
+  const anchor = givenTime(body.billingAnchor);
   const lattice = anchor && { ...length, anchorMs: anchor.getTime() };
-  const fromMs = givenMoment(body.currentPeriodStart)?.getTime() ?? nowMs;
-  const given = givenMoment(body.currentPeriodEnd) ?? trialEnd;
+  const fromMs = givenTime(body.currentPeriodStart)?.getTime() ?? nowMs;
+  const given = givenTime(body.currentPeriodEnd) ?? trialEnd;
   const toMs = given?.getTime() ?? (lattice ? periodAt(lattice, fromMs).toMs : later(length, fromMs, 1));
   const period = { fromMs, toMs };
   requirePeriod(period, body.currentPeriodEnd === undefined && trialEnd ? 'trialEnd' : 'currentPeriodEnd');

@@ -10,7 +10,7 @@ import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions
 import { changeLocally } from './change-locally.ts';
 import { patchedPlan } from './patched-plan.ts';
 import { patchedTerm } from './patched-term.ts';
-import { givenMoment, requireTrialAhead } from './read-times.ts';
+import { givenTime, requireTrialAhead } from './read-times.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { movedTo, rolledTo } from './subscription-fields.ts';
 
@@ -51,7 +51,7 @@ export function requireTransition({ status: from }: SubscriptionRow, to: Subscri
 
 /** Throws Rejected. */
 function patchedTrialEnd(row: SubscriptionRow, body: SubscriptionPatch, nowMs: number): Date | null {
-  const trialEnd = patched(givenMoment(body.trialEnd), row.trialEnd);
+  const trialEnd = patched(givenTime(body.trialEnd), row.trialEnd);
   const { status = row.status } = body;
   const isOtherTrial = status !== row.status || trialEnd?.getTime() !== row.trialEnd?.getTime();
   if (status === 'trialing' && isOtherTrial) requireTrialAhead(trialEnd, nowMs);

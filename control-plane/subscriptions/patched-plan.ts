@@ -16,7 +16,8 @@ export async function patchedPlan(
   const { pendingPlanId } = row;
   const kept = { planId: row.planId, planVersion: row.planVersion };
   if (at === 'period_end') return { ...kept, pendingPlanId: await waitingPlan(context, row, body) };
-  if (planId === null) throw refused('planId', 'Null takes a change back that waits: with `at: period_end`.');
+  if (planId === null)
+    throw rejected('planId', 'Null takes a change back that waits: with `at: period_end`.');
   const waiting = planId !== undefined || body.pendingPlanId === null ? null : pendingPlanId;
   if (planId === undefined && planVersion === undefined) return { ...kept, pendingPlanId: waiting };
   const plan = await subscribedPlan(context, planId ?? row.planId, row.planId);
@@ -34,14 +35,14 @@ async function waitingPlan(
   { planId, planVersion, pendingPlanId }: SubscriptionPatch,
 ): Promise<string | null> {
   if (planVersion !== undefined) {
-    throw refused('planVersion', 'It is set at once: set it when the change of the plan has taken effect.');
+    throw rejected('planVersion', 'It is set at once: set it when the change of the plan has taken effect.');
   }
   if (planId === null || (planId === undefined && pendingPlanId === null)) return null;
-  if (planId === undefined) throw refused('at', 'It says when another `planId` takes effect: send both.');
+  if (planId === undefined) throw rejected('at', 'It says when another `planId` takes effect: send both.');
   const plan = await subscribedPlan(context, planId, row.planId);
   return plan.id === row.planId ? null : plan.id;
 }
 
-function refused(param: string, message: string): Rejected {
+function rejected(param: string, message: string): Rejected {
   return new Rejected('invalid_request', message, { param });
 }

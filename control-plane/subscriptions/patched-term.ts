@@ -14,7 +14,7 @@ import type { SubscriptionStatus } from '../../schemas/value-sets.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { endOfTerm } from './end-of-term.ts';
 import { otherLength } from './period-length.ts';
-import { givenMoment, requirePeriod } from './read-times.ts';
+import { givenTime, requirePeriod } from './read-times.ts';
 import { fieldsOfTerm, startMoved, type TermFields, termOfRow } from './subscription-fields.ts';
 
 /** Where a change leads beside its period. */
@@ -61,8 +61,8 @@ function leavesTrial(row: SubscriptionRow, body: SubscriptionPatch, { status, no
 function givenPeriod(row: SubscriptionRow, body: SubscriptionPatch, to: Destination): Span {
   const isOtherTrial = to.status !== row.status || to.trialEnd?.getTime() !== row.trialEnd?.getTime();
   const trialEnd = to.status === 'trialing' && isOtherTrial ? to.trialEnd : undefined;
-  const start = givenMoment(body.currentPeriodStart);
-  const end = givenMoment(body.currentPeriodEnd);
+  const start = givenTime(body.currentPeriodStart);
+  const end = givenTime(body.currentPeriodEnd);
   const period = {
     fromMs: (start ?? row.currentPeriodStart).getTime(),
     toMs: (end ?? trialEnd ?? row.currentPeriodEnd).getTime(),
@@ -94,7 +94,7 @@ function patchedCancellation(
   after: Parameters<typeof endOfTerm>[0],
 ): Pick<SubscriptionFields, 'cancelAt' | 'cancelsAtPeriodEnd'> {
   const { cancelAt, cancelsAtPeriodEnd } = row;
-  const given = givenMoment(body.cancelAt);
+  const given = givenTime(body.cancelAt);
   if (given !== undefined && given?.getTime() !== cancelAt?.getTime()) {
     return { cancelAt: given, cancelsAtPeriodEnd: false };
   }

@@ -4,11 +4,11 @@ import type { Span } from '../../schemas/primitives/calendar.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 
 /** Undefined: nothing is said; null: there is to be none. */
-export function givenMoment<None extends null | undefined>(text: string | None): Date | None {
-  return typeof text === 'string' ? momentOf(text) : text;
+export function givenTime<None extends null | undefined>(text: string | None): Date | None {
+  return typeof text === 'string' ? timeOf(text) : text;
 }
 
-function momentOf(text: string): Date {
+function timeOf(text: string): Date {
   const ms = timestampMs(text);
   if (ms === undefined) throw new Defect('a checked timestamp is none');
   return new Date(ms);

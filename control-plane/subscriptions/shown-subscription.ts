@@ -33,6 +33,6 @@ function shownLength({ interval, intervalCount, legacyIntervalMs }: Subscription
   return legacyIntervalMs === null ? { interval, intervalCount } : {};
 }
 
-function textOf(moment: Date): string {
-  return timestampText(moment.getTime());
+function textOf(time: Date): string {
+  return timestampText(time.getTime());
 }

@@ -55,7 +55,7 @@ export function inMinutes(minutes: number): string {
 /** Subscriptions of the live environment over HTTP, and what was told and recorded of them. */
 export function subscriptionsUnderTest(api: ApiUnderTest) {
   const catalogue = catalogueUnderTest(api.pool, `${api.keys.workspaceId}:live`);
-  const told = (objectId: string) => toldEvents(api.pool, objectId);
+  const notified = (objectId: string) => emittedEvents(api.pool, objectId);
 
   /** With these fields, of a customer and plan of its own unless they are given. */
   async function subscribe(fields: Record<string, unknown> = {}) {
@@ -81,18 +81,18 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
       api.ask('subscriptions.update', { params: { subscriptionId }, body, headers }),
     cancel: (subscriptionId: string, body?: object, headers: Record<string, string> = {}) =>
       api.ask('subscriptions.cancel', { params: { subscriptionId }, body, headers }),
-    told,
+    notified,
     /** Types of what was told of a subscription after its creation. */
-    toldSince: async (id: string) =>
-      (await told(id)).map(({ type }) => type).filter((type) => type !== 'subscription.created'),
+    notifiedSince: async (id: string) =>
+      (await notified(id)).map(({ type }) => type).filter((type) => type !== 'subscription.created'),
     /** How often a customer was told that its plan changed, after its first subscription. */
-    planChanges: async (customerId: string) => (await told(customerId)).length - 1,
+    planChanges: async (customerId: string) => (await notified(customerId)).length - 1,
     recorded: (objectId: string) => auditEntries(api.pool, objectId),
   };
 }
 
 /** Of one object, oldest first. */
-export async function toldEvents(
+export async function emittedEvents(
   pool: Pool,
   objectId: string,
 ): Promise<Array<{ type: string; data: object }>> {

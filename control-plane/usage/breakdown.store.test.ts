@@ -11,7 +11,7 @@ import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
-import { expectRefusal } from '../api-under-test.ts';
+import { expectRejection } from '../api-under-test.ts';
 import { expectedGroups, expectedValue, type Happening, storedId, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
@@ -70,18 +70,18 @@ describe('a breakdown', () => {
 
   it.each(AGGREGATIONS)('of %s is exact by every dimension', async (aggregation) => {
     for (const [dimension, labelOf] of Object.entries(labels)) {
-      const answer = await usage.read(
+      const response = await usage.read(
         `${aggregation}/breakdown?window=all&limit=1000&dimension=${dimension}`,
       );
       const expected = expectedGroups(happenings, aggregation, labelOf);
-      const shown = [...answer.text.matchAll(/\{"value":("[^"]*"),"total":([-\d.]+),"count":(\d+)/g)];
+      const shown = [...response.text.matchAll(/\{"value":("[^"]*"),"total":([-\d.]+),"count":(\d+)/g)];
       const seen = shown.map(([, value = '', total = '', count]) => ({
         value: JSON.parse(value),
         total: unitsOf(total),
         count: Number(count),
       }));
       expect(seen).toEqual(expected.slice(0, 1000));
-      expect(unitsOf(numberIn(answer.text, 'total'))).toBe(expectedValue(happenings, aggregation));
+      expect(unitsOf(numberIn(response.text, 'total'))).toBe(expectedValue(happenings, aggregation));
     }
   });
 
@@ -98,9 +98,9 @@ describe('a breakdown', () => {
       .sort();
     const custom = `&from=${isoText(from)}&to=${isoText(to)}`;
     for (const [query, window, span] of [...spans, [custom, 'custom', { fromMs: from, toMs: to }] as const]) {
-      const answer = await usage.read(`sum/breakdown?dimension=region${query}`);
-      expect(answer.body).toMatchObject({ window, meterId: 'sum', dimension: 'region' });
-      expect(unitsOf(numberIn(answer.text, 'total'))).toBe(expectedValue(within(happenings, span), 'sum'));
+      const response = await usage.read(`sum/breakdown?dimension=region${query}`);
+      expect(response.body).toMatchObject({ window, meterId: 'sum', dimension: 'region' });
+      expect(unitsOf(numberIn(response.text, 'total'))).toBe(expectedValue(within(happenings, span), 'sum'));
     }
   });
 
@@ -108,18 +108,18 @@ describe('a breakdown', () => {
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
     'takes %s for a property',
     async (name) => {
-      const answer = await usage.read(`sum/breakdown?dimension=${name}&window=all`);
-      expect(answer.status).toBe(200);
-      expect(answer.body.breakdown).toMatchObject([{ value: '', count: happenings.length }]);
+      const response = await usage.read(`sum/breakdown?dimension=${name}&window=all`);
+      expect(response.status).toBe(200);
+      expect(response.body.breakdown).toMatchObject([{ value: '', count: happenings.length }]);
     },
   );
 
   it.each(AGGREGATIONS)('of %s folds what is beyond the limit into other', async (aggregation) => {
-    const answer = await usage.read(`${aggregation}/breakdown?dimension=$day&window=all&limit=3`);
-    expect(answer.body.breakdown).toHaveLength(3);
-    const shown = answer.body.breakdown.map(({ value }: { value: string }) => value);
+    const response = await usage.read(`${aggregation}/breakdown?dimension=$day&window=all&limit=3`);
+    expect(response.body.breakdown).toHaveLength(3);
+    const shown = response.body.breakdown.map(({ value }: { value: string }) => value);
     const rest = happenings.filter((one) => !shown.includes(labels.$day?.(one)));
-    const other = /"other":\{"total":([-\d.]+),"count":(\d+)/.exec(answer.text);
+    const other = /"other":\{"total":([-\d.]+),"count":(\d+)/.exec(response.text);
     expect(unitsOf(other?.[1] ?? '')).toBe(expectedValue(rest, aggregation));
     expect(Number(other?.[2])).toBe(rest.length);
   });
@@ -135,9 +135,9 @@ describe('a breakdown', () => {
     const cost = (some: Happening[]) =>
       some.reduce((sum, one) => sum + one.units * unitsOf(rates[labels.region?.(one) ?? ''] ?? '0.1'), 0n);
     for (const dimension of ['region', '$month']) {
-      const answer = await usage.read(`rated/breakdown?dimension=${dimension}&window=all`);
-      expect(unitsOf(numberIn(answer.text, 'totalCreditCost'), 24)).toBe(cost(happenings));
-      for (const [, label, credits = ''] of answer.text.matchAll(
+      const response = await usage.read(`rated/breakdown?dimension=${dimension}&window=all`);
+      expect(unitsOf(numberIn(response.text, 'totalCreditCost'), 24)).toBe(cost(happenings));
+      for (const [, label, credits = ''] of response.text.matchAll(
         /\{"value":"([^"]*)"[^}]*"creditCost":([-\d.]+)/g,
       )) {
         expect(unitsOf(credits, 24)).toBe(
@@ -160,8 +160,8 @@ describe('a breakdown', () => {
     };
     const some = [at(-1, 'eu'), at(0, 'eu'), at(1, 'us')];
     await loadNow(some.map((one) => usage.logged(one, 'changed')));
-    const answer = await usage.read('changed/breakdown?dimension=region&window=all');
-    expect(answer.body).toMatchObject({
+    const response = await usage.read('changed/breakdown?dimension=region&window=all');
+    expect(response.body).toMatchObject({
       totalCreditCost: 14,
       breakdown: [
         { value: 'eu', creditCost: 9 },
@@ -175,8 +175,8 @@ describe('a breakdown', () => {
     const one = usage.logged(happenings[0] as Happening, 'doubled');
     await loadNow([one]);
     await loadNow([{ ...one, createdAtMs: (one.createdAtMs ?? 0) + 1 }]);
-    const answer = await usage.read('doubled/breakdown?dimension=region&window=all');
-    expect(answer.body).toMatchObject({ total: 1, breakdown: [{ count: 1 }] });
+    const response = await usage.read('doubled/breakdown?dimension=region&window=all');
+    expect(response.body).toMatchObject({ total: 1, breakdown: [{ count: 1 }] });
     const { data } = (await usage.read('doubled/events')).body;
     expect(data.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual([
       isoText(one.createdAtMs ?? 0),
@@ -186,25 +186,25 @@ describe('a breakdown', () => {
   it('refuses what cannot be answered', async () => {
     const ask = (query: string) => usage.read(`sum/breakdown?${query}`);
     const from = '2026-01-01T00:00:00Z';
-    expectRefusal(await ask(''), 'invalid_request', 'dimension');
-    expectRefusal(await ask('dimension=a&window=year'), 'invalid_request', 'window');
-    expectRefusal(await ask(`dimension=a&from=${from}`), 'invalid_request', 'to');
-    expectRefusal(await ask(`dimension=a&to=${from}`), 'invalid_request', 'from');
-    expectRefusal(await ask(`dimension=a&from=${from}&to=${from}`), 'invalid_request', 'to');
-    expectRefusal(
+    expectRejection(await ask(''), 'invalid_request', 'dimension');
+    expectRejection(await ask('dimension=a&window=year'), 'invalid_request', 'window');
+    expectRejection(await ask(`dimension=a&from=${from}`), 'invalid_request', 'to');
+    expectRejection(await ask(`dimension=a&to=${from}`), 'invalid_request', 'from');
+    expectRejection(await ask(`dimension=a&from=${from}&to=${from}`), 'invalid_request', 'to');
+    expectRejection(
       await ask(`dimension=a&window=day&from=${from}&to=2027-01-01T00:00:00Z`),
       'invalid_request',
       'window',
     );
-    expectRefusal(await ask('dimension=a&limit=1001'), 'invalid_request', 'limit');
+    expectRejection(await ask('dimension=a&limit=1001'), 'invalid_request', 'limit');
   });
 
   it('takes quotes, backslashes and placeholders in a dimension as text', async () => {
     for (const dimension of [`a'b`, 'a\\', `{limit:UInt64}`, `') OR 1=1 --`, '$minute']) {
-      const answer = await usage.read(
+      const response = await usage.read(
         `count/breakdown?dimension=${encodeURIComponent(dimension)}&window=all`,
       );
-      expect(answer.body.breakdown).toEqual([
+      expect(response.body.breakdown).toEqual([
         expect.objectContaining({ value: '', count: happenings.length }),
       ]);
     }
@@ -216,10 +216,10 @@ describe('the list of events', () => {
     const seen: Array<Record<string, unknown>> = [];
     let cursor = '';
     do {
-      const answer = await usage.read(`latest/events?limit=333${cursor}`);
-      expect(answer.status).toBe(200);
-      seen.push(...answer.body.data);
-      cursor = answer.body.nextCursor ? `&cursor=${answer.body.nextCursor}` : '';
+      const response = await usage.read(`latest/events?limit=333${cursor}`);
+      expect(response.status).toBe(200);
+      seen.push(...response.body.data);
+      cursor = response.body.nextCursor ? `&cursor=${response.body.nextCursor}` : '';
     } while (cursor !== '');
     const byId = new Map(happenings.map((one) => [storedId(one, 'latest'), one]));
     const expected = [...byId].sort(
@@ -237,8 +237,8 @@ describe('the list of events', () => {
   });
 
   it('keeps to from ≤ occurredAt < to, and shows values to the last digit', async () => {
-    const moments = happenings.map((one) => one.occurredAtMs).sort((a, b) => a - b);
-    const span = { fromMs: moments[700] ?? 0, toMs: moments[900] ?? 0 };
+    const times = happenings.map((one) => one.occurredAtMs).sort((a, b) => a - b);
+    const span = { fromMs: times[700] ?? 0, toMs: times[900] ?? 0 };
     const query = new URLSearchParams({ from: isoText(span.fromMs), to: isoText(span.toMs), limit: '1000' });
     const { text } = await usage.read(`sum/events?${query}`);
     const values = [...text.matchAll(/"value":(-?[\d.]+)/g)].map(([, value = '']) => unitsOf(value));
@@ -248,7 +248,7 @@ describe('the list of events', () => {
 
   it('refuses a cursor that it did not give', async () => {
     for (const cursor of ['x', 'W10', 'WzEsMl0', Buffer.from('[1e300,"a"]').toString('base64url')]) {
-      expectRefusal(await usage.read(`sum/events?cursor=${cursor}`), 'invalid_request', 'cursor');
+      expectRejection(await usage.read(`sum/events?cursor=${cursor}`), 'invalid_request', 'cursor');
     }
   });
 });

@@ -13,18 +13,18 @@ export interface ReadWish {
  * Reads what is counted once it is as the reader wishes it. A strong read is refused where hours may have
  * been made anew under it: a look before it alone would miss a repair that begins while it waits its turn.
  */
-export async function readConsistently<Answer>(
+export async function readConsistently<Response>(
   freshness: Freshness,
   wish: ReadWish,
-  read: (asOfMs: number) => Promise<Answer>,
-): Promise<Answer> {
+  read: (asOfMs: number) => Promise<Response>,
+): Promise<Response> {
   const { consistency, time } = wish;
   const asOfMs = await awaitConsistency(freshness, wish);
   if (consistency !== 'strong') return read(asOfMs);
   const before = await endedRepairs(freshness, time);
-  const answer = await read(asOfMs);
+  const response = await read(asOfMs);
   if ((await endedRepairs(freshness, time)) !== before) throw notNow(REPAIRED);
-  return answer;
+  return response;
 }
 
 /**

@@ -14,7 +14,7 @@ import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import type { TestEvent } from '../../tests/support/event-line.ts';
-import { expectRefusal } from '../api-under-test.ts';
+import { expectRejection } from '../api-under-test.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
 import { readCounter } from '../store/read-counter.ts';
 import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
@@ -76,11 +76,11 @@ describe('a counter', () => {
   it.each(AGGREGATIONS)('of %s is exact for this month and for the ones before', async (aggregation) => {
     for (const atMs of [nowMs, nowMs - 30 * 86_400_000, nowMs - 60 * 86_400_000]) {
       const at = isoText(atMs);
-      const answer = await usage.read(`${aggregation}?at=${at}`);
+      const response = await usage.read(`${aggregation}?at=${at}`);
       const month = calendarSpan('month', atMs);
       const expected = expectedValue(within(happenings, month), aggregation);
-      expect(unitsOf(numberIn(answer.text, 'current'))).toBe(expected);
-      expect(answer.body).toMatchObject({
+      expect(unitsOf(numberIn(response.text, 'current'))).toBe(expected);
+      expect(response.body).toMatchObject({
         customerId: usage.customerId,
         meterId: aggregation,
         unit: 'pieces',
@@ -97,20 +97,20 @@ describe('a counter', () => {
     const asText = await usage.read(`sum?at=${isoText(nowMs)}`, { headers });
     expect(asText.body.current).toBe(numberIn(plain.text, 'current'));
     for (const rest of ['sum/breakdown?dimension=region&window=all', 'sum/events?limit=5']) {
-      const answer = await usage.read(rest, { headers });
-      expect([answer.status, answer.headers['preference-applied']]).toEqual([200, 'numbers=text']);
+      const response = await usage.read(rest, { headers });
+      expect([response.status, response.headers['preference-applied']]).toEqual([200, 'numbers=text']);
     }
   });
 
   it.each(AGGREGATIONS)('of %s is exact over any span of milliseconds', async (aggregation) => {
     const meter = await meterOf(aggregation);
-    const moments = happenings.flatMap(({ occurredAtMs }) => [occurredAtMs, occurredAtMs + 1]);
-    const moment = fc.oneof(
-      fc.constantFrom(...moments),
+    const times = happenings.flatMap(({ occurredAtMs }) => [occurredAtMs, occurredAtMs + 1]);
+    const time = fc.oneof(
+      fc.constantFrom(...times),
       fc.integer({ min: nowMs - 71 * 86_400_000, max: nowMs }),
     );
     await fc.assert(
-      fc.asyncProperty(moment, moment, async (a, b) => {
+      fc.asyncProperty(time, time, async (a, b) => {
         const span: Span = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
         const current = await readCounter(warehouse, { ...pair(), meter }, span);
         expect(unitsOf(current)).toBe(expectedValue(within(happenings, span), aggregation));
@@ -132,13 +132,13 @@ describe('a counter', () => {
       .map((one) => ({ ...one, units: one.units > 0n ? -one.units : one.units }));
     await loadNow(below.map((one) => usage.logged(one, 'cold')));
     const meter = await meterOf('cold');
-    const moments = below.map(({ occurredAtMs }) => occurredAtMs).sort((a, b) => a - b);
+    const times = below.map(({ occurredAtMs }) => occurredAtMs).sort((a, b) => a - b);
     for (const [from, to] of [
       [0, 49],
       [10, 20],
       [3, 4],
     ] as const) {
-      const span = { fromMs: moments[from] ?? 0, toMs: moments[to] ?? 0 };
+      const span = { fromMs: times[from] ?? 0, toMs: times[to] ?? 0 };
       const expected = expectedValue(within(below, span), 'max');
       expect(unitsOf(await readCounter(warehouse, { ...pair(), meter }, span))).toBe(expected);
     }
@@ -171,17 +171,17 @@ describe('a counter', () => {
     const { data } = (await usage.api.call('GET', '/api/v1/meters')).body;
     const { id } = data.find(({ key }: { key: string }) => key === 'sum');
     expect((await usage.api.call('GET', `/api/v1/usage/${usage.customerId}/${id}`)).body.meterId).toBe('sum');
-    expectRefusal(
+    expectRejection(
       await usage.api.call('GET', '/api/v1/usage/nobody/sum'),
       'customer_not_found',
       'customerId',
     );
-    expectRefusal(await usage.read('nothing'), 'meter_not_found', 'meterId');
+    expectRejection(await usage.read('nothing'), 'meter_not_found', 'meterId');
     const key = usage.api.keys.test.secret;
-    expectRefusal(await usage.read('sum', { key }), 'customer_not_found', 'customerId');
-    expectRefusal(await usage.read('sum?at=yesterday'), 'invalid_request', 'at');
-    expectRefusal(await usage.read('sum?at=2026-02-30T00:00:00Z'), 'invalid_request', 'at');
-    expectRefusal(await usage.read('sum?consistency=weak'), 'invalid_request', 'consistency');
+    expectRejection(await usage.read('sum', { key }), 'customer_not_found', 'customerId');
+    expectRejection(await usage.read('sum?at=yesterday'), 'invalid_request', 'at');
+    expectRejection(await usage.read('sum?at=2026-02-30T00:00:00Z'), 'invalid_request', 'at');
+    expectRejection(await usage.read('sum?consistency=weak'), 'invalid_request', 'consistency');
   });
 });
 
@@ -193,7 +193,7 @@ describe('a read behind the log', () => {
   it('asks for a load, waits for it, and counts what was acknowledged before', async () => {
     await usage.makeMeter('waited', 'sum');
     let heard = () => undefined as unknown;
-    const asked = new Promise((resolve) => {
+    const requested = new Promise((resolve) => {
       heard = () => resolve(undefined);
     });
     const listening = new Promise<() => Promise<void>>((resolve) => {
@@ -210,12 +210,12 @@ describe('a read behind the log', () => {
     const durableAtMs = Date.now();
     // The strong one waits for longer than a load takes on a busy machine.
     for (const consistency of ['?consistency=strong', '']) {
-      const answer = usage.read(`waited${consistency}`);
+      const response = usage.read(`waited${consistency}`);
       if (consistency !== '') {
-        await asked;
+        await requested;
         await usage.load(appended);
       }
-      const { body } = await answer;
+      const { body } = await response;
       expect(body.current).toBe(1);
       expect(Date.parse(body.asOf)).toBeGreaterThanOrEqual(durableAtMs);
     }
@@ -235,7 +235,7 @@ describe('a read behind the log', () => {
       expect(Date.parse(body.asOf)).toBeLessThanOrEqual(durableAtMs);
       expect(Date.parse(body.asOf)).toBeGreaterThanOrEqual(Date.parse(before.asOf));
     }
-    expectRefusal(await strong, 'unavailable');
+    expectRejection(await strong, 'unavailable');
     await usage.load(appended);
     expect((await usage.read('waited?consistency=strong')).body.current).toBe(2);
   });
@@ -258,7 +258,7 @@ describe('a read behind the log', () => {
     try {
       for (const path of ['waited?', 'waited/breakdown?dimension=region&', 'waited/events?']) {
         const strong = await usage.read(`${path}consistency=strong`);
-        if (isOpen) expectRefusal(strong, 'unavailable');
+        if (isOpen) expectRejection(strong, 'unavailable');
         else expect(strong.status).toBe(200);
       }
       const list = await usage.api.call('GET', '/api/v1/usage/ada%2F1?consistency=strong');

@@ -6,7 +6,7 @@ import { findMeter, type MeterRow } from '../store/meters.ts';
 import { type Metering, meteringOf } from './metering.ts';
 
 /** Whose usage of what: how the warehouse's tables are keyed. */
-export interface Pair {
+export interface CustomerMeter {
   environment: string;
   customerId: string;
   meter: MeterRow;
@@ -19,7 +19,7 @@ interface PairNames {
 }
 
 /** By the names in the path. Throws Rejected when one of them is nothing in this environment. */
-export async function findPair(context: RequestContext, names: PairNames): Promise<Pair> {
+export async function findCustomerMeter(context: RequestContext, names: PairNames): Promise<CustomerMeter> {
   const { db, environment } = context;
   const customerId = await findCustomer(context, names.customerId);
   const meter = await findMeter(db, environment, names.meterId);
@@ -28,11 +28,11 @@ export async function findPair(context: RequestContext, names: PairNames): Promi
 }
 
 /** The same with the period and the limit of the meter at a moment. */
-export async function findMeteredPair(
+export async function findMeteredCustomerMeter(
   context: RequestContext,
   { atMs, ...names }: PairNames & { atMs: number },
-): Promise<{ pair: Pair; metering: Metering }> {
-  const pair = await findPair(context, names);
+): Promise<{ pair: CustomerMeter; metering: Metering }> {
+  const pair = await findCustomerMeter(context, names);
   const { customerId, meter } = pair;
   return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
 }
@@ -43,8 +43,8 @@ export async function readMetering(
   { customerId, meterKeys, atMs }: { customerId: string; meterKeys: string[]; atMs: number },
 ): Promise<Metering> {
   const from = new Date(atMs);
-  const asked = meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
-  return meteringOf(await readMeteredTerms(db, asked), atMs);
+  const requested = meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
+  return meteringOf(await readMeteredTerms(db, requested), atMs);
 }
 
 /** By its name in the path. Throws Rejected `customer_not_found`. */

@@ -5,7 +5,7 @@ import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { UsageEventList } from '../../schemas/resources/usage.ts';
 import { BOOLEAN_TAG, propertyJson } from '../../schemas/stored/event-row.ts';
 import type { EventPlace, StoredEvent } from '../store/read-usage-events.ts';
-import type { Pair } from './customer-meter.ts';
+import type { CustomerMeter } from './customer-meter.ts';
 
 type UsageEvent = UsageEventList['data'][number];
 
@@ -13,7 +13,7 @@ type UsageEvent = UsageEventList['data'][number];
 export function eventPage(
   events: StoredEvent[],
   limit: number,
-  pair: Pair,
+  pair: CustomerMeter,
 ): Pick<UsageEventList, 'data' | 'nextCursor'> {
   const page = events.slice(0, limit);
   const last = events.length > limit ? page.at(-1) : undefined;
@@ -24,7 +24,7 @@ export function eventPage(
 }
 
 /** A stored event as the answer of its own request showed it. */
-function shownEvent(event: StoredEvent, { customerId, meter }: Pair): UsageEvent {
+function shownEvent(event: StoredEvent, { customerId, meter }: CustomerMeter): UsageEvent {
   return {
     id: event.id,
     customerId,
@@ -61,8 +61,8 @@ const DATE_MS_MAX = Date.UTC(2200, 0, 1);
 /** Throws Rejected for anything that is no cursor of ours. */
 export function placeOf(cursor: string): EventPlace {
   const [occurredAtMs, id] = parsed(Buffer.from(cursor, 'base64url').toString());
-  const isMoment = Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX;
-  if (isMoment && typeof id === 'string' && id.isWellFormed())
+  const isTime = Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX;
+  if (isTime && typeof id === 'string' && id.isWellFormed())
     return { occurredAtMs: Number(occurredAtMs), id };
   throw new Rejected('invalid_request', '`cursor` is not one that was answered.', { param: 'cursor' });
 }

@@ -18,7 +18,7 @@ const START_MS = Date.UTC(2026, 0, 1);
 
 let end: number;
 let stored: Loaded | undefined;
-let asked: number;
+let requested: number;
 let postgresAway: boolean;
 /** How long a look at the log takes. */
 let lookMs: number;
@@ -27,7 +27,7 @@ let freshness: Freshness;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS });
-  [end, stored, asked, postgresAway, lookMs] = [0, undefined, 0, false, 0];
+  [end, stored, requested, postgresAway, lookMs] = [0, undefined, 0, false, 0];
   repairs = { isOpen: false, hasFailed: false, ended: null };
   freshness = createFreshness({
     logId: 'aa',
@@ -42,7 +42,7 @@ beforeEach(() => {
     },
     repairs: async () => repairs,
     askForLoad: async () => {
-      asked += 1;
+      requested += 1;
     },
     clock: systemClock,
     log: pino({ level: 'silent' }),
@@ -134,7 +134,7 @@ describe('a waiting read', () => {
     end = 100;
     const reads = [50, 100, 100].map((position) => watch(freshness.reached(position, waitOf(1_000))));
     await pass(5);
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     note(60);
     await pass(0);
     expect(reads.map(({ outcome }) => outcome)).toEqual([true, undefined, undefined]);
@@ -158,7 +158,7 @@ describe('a waiting read', () => {
     stored = { hi: 100, throughMs: 0 };
     await pass(300);
     expect(read.outcome).toBe(true);
-    expect(asked).toBeGreaterThan(1);
+    expect(requested).toBeGreaterThan(1);
   });
 
   it('is found at once by a new session', async () => {
@@ -174,8 +174,8 @@ describe('a waiting read', () => {
   it('is refused when five hundred of its environment wait, and not for those of others', async () => {
     await freshness.arrive();
     const waiting = Array.from({ length: 500 }, () => freshness.reached(100, waitOf(1_000)));
-    const refused = freshness.reached(100, waitOf(1_000));
-    await expect(refused).rejects.toMatchObject({ refusal: { code: 'overloaded' } });
+    const rejected = freshness.reached(100, waitOf(1_000));
+    await expect(rejected).rejects.toMatchObject({ rejection: { code: 'overloaded' } });
     for (let at = 0; at < 250; at += 1) waiting.push(freshness.reached(100, waitOf(1_000, 'b')));
     await pass(1_000);
     expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]));
@@ -208,16 +208,16 @@ describe('consistency', () => {
     await freshness.arrive();
     end = 100;
     const read = awaitConsistency(freshness, wishOf('strong'));
-    const refused = expect(read).rejects.toMatchObject({ refusal: { code: 'unavailable' } });
+    const rejected = expect(read).rejects.toMatchObject({ rejection: { code: 'unavailable' } });
     await pass(5_000);
-    await refused;
+    await rejected;
   });
 
   it('does not wait when eventual', async () => {
     await freshness.arrive();
     end = 100;
     expect((await awaitConsistency(freshness, wishOf('eventual'))) - START_MS).toBe(0);
-    expect(asked).toBe(0);
+    expect(requested).toBe(0);
   });
 
   // Red when only what is open before the read is looked at: it may have waited for its turn meanwhile.
@@ -230,7 +230,7 @@ describe('consistency', () => {
         repairs = { ...repairs, ...meanwhile };
         return 'read';
       });
-    await expect(read('strong')).rejects.toMatchObject({ refusal: { code: 'unavailable' } });
+    await expect(read('strong')).rejects.toMatchObject({ rejection: { code: 'unavailable' } });
     expect(await read(undefined)).toBe('read');
   });
 

@@ -27,6 +27,6 @@ it('40 long reads of one environment delay one of another by no more than what i
     ends[at]?.();
   }
   await Promise.all(others);
-  const refused = (await outcomes).filter(({ status }) => status === 'rejected');
-  expect(refused).toHaveLength(8);
+  const rejected = (await outcomes).filter(({ status }) => status === 'rejected');
+  expect(rejected).toHaveLength(8);
 });

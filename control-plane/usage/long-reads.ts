@@ -1,4 +1,4 @@
-import { createFairGate, type GateLimits } from '../http/tenant-semaphore.ts';
+import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
 
 /** Runs a long read when its environment's turn comes. Throws Rejected `overloaded` when too many wait. */
 export type LongReads = <T>(environment: string, read: () => Promise<T>) => Promise<T>;
@@ -8,7 +8,7 @@ export type LongReads = <T>(environment: string, read: () => Promise<T>) => Prom
  * stand there in the order in which they came: environments take turns here before they get into it. One that
  * has to wait longer would be answered after its caller has given up.
  */
-const LIMITS: GateLimits = {
+const LIMITS: SemaphoreLimits = {
   underWayMax: 4,
   shareMax: 2,
   waitingMax: 120,
@@ -16,6 +16,6 @@ const LIMITS: GateLimits = {
   waitMs: 8_000,
 };
 
-export function createLongReads(limits: GateLimits = LIMITS): LongReads {
-  return createFairGate(limits, 'large reads').run;
+export function createLongReads(limits: SemaphoreLimits = LIMITS): LongReads {
+  return createTenantSemaphore(limits, 'large reads').run;
 }

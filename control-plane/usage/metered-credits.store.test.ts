@@ -9,7 +9,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { openSegmentLogReader } from '../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { CHANNELS } from '../../schemas/stored/channels.ts';
-import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
 /*
@@ -26,7 +26,7 @@ let warehouse: Warehouse;
 let writer: EventLogWriter;
 let reader: EventLogReader;
 let usage: UsageUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 let used: number;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
   reader = await openSegmentLogReader({ directory });
   usage = await startUsage({ warehouse, writer, reader });
-  made = holdersUnderTest(usage.api);
+  made = customerGrantsUnderTest(usage.api);
   await made.feature('counted', 'metered', 'count');
   await override(null);
   used = (await check(0)).current ?? 0;
@@ -59,15 +59,15 @@ async function override(value: number | null): Promise<void> {
 }
 
 async function rate(body: object): Promise<void> {
-  const answer = await usage.api.ask('meters.update', { params: { meterId: 'count' }, body });
-  expect(answer.status).toBe(200);
+  const response = await usage.api.ask('meters.update', { params: { meterId: 'count' }, body });
+  expect(response.status).toBe(200);
 }
 
 async function grant(amount: number): Promise<string> {
   const params = { customerId: usage.customerId };
-  const answer = await usage.api.ask('credits.grant', { params, body: { amount, reason: 'a test' } });
-  expect(answer.status).toBe(201);
-  return answer.body.id;
+  const response = await usage.api.ask('credits.grant', { params, body: { amount, reason: 'a test' } });
+  expect(response.status).toBe(201);
+  return response.body.id;
 }
 
 describe('a metered feature beyond its limit', () => {
@@ -136,13 +136,13 @@ describe('a metered feature beyond its limit', () => {
       `UPDATE credit_grants SET expires_at = now() - interval '1 ms' WHERE id = $1`,
       [expired],
     );
-    await tellOfCredits();
+    await notifyOfCredits();
     await expect
       .poll(async () => (await check(6)).reasonCode, { timeout: 20_000 })
       .toBe('insufficient_credit');
     await usage.api.pool.query('UPDATE credit_grants SET remaining = 0');
     await usage.api.pool.query('UPDATE credit_wallets SET balance = 0, unpaid = 3');
-    await tellOfCredits();
+    await notifyOfCredits();
     await expect
       .poll(async () => (await check(3)).reason, { timeout: 20_000 })
       .toContain('more cost 0.5 credits, and 3 are unpaid;');
@@ -152,7 +152,7 @@ describe('a metered feature beyond its limit', () => {
 });
 
 /** What was written past the API is told as the API tells it. */
-async function tellOfCredits(): Promise<void> {
+async function notifyOfCredits(): Promise<void> {
   const note = JSON.stringify({ customerIds: [usage.customerId] });
   await usage.api.pool.query('SELECT pg_notify($1, $2)', [CHANNELS.credits, note]);
 }

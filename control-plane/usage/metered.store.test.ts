@@ -11,8 +11,8 @@ import { openSegmentLogWriter } from '../../infra/segment-log/writer.ts';
 import { calendarSpan, type Span } from '../../schemas/primitives/calendar.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { expectRefusal } from '../api-under-test.ts';
-import { holdersUnderTest } from '../entitlements/customer-grants-under-test.ts';
+import { expectRejection } from '../api-under-test.ts';
+import { customerGrantsUnderTest } from '../entitlements/customer-grants-under-test.ts';
 import { expectedValue, type Happening, unitsOf, within } from './usage-oracle.ts';
 import { isoText, numberIn, startUsage, type UsageUnderTest } from './usage-under-test.ts';
 
@@ -33,7 +33,7 @@ let warehouse: Warehouse;
 let writer: EventLogWriter;
 let reader: EventLogReader;
 let usage: UsageUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 let happenings: Happening[];
 let nowMs: number;
 let anchorMs: number;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   reader = await openSegmentLogReader({ directory: join(folder, 'log') });
   usage = await startUsage({ warehouse, writer, reader });
   ({ happenings, nowMs } = usage);
-  made = holdersUnderTest(usage.api);
+  made = customerGrantsUnderTest(usage.api);
   anchorMs = nowMs - 4 * PERIOD_MS - DAY_MS;
   for (const meter of AGGREGATIONS) await made.feature(`${meter}-feature`, 'metered', meter);
   const limits = Object.fromEntries(AGGREGATIONS.map((meter, at) => [`${meter}-feature`, 1_000_000.5 + at]));
@@ -144,8 +144,8 @@ describe('a counter of a subscriber', () => {
       expect(seen).toEqual(expected);
     }
     expect((await list({ page: 1000 })).body).toMatchObject({ data: [], total: meters.total });
-    expectRefusal(await list({}, 'nobody'), 'customer_not_found', 'customerId');
-    expectRefusal(await list({ at: 'now' }), 'invalid_request', 'at');
+    expectRejection(await list({}, 'nobody'), 'customer_not_found', 'customerId');
+    expectRejection(await list({ at: 'now' }), 'invalid_request', 'at');
   });
 
   it('keeps the periods of a subscription that has ended for the time that it lived', async () => {
@@ -254,11 +254,11 @@ describe('a check of what is metered', () => {
       allowed: true,
       reason: '7.000000000001 used and 2.999999999999 requested, within the limit of 10 for calls.',
     });
-    const refused = await made.check(customerId, 'calls', { requested: 3 });
-    expect(refused).toMatchObject({ allowed: false, reasonCode: 'limit_reached', current: 7.000000000001 });
+    const rejected = await made.check(customerId, 'calls', { requested: 3 });
+    expect(rejected).toMatchObject({ allowed: false, reasonCode: 'limit_reached', current: 7.000000000001 });
     expect(
       (await usage.api.ask('usage.retrieve', { params: { customerId, meterId: 'calls' } })).body,
-    ).toEqual(expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: refused.resetsAt }));
+    ).toEqual(expect.objectContaining({ current: 7.000000000001, limit: 10, periodEnd: rejected.resetsAt }));
   });
 
   // Red when a check reads the grants of the asked feature alone.

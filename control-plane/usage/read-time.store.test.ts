@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRefusal, startApi } from '../api-under-test.ts';
+import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
  * Red when a wait for Postgres is left to its connection (10 s here, 12 s where the server hangs as a whole),
@@ -10,11 +10,11 @@ import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRefusal, startApi } from '../
 const READ_MS = 5_000;
 const SLACK_MS = 1_500;
 
-const asked: number[] = [];
+const requested: number[] = [];
 const warehouse: Warehouse = {
   ...AWAY,
   query: async ({ timeoutMs }: Statement) => {
-    asked.push(timeoutMs);
+    requested.push(timeoutMs);
     return [];
   },
 };
@@ -52,7 +52,7 @@ it('every read of usage is refused within five seconds while Postgres hangs', as
         return api.call('GET', `${usage}${path}consistency=${consistency}`);
       });
     });
-    for (const answer of await Promise.all(reads)) expectRefusal(answer, 'unavailable');
+    for (const response of await Promise.all(reads)) expectRejection(response, 'unavailable');
     expect(passedMs()).toBeLessThan(READ_MS + SLACK_MS);
   } finally {
     await release();
@@ -69,5 +69,5 @@ it('what the look-ups took is taken off the time of the warehouse', async () => 
   };
   await expect.poll(waiting, { interval: 50, timeout: 4_000 }).toBeGreaterThan(0).finally(release);
   expect((await read).status).toBe(200);
-  expect(asked.at(-1)).toBeLessThanOrEqual(READ_MS - 1_000);
+  expect(requested.at(-1)).toBeLessThanOrEqual(READ_MS - 1_000);
 });

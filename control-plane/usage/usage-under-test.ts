@@ -5,7 +5,7 @@ import { CHANNELS } from '../../schemas/stored/channels.ts';
 import { encodeFrame, RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
-import { type ApiAnswer, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
+import { type ApiResponse, type ApiUnderTest, type CallOptions, startApi } from '../api-under-test.ts';
 import { type Happening, makeHappenings, storedId, unitsAsText } from './usage-oracle.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface UsageUnderTest {
   environment: string;
   customerId: string;
   /** `/api/v1/usage/<the customer by its external id>/…` */
-  read(rest: string, options?: CallOptions): Promise<ApiAnswer>;
+  read(rest: string, options?: CallOptions): Promise<ApiResponse>;
   makeMeter(key: string, aggregation: Aggregation): Promise<void>;
   /** As the ingest tier writes it. */
   logged(happening: Happening, meterKey: string): TestEvent;

@@ -21,7 +21,7 @@ test('`from` and `to` go together, in order, and without a window', () => {
     try {
       return breakdownSpan(query, NOW_MS).window;
     } catch (error) {
-      return (error as { refusal: { param: string } }).refusal.param;
+      return (error as { rejection: { param: string } }).rejection.param;
     }
   };
   expect(param({ from, to })).toBe('custom');

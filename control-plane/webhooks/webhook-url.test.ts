@@ -13,7 +13,7 @@ function isTaken(url: string, targets: PrivateTargets): boolean {
     return true;
   } catch (error) {
     expect(error).toBeInstanceOf(Rejected);
-    expect((error as Rejected).refusal).toMatchObject({ code: 'invalid_request', param: 'url' });
+    expect((error as Rejected).rejection).toMatchObject({ code: 'invalid_request', param: 'url' });
     return false;
   }
 }

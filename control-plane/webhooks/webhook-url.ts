@@ -12,13 +12,13 @@ import { Rejected } from '../../schemas/failures.ts';
  * each delivery. WHATWG parsing has read 0x7f.1, 2130706433 and 0177.0.0.1 as the addresses that they are.
  */
 export function checkWebhookUrl(text: string, targets: PrivateTargets): void {
-  if (!PLAIN.test(text) || !URL.canParse(text)) throw refused('must be an absolute URL');
+  if (!PLAIN.test(text) || !URL.canParse(text)) throw rejected('must be an absolute URL');
   const url = new URL(text);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!isProtocolTaken(url.protocol, host, targets)) throw refused(MUST_BE[targets]);
-  if (CREDENTIALS.test(text)) throw refused('must not carry credentials');
-  if (url.port === '0') throw refused('must have a port that can be connected to');
-  if (!isHostTaken(host, targets)) throw refused('must lead to a public address');
+  if (!isProtocolTaken(url.protocol, host, targets)) throw rejected(MUST_BE[targets]);
+  if (CREDENTIALS.test(text)) throw rejected('must not carry credentials');
+  if (url.port === '0') throw rejected('must have a port that can be connected to');
+  if (!isHostTaken(host, targets)) throw rejected('must lead to a public address');
 }
 
 const MUST_BE: Record<PrivateTargets, string> = {
@@ -46,6 +46,6 @@ const PLAIN = /^[a-z]+:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
 /** Also empty ones, of which the parser tells nothing. */
 const CREDENTIALS = /^[a-z]+:\/\/[^/?#]*@/i;
 
-function refused(reason: string): Rejected {
+function rejected(reason: string): Rejected {
   return new Rejected('invalid_request', `\`url\` ${reason}.`, { param: 'url' });
 }

@@ -8,7 +8,7 @@ import { giveBackAll } from '../store/take-due.ts';
 import { type AttemptDeps, attemptJob, type Job } from './attempt-job.ts';
 import { FAILURES_TO_OPEN } from './circuit.ts';
 import type { Verdict } from './delivery-verdict.ts';
-import { type JobOutcome, Lanes } from './endpoint-queues.ts';
+import { EndpointQueues, type JobOutcome } from './endpoint-queues.ts';
 import { recallJobs } from './recall-jobs.ts';
 import { createRecorder } from './recorder.ts';
 import { repeat } from './repeat.ts';
@@ -60,7 +60,7 @@ export function createDispatcher(
   const { pool, clock, log, sealingKey } = deps;
   const wakeup = createWakeup();
   const recorder = createRecorder({ ...deps, owner, onRecorded });
-  const lanes = new Lanes<Job>({
+  const lanes = new EndpointQueues<Job>({
     ...LIMITS,
     run,
     mayBegin: () => recorder.pending() < UNRECORDED_MAX,

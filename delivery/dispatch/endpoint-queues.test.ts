@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type JobOutcome, Lanes } from './endpoint-queues.ts';
+import { EndpointQueues, type JobOutcome } from './endpoint-queues.ts';
 
 /** Jobs that run until they are ended. */
-function lanesUnderTest({ runningMax = 100 } = {}) {
+function endpointQueuesUnderTest({ runningMax = 100 } = {}) {
   const begun: string[] = [];
   const ends = new Map<string, (outcome: JobOutcome) => void>();
   const shut: string[] = [];
   const state = { mayBegin: true, rooms: 0 };
-  const lanes = new Lanes<string>({
+  const lanes = new EndpointQueues<string>({
     run: (name) => {
       begun.push(name);
       return new Promise((resolve) => ends.set(name, resolve));
@@ -31,7 +31,7 @@ const WELL = { failures: 0, isCutOff: false };
 
 describe('lanes', () => {
   it('begin so many of each endpoint, and the next one when one has ended', async () => {
-    const { lanes, begun, end } = lanesUnderTest();
+    const { lanes, begun, end } = endpointQueuesUnderTest();
     lanes.add('a', ['a1', 'a2', 'a3'], WELL);
     expect(begun).toEqual(['a1', 'a2']);
     await end('a1');
@@ -40,7 +40,7 @@ describe('lanes', () => {
 
   /** Red when a lane goes on for as long as it has something. */
   it('take turns when not all can run', async () => {
-    const { lanes, begun, end } = lanesUnderTest({ runningMax: 2 });
+    const { lanes, begun, end } = endpointQueuesUnderTest({ runningMax: 2 });
     lanes.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
     lanes.add('b', ['b1', 'b2'], WELL);
     for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name);
@@ -48,7 +48,7 @@ describe('lanes', () => {
   });
 
   it('have room for one more of each that has ended, and for more of one that runs dry', async () => {
-    const { lanes, end } = lanesUnderTest();
+    const { lanes, end } = endpointQueuesUnderTest();
     lanes.add('a', ['a1', 'a2'], { failures: 0, isCutOff: true });
     expect(lanes.rooms()).toEqual(new Map([['a', 2]]));
     lanes.add('a', ['a3', 'a4'], WELL);
@@ -58,7 +58,7 @@ describe('lanes', () => {
   });
 
   it('tell what is next of each endpoint for which anything waits', () => {
-    const { lanes } = lanesUnderTest();
+    const { lanes } = endpointQueuesUnderTest();
     lanes.add('a', ['a1', 'a2', 'a3', 'a4'], WELL);
     lanes.add('b', ['b1'], WELL);
     expect(lanes.next()).toEqual(new Map([['a', 'a3']]));
@@ -67,7 +67,7 @@ describe('lanes', () => {
   });
 
   it('forget an endpoint of which nothing is held or to be recorded', async () => {
-    const { lanes, end } = lanesUnderTest();
+    const { lanes, end } = endpointQueuesUnderTest();
     lanes.add('a', ['a1'], WELL);
     await end('a1');
     expect([...lanes.rooms().keys()]).toEqual(['a']);
@@ -77,7 +77,7 @@ describe('lanes', () => {
 
   /** Red when it may go on before its failures are written down: the circuit would open too late. */
   it('shut an endpoint after too many failures in a row until all of them are recorded', async () => {
-    const { lanes, begun, shut, end } = lanesUnderTest();
+    const { lanes, begun, shut, end } = endpointQueuesUnderTest();
     lanes.add('a', ['a1', 'a2', 'a3', 'a4', 'a5'], WELL);
     for (const name of ['a1', 'a2', 'a3']) await end(name, 'failed');
     expect(begun).toEqual(['a1', 'a2', 'a3', 'a4']);
@@ -91,14 +91,14 @@ describe('lanes', () => {
   });
 
   it('shut one that wants nothing any more at once', async () => {
-    const { lanes, shut, end } = lanesUnderTest();
+    const { lanes, shut, end } = endpointQueuesUnderTest();
     lanes.add('a', ['a1', 'a2', 'a3'], WELL);
     await end('a1', 'gone');
     expect(shut).toEqual(['a3']);
   });
 
   it('begin nothing while they may not, and then all', () => {
-    const { lanes, begun, state } = lanesUnderTest();
+    const { lanes, begun, state } = endpointQueuesUnderTest();
     state.mayBegin = false;
     lanes.add('a', ['a1'], WELL);
     lanes.add('b', ['b1'], WELL);
@@ -110,7 +110,7 @@ describe('lanes', () => {
 
   /** Red without the bound: endpoints that hang would take every place. */
   it('give each endpoint one place when half of all are taken', async () => {
-    const { lanes, begun, end } = lanesUnderTest({ runningMax: 4 });
+    const { lanes, begun, end } = endpointQueuesUnderTest({ runningMax: 4 });
     expect(lanes.limit).toBe(2);
     lanes.add('a', ['a1', 'a2', 'a3'], WELL);
     lanes.add('b', ['b1', 'b2'], WELL);
@@ -122,7 +122,7 @@ describe('lanes', () => {
   });
 
   it('that are closed give back what waits', () => {
-    const { lanes, begun } = lanesUnderTest();
+    const { lanes, begun } = endpointQueuesUnderTest();
     lanes.add('a', ['a1', 'a2', 'a3'], WELL);
     expect(lanes.close()).toEqual(['a3']);
     lanes.add('b', ['b1'], WELL);

@@ -1,4 +1,4 @@
-export interface LanesOptions<Job> {
+export interface EndpointQueuesOptions<Job> {
   /** Never rejects. */
   run: (job: Job) => Promise<JobOutcome>;
   /** Of one endpoint, at once. */
@@ -35,15 +35,15 @@ export interface LaneSigns {
  * while there is more for it may hold twice as many next time. One that fails too often is shut until what it
  * did is recorded, and with it whether it may go on.
  */
-export class Lanes<Job> {
-  readonly #options: LanesOptions<Job>;
+export class EndpointQueues<Job> {
+  readonly #options: EndpointQueuesOptions<Job>;
   readonly #lanes = new Map<string, Lane<Job>>();
   /** Those that have a job and may begin it, in their order. */
   readonly #turns = new Set<Lane<Job>>();
   #running = 0;
   #isClosed = false;
 
-  constructor(options: LanesOptions<Job>) {
+  constructor(options: EndpointQueuesOptions<Job>) {
     this.#options = options;
   }
 

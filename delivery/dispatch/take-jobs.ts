@@ -4,14 +4,14 @@ import { type Target, targetOf } from '../send/target.ts';
 import { readEndpoints } from '../store/endpoints.ts';
 import { type DueDelivery, giveBack, takeDue } from '../store/take-due.ts';
 import type { Job } from './attempt-job.ts';
-import type { Lanes } from './endpoint-queues.ts';
+import type { EndpointQueues } from './endpoint-queues.ts';
 
 export interface Taking {
   pool: Pool;
   owner: string;
   /** Opens what is sealed for the secrets of endpoints. */
   sealingKey: Buffer;
-  lanes: Lanes<Job>;
+  lanes: EndpointQueues<Job>;
   /** Ids of what was taken, until it is recorded or given back. */
   held: Set<string>;
   heldMax: number;

@@ -8,11 +8,11 @@ import { AttemptFailed } from './attempt-failed.ts';
 export function boundReading(socket: Socket, bytesMax: number): void {
   let writtenBytes = socket.bytesWritten;
   let readBytes = socket.bytesRead;
-  let beforeAnswer = readBytes;
+  let beforeResponse = readBytes;
   socket.on('readable', () => {
-    if (socket.bytesWritten !== writtenBytes) beforeAnswer = readBytes;
+    if (socket.bytesWritten !== writtenBytes) beforeResponse = readBytes;
     writtenBytes = socket.bytesWritten;
     readBytes = socket.bytesRead;
-    if (readBytes - beforeAnswer > bytesMax) socket.destroy(new AttemptFailed('response_too_large'));
+    if (readBytes - beforeResponse > bytesMax) socket.destroy(new AttemptFailed('response_too_large'));
   });
 }

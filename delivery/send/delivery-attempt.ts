@@ -5,12 +5,12 @@ import { storableText } from './storable-text.ts';
 
 export interface Exchange {
   /** Undefined where no answer came. */
-  answer?: Answer;
+  response?: Response;
   /** It did not come whole. `connect_…` and `tls_failed` are from before any byte was sent. */
   failure?: AttemptError;
 }
 
-export interface Answer {
+export interface Response {
   status: number;
   head: string;
   /** Its beginning. */
@@ -38,7 +38,7 @@ const INTERIM_MAX = 8;
 export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
-    let answer: Omit<Answer, 'body'> | undefined;
+    let response: Omit<Response, 'body'> | undefined;
     let interim = 0;
     let readBytes = 0;
     let keptBytes = 0;
@@ -53,7 +53,7 @@ export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal
     function settle(failure?: AttemptError): void {
       signal.removeEventListener('abort', abort);
       resolve({
-        ...(answer ? { answer: { ...answer, body: storableText(Buffer.concat(kept)) } } : {}),
+        ...(response ? { response: { ...response, body: storableText(Buffer.concat(kept)) } } : {}),
         ...(failure ? { failure } : {}),
       });
     }
@@ -66,7 +66,7 @@ export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal
       },
       onResponseStart(started, status, headers, message = '') {
         interim += 1;
-        if (status >= 200) answer = answerOf(status, headers, message);
+        if (status >= 200) response = responseOf(status, headers, message);
         else if (interim > INTERIM_MAX) started.abort(new AttemptFailed('response_invalid'));
       },
       onResponseData(started, chunk) {
@@ -86,7 +86,7 @@ export function exchange(dispatcher: Dispatcher, post: Post, signal: AbortSignal
   });
 }
 
-function answerOf(status: number, headers: Headers, message: string): Omit<Answer, 'body'> {
+function responseOf(status: number, headers: Headers, message: string): Omit<Response, 'body'> {
   const lines = Object.entries(headers).flatMap(([name, value = '']) =>
     [value].flat().map((one) => `${name}: ${one}`),
   );
@@ -101,12 +101,12 @@ type Headers = Record<string, string | string[] | undefined>;
 function failureOf(error: Error & { code?: string }, isBegun: boolean): AttemptError {
   if (error instanceof AttemptFailed) return error.code;
   const { code = '' } = error;
-  if (error instanceof errors.HTTPParserError || BAD_ANSWER.test(code)) return 'response_invalid';
+  if (error instanceof errors.HTTPParserError || BAD_RESPONSE.test(code)) return 'response_invalid';
   if (isBegun) return 'connection_lost';
   if (TIMED_OUT.has(code)) return 'connect_timeout';
   return BAD_TLS.test(code) ? 'tls_failed' : 'connect_failed';
 }
 
-const BAD_ANSWER = /^UND_ERR_(HEADERS_OVERFLOW$|RES_)/;
+const BAD_RESPONSE = /^UND_ERR_(HEADERS_OVERFLOW$|RES_)/;
 const TIMED_OUT: ReadonlySet<string> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 const BAD_TLS = /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|HOSTNAME_)|SELF_SIGNED|_CA$/;

@@ -14,7 +14,7 @@ import { type Attempt, createSend, type Send } from './send.ts';
  * Promise 15: nothing of the inside is reached. Behind every address that is not one of the two below
  * listens `inside`, and counts. Names are told by a resolver that a stranger has in hand; a connection to a
  * name would ask it again, as sockets do. Seen red with the breaks address-checked-before-fetched-after,
- * first-address-checked-alone and names-checked-and-literals-not (tests/mutants/sending-breaks.ts).
+ * first-address-checked-alone and names-checked-and-literals-not (tests/mutants/sending-mutants.ts).
  */
 const PUBLIC = ['93.184.216.34', '2606:4700:4700::1111'] as const;
 const log = pino({ level: 'silent' });
@@ -25,7 +25,7 @@ let answer: RequestListener;
 let sender: Send;
 let reached: string[];
 /** What the resolver tells, one answer after the other; the last stays. */
-let told: string[][];
+let notified: string[][];
 
 beforeAll(async () => {
   inside = await startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
@@ -46,7 +46,7 @@ beforeEach(() => {
 });
 
 async function resolve(): Promise<string[]> {
-  return (told.length > 1 ? told.shift() : told[0]) ?? [];
+  return (notified.length > 1 ? notified.shift() : notified[0]) ?? [];
 }
 
 const connectLocally = buildConnector({ ca: CERTIFICATE });
@@ -85,19 +85,19 @@ describe('promise 15: an attempt', () => {
   });
 
   it.each(INTERNAL_ADDRESSES)('to a name that has the address %s reaches nothing', async (address) => {
-    told = [[address]];
+    notified = [[address]];
     await expectNothingReached([attempt('https://receiver.example/')]);
   });
 
   it('of a name with one address of the inside among others reaches nothing', async () => {
     for (const address of INTERNAL_ADDRESSES) {
-      told = [[PUBLIC[0], address, PUBLIC[1]]];
+      notified = [[PUBLIC[0], address, PUBLIC[1]]];
       await expectNothingReached([attempt('https://receiver.example/')]);
     }
   });
 
   it('of a name that leads elsewhere when it is asked for again reaches nothing', async () => {
-    told = [[PUBLIC[0]], ['127.0.0.1']];
+    notified = [[PUBLIC[0]], ['127.0.0.1']];
     expect(await attempt('https://receiver.example/')).toMatchObject({ outcome: 'succeeded' });
     expect(reached).toEqual([PUBLIC[0]]);
     reached = [];
@@ -106,7 +106,7 @@ describe('promise 15: an attempt', () => {
   });
 
   it.each([301, 302, 303, 307, 308])('that is redirected inside with %i follows nothing', async (status) => {
-    told = [[PUBLIC[0]]];
+    notified = [[PUBLIC[0]]];
     for (const location of [inside.url, `https://127.0.0.1:${inside.port}/`, '//169.254.169.254/latest']) {
       answer = (_, response) => response.writeHead(status, { location }).end();
       const { outcome, errorCode, responseHead } = await attempt('https://receiver.example/');
@@ -117,7 +117,7 @@ describe('promise 15: an attempt', () => {
   });
 
   it('to a url that was registered under looser rules reaches nothing', async () => {
-    told = [[PUBLIC[0]]];
+    notified = [[PUBLIC[0]]];
     const urls = [
       'http://receiver.example/',
       'https://a:b@receiver.example/',
@@ -130,7 +130,7 @@ describe('promise 15: an attempt', () => {
 
 describe('a connection', () => {
   it('goes to the address that the name has now, and is kept for the next attempt', async () => {
-    told = [[PUBLIC[1]], [PUBLIC[1]], [PUBLIC[0]]];
+    notified = [[PUBLIC[1]], [PUBLIC[1]], [PUBLIC[0]]];
     for (let at = 0; at < 3; at += 1) {
       expect((await attempt('https://receiver.example:8443/')).status).toBe(200);
       // It is free again in the next turn of the loop.
@@ -140,14 +140,14 @@ describe('a connection', () => {
   });
 
   it('tries the next address when one refuses it', async () => {
-    told = [['2606:4700:4700::1001', PUBLIC[0]]];
+    notified = [['2606:4700:4700::1001', PUBLIC[0]]];
     await inside.close();
     expect(await attempt('https://receiver.example:444/')).toMatchObject({ outcome: 'succeeded' });
     expect(reached).toEqual(['2606:4700:4700::1001', PUBLIC[0]]);
   });
 
   it('is refused to whoever cannot show a certificate for the name', async () => {
-    told = [[PUBLIC[0]]];
+    notified = [[PUBLIC[0]]];
     for (const host of ['other.example', PUBLIC[0], `[${PUBLIC[1]}]`]) {
       expect(await attempt(`https://${host}/`)).toMatchObject({ outcome: 'failed', errorCode: 'tls_failed' });
     }
@@ -187,7 +187,7 @@ describe('a connection', () => {
 describe('an attempt where loopback is allowed', () => {
   // Red when any name may lead there: whoever has a domain could reach every port of this machine.
   it('by a name of the DNS that leads there reaches nothing', async () => {
-    told = [['127.0.0.1'], ['::1']];
+    notified = [['127.0.0.1'], ['::1']];
     for (const scheme of ['http', 'https']) {
       await expectNothingReached([attempt(`${scheme}://receiver.example/`, 'loopback')]);
     }
@@ -211,7 +211,7 @@ describe('an attempt where everything private is allowed', () => {
   });
 
   it.each(link)('reaches nothing by a name that has the address %s', async (address) => {
-    told = [[PUBLIC[0], address]];
+    notified = [[PUBLIC[0], address]];
     await expectNothingReached([attempt('http://receiver.example/', 'all')]);
   });
 });

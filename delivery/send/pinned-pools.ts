@@ -17,7 +17,7 @@ const KEEP_ALIVE_MAX_MS = 30_000;
 const HEADER_BYTES_MAX = 16_384;
 
 /** The head of an answer, 64 KiB of its body, and what its chunks are wrapped in. */
-const ANSWER_BYTES_MAX = 131_072;
+const RESPONSE_BYTES_MAX = 131_072;
 
 /**
  * A pool's connections go to its address and no other, and TLS is verified with the name. When a name leads
@@ -74,7 +74,7 @@ export function createPinnedPools(connect: buildConnector.connector): PinnedPool
 function bounded(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     connect(options, (...opened) => {
-      if (opened[1]) boundReading(opened[1], ANSWER_BYTES_MAX);
+      if (opened[1]) boundReading(opened[1], RESPONSE_BYTES_MAX);
       callback(...opened);
     });
   };

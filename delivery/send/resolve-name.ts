@@ -14,6 +14,6 @@ export function createResolveName(): ResolveName {
   return async (name, { ofMachine }) => {
     if (ofMachine) return (await lookup(name, { all: true })).map(({ address }) => address);
     const families = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    return families.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return families.flatMap((response) => (response.status === 'fulfilled' ? response.value : []));
   };
 }

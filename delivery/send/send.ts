@@ -179,11 +179,11 @@ function lateAt(signal: AbortSignal): Promise<never> {
 const GONE = 410;
 
 function attemptOf(
-  { answer, failure }: Exchange,
+  { response, failure }: Exchange,
   nowMs: number,
 ): Omit<Attempt, 'durationMs' | 'requestHead'> {
-  if (!answer) return { outcome: 'failed', errorCode: failure ?? 'connection_lost' };
-  const { status, head, body, retryAfter } = answer;
+  if (!response) return { outcome: 'failed', errorCode: failure ?? 'connection_lost' };
+  const { status, head, body, retryAfter } = response;
   const shown = { status, responseHead: head, responseBody: body };
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && failure === undefined) return { outcome: 'succeeded', ...shown };

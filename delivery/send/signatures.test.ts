@@ -10,7 +10,7 @@ import { signatureHeaders } from './sign.ts';
 
 /*
  * Promise 14, with what a receiver reads from the wire. Seen red with the breaks body-re-serialised-before-
- * signing and old-secret-left-out (tests/mutants/sending-breaks.ts).
+ * signing and old-secret-left-out (tests/mutants/sending-mutants.ts).
  */
 const SEED = 20261121;
 const BODIES = 10_000;
@@ -57,11 +57,11 @@ const request = (one: string, secrets = [SECRET]) => ({
 });
 
 async function sendAndRead(one: string, secrets?: string[]): Promise<Received> {
-  const asked = request(one, secrets);
-  const { outcome } = await sender.send(asked);
-  const read = received.get(asked.eventId);
-  received.delete(asked.eventId);
-  if (outcome !== 'succeeded' || !read) throw new Error(`${asked.eventId} did not arrive: ${outcome}`);
+  const requested = request(one, secrets);
+  const { outcome } = await sender.send(requested);
+  const read = received.get(requested.eventId);
+  received.delete(requested.eventId);
+  if (outcome !== 'succeeded' || !read) throw new Error(`${requested.eventId} did not arrive: ${outcome}`);
   return read;
 }
 

@@ -82,11 +82,11 @@ export async function writeCircuit(
     `UPDATE webhook_endpoints
         SET failures = $3, failing_since = $4, circuit_until = $5, circuit_probes = $6
       WHERE environment = $1 AND id = $2`,
-    [environment, id, failures, momentOf(failingSinceMs), momentOf(untilMs), probes],
+    [environment, id, failures, timeOf(failingSinceMs), timeOf(untilMs), probes],
   );
 }
 
-function momentOf(ms: number | undefined): Date | null {
+function timeOf(ms: number | undefined): Date | null {
   return ms === undefined ? null : new Date(ms);
 }
 

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 type Database = Pool | PoolClient;
 
 /** An event of the outbox, without what it says. */
-export interface UntoldEvent {
+export interface PendingEvent {
   id: string;
   environment: string;
   type: string;
@@ -11,8 +11,8 @@ export interface UntoldEvent {
 }
 
 /** The oldest that were not fanned out; what another process works on is passed over. Locks them. */
-export async function lockUntold(db: Database, limit: number): Promise<UntoldEvent[]> {
-  const { rows } = await db.query<UntoldEvent>(
+export async function lockPending(db: Database, limit: number): Promise<PendingEvent[]> {
+  const { rows } = await db.query<PendingEvent>(
     `SELECT id, environment, type, created_at AS "createdAt" FROM webhook_events
       WHERE NOT fanned_out ORDER BY created_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED`,
     [limit],
@@ -35,7 +35,7 @@ export interface Recipient {
 /** Of its environment, having selected its type, and not younger than it; in the order of the events. */
 export async function findRecipients(
   db: Database,
-  events: UntoldEvent[],
+  events: PendingEvent[],
   limit: number,
 ): Promise<Recipient[]> {
   const { rows } = await db.query<Recipient>(

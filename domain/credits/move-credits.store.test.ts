@@ -17,7 +17,7 @@ import { type SeenWallet, START_MS, walletsUnderTest } from './wallets-under-tes
  * - `credit.depleted` told of an empty wallet: 'told once'.
  */
 it('a burn stops at zero, the rest is remembered, and the next grant pays it first', async () => {
-  const { customers, grant, burn, wallets, pool, told } = await walletsUnderTest();
+  const { customers, grant, burn, wallets, pool, notified } = await walletsUnderTest();
   const [id = ''] = await customers(1);
   await grant(id, { amount: '10' });
   await burn([{ customerId: id, amount: '12.5' }]);
@@ -39,7 +39,7 @@ it('a burn stops at zero, the rest is remembered, and the next grant pays it fir
     'grant 3 0',
     'repayment -0.5 -0.5',
   ]);
-  expect(await told(id)).toEqual(['credit.depleted']);
+  expect(await notified(id)).toEqual(['credit.depleted']);
 });
 
 it('every depletion is told once, however much is burned of the empty wallet', async () => {
@@ -60,7 +60,7 @@ it('every depletion is told once, however much is burned of the empty wallet', a
 });
 
 it('what has expired is not burned, from its millisecond on and before anybody took it out', async () => {
-  const { customers, grant, burn, wallets, told, pool } = await walletsUnderTest();
+  const { customers, grant, burn, wallets, notified, pool } = await walletsUnderTest();
   const [id = '', other = ''] = await customers(2);
   for (const customerId of [id, other]) await grant(customerId, { amount: '10', expiresAtMs: START_MS + 5 });
   await burn([{ customerId: other, amount: '1' }], START_MS + 4);
@@ -68,7 +68,7 @@ it('what has expired is not burned, from its millisecond on and before anybody t
   const seen = await wallets([id, other]);
   expect(seen.get(id)).toMatchObject({ balance: 0n, unpaid: creditUnits('1'), depletions: 1 });
   expect(seen.get(other)).toMatchObject({ balance: creditUnits('9'), unpaid: 0n });
-  expect(await told(id)).toEqual(['credit.depleted']);
+  expect(await notified(id)).toEqual(['credit.depleted']);
   const { rows } = await pool.query(
     `SELECT actor, action, before ->> 'remaining' AS before, after ->> 'remaining' AS after FROM audit_log`,
   );

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { Defect } from '../../schemas/failures.ts';
 import { exactJson, exactNumber } from '../../schemas/primitives/exact-json.ts';
-import { tellEverywhere } from '../emit-events.ts';
+import { emitEverywhere } from '../emit-events.ts';
 import { creditText, creditUnits } from '../rules/credit-units.ts';
 import { emptyExpired, type GrantRow } from '../store/credit-grants.ts';
 import { insertEntries, type LedgerEntry, type LedgerReference } from '../store/credit-ledger.ts';
@@ -99,7 +99,7 @@ export async function closeWallets(
     now,
   );
   const depleted = moved.filter(({ isDepleted }) => isDepleted);
-  await tellEverywhere(db, now.getTime(), depleted.map(depletionOf));
+  await emitEverywhere(db, now.getTime(), depleted.map(depletionOf));
   await notifyCredits(
     db,
     moved.map(({ customerId }) => customerId),

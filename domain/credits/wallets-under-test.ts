@@ -78,7 +78,7 @@ export async function walletsUnderTest({ connections = 10 } = {}) {
       inTransaction(pool, (db) => expireCredits(db, { nowMs, places: places(customerIds) })),
     wallets: (customerIds: readonly string[]) => readWallets(pool, customerIds),
     /** Types of events told of a customer, in their order. */
-    async told(customerId: string): Promise<string[]> {
+    async notified(customerId: string): Promise<string[]> {
       const { rows } = await pool.query<{ type: string }>(
         'SELECT type FROM webhook_events WHERE object_id = $1 ORDER BY created_at, id',
         [customerId],

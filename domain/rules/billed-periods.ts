@@ -44,8 +44,8 @@ export function billedPeriods(
 }
 
 /** A span in pieces: it is cut at these moments, ascending. */
-export function cut({ fromMs, toMs }: Span, moments: readonly number[]): Span[] {
-  const bounds = [fromMs, ...moments.filter((ms) => fromMs < ms && ms < toMs), toMs];
+export function cut({ fromMs, toMs }: Span, times: readonly number[]): Span[] {
+  const bounds = [fromMs, ...times.filter((ms) => fromMs < ms && ms < toMs), toMs];
   return bounds.slice(1).flatMap((end, at) => {
     const begin = bounds[at] ?? end;
     return begin < end ? [{ fromMs: begin, toMs: end }] : [];

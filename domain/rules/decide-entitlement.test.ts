@@ -17,7 +17,7 @@ const question = { customerId: 'cus_a', featureKey: 'f' };
 const RESETS_MS = Date.UTC(2026, 11, 1);
 const GRACE_MS = Date.UTC(2026, 10, 28);
 
-function holding(held: Partial<EffectiveEntitlement>): EntitlementView {
+function customerGrants(held: Partial<EffectiveEntitlement>): EntitlementView {
   const plain: EffectiveEntitlement = {
     type: 'boolean',
     meterKey: null,
@@ -38,7 +38,7 @@ function decide(view: EntitlementView, more: Partial<EntitlementFacts> & { reque
 }
 
 function metered(current: string, limit: string | null, held: Partial<EffectiveEntitlement> = {}) {
-  const view = holding({ type: 'metered', meterKey: 'm', value: limit, ...held });
+  const view = customerGrants({ type: 'metered', meterKey: 'm', value: limit, ...held });
   return (requested?: string, credit?: CreditReading) => {
     const counter = { current, resetsAtMs: RESETS_MS, asOfMs: 0 };
     return decide(view, { counter, credit, ...(requested === undefined ? {} : { requested }) });
@@ -75,13 +75,13 @@ describe('a decision', () => {
     const withheld = new Map(why === undefined ? [] : [['f', why]]);
     const decision = decide({ features: new Map(), withheld, standing });
     expect(decision).toMatchObject({ allowed: false, reasonCode: code, sources: [] });
-    const off = holding({ value: false });
+    const off = customerGrants({ value: false });
     const expected = why === undefined ? 'feature_not_included' : code;
     expect(decide({ ...off, withheld, standing }).reasonCode).toBe(expected);
   });
 
   it('of a flag is its value, whatever number is asked for', () => {
-    expect(decide(holding({}), { requested: '5' })).toEqual({
+    expect(decide(customerGrants({}), { requested: '5' })).toEqual({
       allowed: true,
       reason: 'f is included.',
       reasonCode: 'granted',
@@ -91,27 +91,27 @@ describe('a decision', () => {
       effectiveValue: true,
       contributions: [{ source: 'plan:pro', value: true }],
     });
-    expect(decide(holding({ value: false }))).toMatchObject({ allowed: false, effectiveValue: false });
+    expect(decide(customerGrants({ value: false }))).toMatchObject({ allowed: false, effectiveValue: false });
   });
 
   it('of a limit compares the number asked for, 0 unless told, and says it in its sentence', () => {
-    const seats = holding({ type: 'limit', value: '5' });
+    const seats = customerGrants({ type: 'limit', value: '5' });
     expect(decide(seats)).toMatchObject({
       allowed: true,
       reason: '0 requested, within the limit of 5 for f.',
     });
     expect(decide(seats, { requested: '5' }).reasonCode).toBe('granted');
-    const refused = decide(seats, { requested: '5.000000000001' });
+    const rejected = decide(seats, { requested: '5.000000000001' });
     const reason = '5.000000000001 requested, beyond the limit of 5 for f.';
-    expect(refused).toMatchObject({ allowed: false, reasonCode: 'limit_reached', reason });
-    expect([refused.limit, refused.effectiveValue].map(numberText)).toEqual(['5', '5']);
-    expect(refused).not.toHaveProperty('current');
+    expect(rejected).toMatchObject({ allowed: false, reasonCode: 'limit_reached', reason });
+    expect([rejected.limit, rejected.effectiveValue].map(numberText)).toEqual(['5', '5']);
+    expect(rejected).not.toHaveProperty('current');
   });
 
   it('of a metered feature asks for one more than was used, unless told', () => {
     expect(metered('9', '10')()).toMatchObject({ allowed: true, reasonCode: 'granted' });
-    const refused = metered('10', '10')();
-    expect(refused).toMatchObject({
+    const rejected = metered('10', '10')();
+    expect(rejected).toMatchObject({
       allowed: false,
       reasonCode: 'limit_reached',
       reason: '10 used and 1 requested, beyond the limit of 10 for f; it resets at 2026-12-01T00:00:00.000Z.',
@@ -146,7 +146,7 @@ describe('a decision', () => {
     expect(numberText(decision.current)).toBe('7');
     expect(decision).not.toHaveProperty('limit');
     expect(decision).not.toHaveProperty('remaining');
-    expect(decide(holding({ type: 'limit', value: null }), { requested: '99' }).allowed).toBe(true);
+    expect(decide(customerGrants({ type: 'limit', value: null }), { requested: '99' }).allowed).toBe(true);
   });
 
   const OVERRIDE = { isOverride: true, sources: ['override'] };
@@ -154,7 +154,7 @@ describe('a decision', () => {
   it('of an override says so, also where a subscription is paused', () => {
     const withheld = new Map([['f', 'paused' as const]]);
     const sayings = (['granted', 'denied'] as const).map((what) => {
-      const view = holding({ ...OVERRIDE, value: what === 'granted' });
+      const view = customerGrants({ ...OVERRIDE, value: what === 'granted' });
       return decide({ ...view, withheld, standing: 'paused' });
     });
     expect(sayings).toMatchObject([
@@ -166,7 +166,9 @@ describe('a decision', () => {
 
   it('of an override of a limit compares as ever; 0 takes it away, and null has no end', () => {
     const reasons = (value: string | null, requested: string) => {
-      const { reasonCode, reason } = decide(holding({ ...OVERRIDE, type: 'limit', value }), { requested });
+      const { reasonCode, reason } = decide(customerGrants({ ...OVERRIDE, type: 'limit', value }), {
+        requested,
+      });
       return [reasonCode, reason];
     };
     expect(reasons('5', '5')).toEqual([

@@ -63,8 +63,8 @@ export function decideEntitlement(
   const { asOf, ...counted } = shownCounter(held, counter);
   // Last what stays the same from one counter to the next, but for `asOf`: it is printed once.
   const made = held.contributions && { contributions: held.contributions };
-  const moment = asOf === undefined ? {} : { asOf };
-  return { ...verdict, ...typed, sources, ...shownValue(held), ...counted, ...made, ...moment };
+  const time = asOf === undefined ? {} : { asOf };
+  return { ...verdict, ...typed, sources, ...shownValue(held), ...counted, ...made, ...time };
 }
 
 type Verdict = Pick<EntitlementDecision, 'allowed' | 'reasonCode' | 'reason'>;

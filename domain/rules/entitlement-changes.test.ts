@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactNumber, numberText } from '../../schemas/primitives/exact-json.ts';
-import { type ToldChange, type ToldValue, toldChanges, toldValues } from './entitlement-changes.ts';
+import {
+  type NotifiedChange,
+  type NotifiedValue,
+  notifiedChanges,
+  notifiedValues,
+} from './entitlement-changes.ts';
 import type { EffectiveEntitlement } from './resolve-entitlements.ts';
 
 /*
@@ -20,20 +25,22 @@ const values = fc.dictionary(key, value, { maxKeys: 5 });
 describe('what is told', () => {
   it('brings a receiver from what it was told to what is held, and says nothing else', () => {
     fc.assert(
-      fc.property(values, values, (told, held) => {
-        const changes = toldChanges(told, held);
-        expect(changes.reduce(heard, new Map(Object.entries(told)))).toEqual(new Map(Object.entries(held)));
+      fc.property(values, values, (notified, held) => {
+        const changes = notifiedChanges(notified, held);
+        expect(changes.reduce(heard, new Map(Object.entries(notified)))).toEqual(
+          new Map(Object.entries(held)),
+        );
         expect(new Set(changes.map(({ featureKey }) => featureKey)).size).toBe(changes.length);
         for (const { featureKey } of changes)
-          expect(valueAt(held, featureKey)).not.toBe(valueAt(told, featureKey));
-        expect(toldChanges(held, held)).toEqual([]);
+          expect(valueAt(held, featureKey)).not.toBe(valueAt(notified, featureKey));
+        expect(notifiedChanges(held, held)).toEqual([]);
       }),
       { numRuns: 5_000 },
     );
   });
 
   it('of a feature that is gone is that it is worth false or 0, never null, which is unlimited', () => {
-    expect(toldChanges({ sso: true, seats: '5', storage: null }, {})).toEqual([
+    expect(notifiedChanges({ sso: true, seats: '5', storage: null }, {})).toEqual([
       { featureKey: 'sso', allowed: false, effectiveValue: false },
       { featureKey: 'seats', allowed: false, effectiveValue: exactNumber('0') },
       { featureKey: 'storage', allowed: false, effectiveValue: exactNumber('0') },
@@ -42,7 +49,7 @@ describe('what is told', () => {
 
   it('of a feature that is held is its value, to the last digit', () => {
     expect(
-      toldChanges({ seats: '1' }, { sso: true, seats: '123456789.000000000001', storage: null }),
+      notifiedChanges({ seats: '1' }, { sso: true, seats: '123456789.000000000001', storage: null }),
     ).toEqual([
       { featureKey: 'sso', allowed: true, effectiveValue: true },
       { featureKey: 'seats', allowed: true, effectiveValue: exactNumber('123456789.000000000001') },
@@ -61,7 +68,7 @@ describe('what is told', () => {
         storage: held({ value: null }),
       }),
     );
-    expect(toldValues({ features, withheld: new Map(), standing: 'counts' })).toEqual({
+    expect(notifiedValues({ features, withheld: new Map(), standing: 'counts' })).toEqual({
       sso: true,
       seats: '5',
       soft: '0',
@@ -71,14 +78,14 @@ describe('what is told', () => {
 });
 
 /** As a receiver keeps it. */
-function heard(kept: Map<string, ToldValue>, change: ToldChange): Map<string, ToldValue> {
+function heard(kept: Map<string, NotifiedValue>, change: NotifiedChange): Map<string, NotifiedValue> {
   const { featureKey, allowed, effectiveValue } = change;
   if (!allowed) kept.delete(featureKey);
   else kept.set(featureKey, numberText(effectiveValue) ?? (effectiveValue as true | null));
   return kept;
 }
 
-function valueAt(of: Record<string, ToldValue>, featureKey: string): ToldValue | undefined {
+function valueAt(of: Record<string, NotifiedValue>, featureKey: string): NotifiedValue | undefined {
   return Object.hasOwn(of, featureKey) ? of[featureKey] : undefined;
 }
 

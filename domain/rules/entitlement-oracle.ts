@@ -52,7 +52,7 @@ export interface Asking {
   customer: 'unknown' | 'archived' | 'active';
   key: string;
   /** Left out: 1 of what is metered, else 0. */
-  asked: bigint | undefined;
+  requested: bigint | undefined;
   used: bigint;
   /** Credits for one unit; undefined: the meter has no rate. Of the wallet one is zero. */
   credit: { rate: bigint; balance: bigint; unpaid: bigint } | undefined;
@@ -93,7 +93,7 @@ export const cases: fc.Arbitrary<Case> = fc.record({
 export const askings: fc.Arbitrary<Asking> = fc.record({
   customer: fc.constantFrom('active', 'active', 'active', 'active', 'active', 'archived', 'unknown'),
   key: fc.constantFrom('sso', 'audit', 'seats', 'calls', 'calls', 'calls', 'gone'),
-  asked: fc.oneof(fc.constant(undefined), units),
+  requested: fc.oneof(fc.constant(undefined), units),
   used: fc.oneof(fc.bigInt(-ONE, 40n * ONE), units),
   credit: fc.oneof(
     fc.constant(undefined),
@@ -154,7 +154,7 @@ function partsOf(all: ReturnType<typeof givenBy>, value: Given['value']) {
 }
 
 /** What is in the way of a feature, and of the customer as a whole. */
-export function obstaclesOf(one: Case, key: string) {
+export function blockersOf(one: Case, key: string) {
   const begun = one.subscriptions.filter(({ startsMs }) => startsMs <= NOW_MS);
   const overdue = begun.filter(
     (sub) => sub.status === 'unpaid' || (sub.status === 'past_due' && !countsFor(sub, one)),
@@ -169,7 +169,7 @@ export function obstaclesOf(one: Case, key: string) {
 }
 
 /** The reason code of a decision. */
-export function codeOf(one: Case, { customer, key, asked, used, credit }: Asking): string {
+export function codeOf(one: Case, { customer, key, requested, used, credit }: Asking): string {
   if (customer === 'unknown') return 'customer_not_found';
   if (customer === 'archived') return 'customer_archived';
   if (key === 'gone') return 'feature_not_found';
@@ -186,7 +186,7 @@ export function codeOf(one: Case, { customer, key, asked, used, credit }: Asking
         : 'granted';
   if (held.value === true || held.value === null) return plain;
   const isMetered = key === 'calls';
-  const more = asked ?? (isMetered ? ONE : 0n);
+  const more = requested ?? (isMetered ? ONE : 0n);
   const before = isMetered ? used : 0n;
   if (before + more <= held.value) return plain;
   if (held.soft) return 'granted_soft_limit_exceeded';
@@ -198,7 +198,7 @@ export function codeOf(one: Case, { customer, key, asked, used, credit }: Asking
 }
 
 function codeOfNothing(one: Case, key: string, isGivenAsOff: boolean): string {
-  const { withheld, standing } = obstaclesOf(one, key);
+  const { withheld, standing } = blockersOf(one, key);
   if (withheld === 'past_due') return 'subscription_past_due';
   if (withheld === 'paused') return 'subscription_paused';
   if (isGivenAsOff || standing === 'counts') return 'feature_not_included';

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 30);
 const END_MS = START_MS + 90 * DAY_MS;
 
-const moment = fc.oneof(
+const time = fc.oneof(
   fc.integer({ min: START_MS, max: END_MS }),
   fc.integer({ min: 0, max: 90 }).map((day) => START_MS + day * DAY_MS),
 );
@@ -31,12 +31,12 @@ function sourceOf(subscriptionId: string, fromMs: number, days: number): Metered
 }
 
 const change = fc.record({
-  startsMs: moment,
+  startsMs: time,
   limits: fc.constantFrom<string[]>([], ['5'], ['5', '70']),
   isUnlimited: fc.boolean(),
   source: fc.option(
     fc
-      .record({ id: fc.constantFrom('a', 'b'), fromMs: moment, days: fc.integer({ min: 1, max: 20 }) })
+      .record({ id: fc.constantFrom('a', 'b'), fromMs: time, days: fc.integer({ min: 1, max: 20 }) })
       .map(({ id, fromMs, days }) => sourceOf(id, fromMs, days)),
     { nil: undefined },
   ),
@@ -58,7 +58,7 @@ const histories = fc.array(change, { maxLength: 8 }).map(recorded);
 describe('the periods of a meter', () => {
   it('are a partition of time: each moment is in the period that it is asked for, and in no other', () => {
     fc.assert(
-      fc.property(histories, moment, (terms, atMs) => {
+      fc.property(histories, time, (terms, atMs) => {
         const period = meteredPeriod(terms, atMs);
         expect(period.fromMs).toBeLessThanOrEqual(atMs);
         expect(period.toMs).toBeGreaterThan(atMs);
@@ -146,13 +146,13 @@ describe('a row that was settled', () => {
 
   it('lies within the periods that are settled, of any history', () => {
     const rows = fc.array(
-      fc.tuple(moment, fc.integer({ min: 1, max: 20 * DAY_MS })).map(([fromMs, ms]) => ({
+      fc.tuple(time, fc.integer({ min: 1, max: 20 * DAY_MS })).map(([fromMs, ms]) => ({
         ...{ fromMs, toMs: fromMs + ms, version: 1, label: '', used: 0n, burned: 0n },
       })),
       { maxLength: 5 },
     );
     fc.assert(
-      fc.property(histories, moment, rows, (terms, atMs, stored) => {
+      fc.property(histories, time, rows, (terms, atMs, stored) => {
         const { periods } = settledPeriods(terms, question(atMs), stored);
         periods.slice(1).forEach(({ fromMs }, at) => {
           expect(periods[at]?.toMs).toBeLessThanOrEqual(fromMs);

@@ -7,6 +7,7 @@ import { decideEntitlement } from './decide-entitlement.ts';
 import {
   type Asking,
   askings,
+  blockersOf,
   type Case,
   cases,
   codeOf,
@@ -16,14 +17,13 @@ import {
   heldOf,
   KEYS,
   NOW_MS,
-  obstaclesOf,
   TYPES,
 } from './entitlement-oracle.ts';
 import {
+  type CustomerGrants,
   type EntitlementView,
   type Grant,
   type HeldSubscription,
-  type Holdings,
   nextTurnMs,
   resolveEntitlements,
 } from './resolve-entitlements.ts';
@@ -46,7 +46,7 @@ describe('what a customer holds and may do', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(cases, askings, (one, asking) => {
-        const view = resolveEntitlements(holdingsOf(one), NOW_MS);
+        const view = resolveEntitlements(customerGrantsOf(one), NOW_MS);
         const { allowed, reasonCode, sources } = decide(view, asking);
         const isByCredit = sources?.includes('credit') ?? false;
         expect([...KEYS.map((key) => saidOf(view, key)), reasonCode, allowed, isByCredit].join('\n')).toBe(
@@ -62,7 +62,7 @@ describe('what a customer holds and may do', () => {
   it('adds up to the value from what each source contributes', LONG, () => {
     fc.assert(
       fc.property(cases, askings, (one, asking) => {
-        const view = resolveEntitlements(holdingsOf(one), NOW_MS);
+        const view = resolveEntitlements(customerGrantsOf(one), NOW_MS);
         for (const { value, contributions = [] } of view.features.values()) {
           expect(contributions.length).toBeGreaterThan(0);
           expect(addedUp(contributions)).toBe(typeof value === 'string' ? unitsOf(value) : value);
@@ -85,8 +85,8 @@ describe('what a customer holds and may do', () => {
       }));
       const given = grants.map((grant) => ({ ...grant, amount: '1' }));
       const held = { ...LIFE, status: 'active', statusSinceMs: 0, startsAtMs: 0, grants: given } as const;
-      const holdings = { graceMs: 0, subscriptions: [held], overrides: [] };
-      return resolveEntitlements(holdings, NOW_MS).features.get('seats')?.contributions;
+      const customerGrants = { graceMs: 0, subscriptions: [held], overrides: [] };
+      return resolveEntitlements(customerGrants, NOW_MS).features.get('seats')?.contributions;
     };
     expect([100, 101].map((count) => contributions(count)?.length)).toEqual([100, undefined]);
   });
@@ -94,12 +94,12 @@ describe('what a customer holds and may do', () => {
   it('stays the same up to the next turn, if nothing else happens', LONG, () => {
     fc.assert(
       fc.property(cases, (one) => {
-        const holdings = holdingsOf(one);
-        const now = shownView(resolveEntitlements(holdings, NOW_MS));
-        const turnMs = nextTurnMs(holdings, NOW_MS);
+        const customerGrants = customerGrantsOf(one);
+        const now = shownView(resolveEntitlements(customerGrants, NOW_MS));
+        const turnMs = nextTurnMs(customerGrants, NOW_MS);
         const lastMs = Math.min(turnMs, NOW_MS + 9 * DAY_MS) - 1;
-        expect(shownView(resolveEntitlements(holdings, lastMs))).toEqual(now);
-        expect(nextTurnMs(holdings, lastMs)).toBe(turnMs);
+        expect(shownView(resolveEntitlements(customerGrants, lastMs))).toEqual(now);
+        expect(nextTurnMs(customerGrants, lastMs)).toBe(turnMs);
       }),
       { numRuns: 2_000 },
     );
@@ -109,21 +109,21 @@ describe('what a customer holds and may do', () => {
 /** As text: an object takes ten times as long to compare. */
 function expectedOf(one: Case, asking: Asking): unknown[] {
   const code = codeOf(one, asking);
-  const held = KEYS.map((key) => heldText(heldOf(one, key), obstaclesOf(one, key)));
+  const held = KEYS.map((key) => heldText(heldOf(one, key), blockersOf(one, key)));
   return [...held, code, code.startsWith('granted'), code === 'granted_by_credit'];
 }
 
 function saidOf({ features, withheld, standing }: EntitlementView, key: string): string {
   const held = features.get(key);
-  const obstacles = { withheld: withheld.get(key), standing };
-  if (!held) return heldText(undefined, obstacles);
+  const blockers = { withheld: withheld.get(key), standing };
+  if (!held) return heldText(undefined, blockers);
   const value = typeof held.value === 'string' ? unitsOf(held.value) : held.value;
   const contributions = (held.contributions ?? []).map((one) => ({
     source: one.source,
     value: amountOf(one),
     times: BigInt(one.quantity ?? 1),
   }));
-  return heldText({ ...held, value, contributions }, obstacles);
+  return heldText({ ...held, value, contributions }, blockers);
 }
 
 /** Amounts as units. */
@@ -142,15 +142,15 @@ function addedUp(contributions: Contribution[]): Given['value'] {
   return values.reduce((sum, { value, times }) => sum + (value as bigint) * times, 0n);
 }
 
-function heldText(held: ReturnType<typeof heldOf>, { withheld, standing }: Obstacles): string {
+function heldText(held: ReturnType<typeof heldOf>, { withheld, standing }: Blockers): string {
   const parts = held?.contributions.map(({ source, value, times }) => `${source}=${value}*${times}`);
   const said = held ? [held.value, held.soft, held.sources, parts, held.graceEndsMs] : ['nothing'];
   return [...said, withheld, standing].join(' ');
 }
 
-type Obstacles = Pick<ReturnType<typeof obstaclesOf>, 'standing'> & { withheld: string | undefined };
+type Blockers = Pick<ReturnType<typeof blockersOf>, 'standing'> & { withheld: string | undefined };
 
-function decide(view: EntitlementView, { customer, key, asked, used, credit }: Asking) {
+function decide(view: EntitlementView, { customer, key, requested: asked, used, credit }: Asking) {
   const requested = asked === undefined ? {} : { requested: textOf(asked) };
   return decideEntitlement(
     { customerId: 'cus_a', featureKey: key, ...requested },
@@ -177,7 +177,7 @@ function shownView({ features, withheld, standing }: EntitlementView) {
 }
 
 /** The rows that such a catalogue has. */
-function holdingsOf({ graceDays, plans, addons, subscriptions, overrides }: Case): Holdings {
+function customerGrantsOf({ graceDays, plans, addons, subscriptions, overrides }: Case): CustomerGrants {
   return {
     graceMs: graceDays * DAY_MS,
     subscriptions: subscriptions.map((one) => ({

@@ -6,7 +6,7 @@ import { contributionsTo, type SourceGrant, wholeContribution } from './contribu
 import type { BillingCycle, SubscriptionTerm } from './subscription-period.ts';
 
 /** What a customer holds, as it is stored. */
-export interface Holdings {
+export interface CustomerGrants {
   /** How long a subscription that is past due still counts. */
   graceMs: number;
   /** Oldest first. */
@@ -85,7 +85,7 @@ export interface EffectiveEntitlement {
  * Source: the contract, §6.
  */
 export function resolveEntitlements(
-  { graceMs, subscriptions, overrides }: Holdings,
+  { graceMs, subscriptions, overrides }: CustomerGrants,
   nowMs: number,
 ): EntitlementView {
   const counted = new Map<string, CountedGrant[]>();
@@ -109,7 +109,7 @@ export function resolveEntitlements(
  * The first moment after now at which the view becomes another one although nothing changes in what is held:
  * a subscription begins, an override expires, a grace ends. Infinity when there is none.
  */
-export function nextTurnMs({ graceMs, subscriptions, overrides }: Holdings, nowMs: number): number {
+export function nextTurnMs({ graceMs, subscriptions, overrides }: CustomerGrants, nowMs: number): number {
   const starts = subscriptions.map(({ startsAtMs }) => startsAtMs);
   const graceEnds = subscriptions.flatMap(({ status, statusSinceMs }) =>
     status === 'past_due' ? [statusSinceMs + graceMs] : [],

@@ -31,7 +31,7 @@ const MONTH: PeriodLength = { interval: 'month', intervalCount: 1 };
 const DAYS_WALKED = 2_500;
 
 /** With many at the ends of months, where days are cut. */
-const moment = fc
+const time = fc
   .tuple(fc.integer({ min: 0, max: 130 * 12 }), fc.constantFrom(1, 15, 28, 29, 30, 31), fc.nat(DAY_MS - 1))
   .map(([month, day, ms]) => Date.UTC(1970, month, day) + ms);
 const length = fc.record({
@@ -39,10 +39,10 @@ const length = fc.record({
   intervalCount: fc.integer({ min: 1, max: 20 }),
 });
 const calendar: fc.Arbitrary<BillingCycle> = fc
-  .tuple(length, moment)
+  .tuple(length, time)
   .map(([every, anchorMs]) => ({ ...every, anchorMs }));
 const legacy: fc.Arbitrary<BillingCycle> = fc.record({
-  anchorMs: moment,
+  anchorMs: time,
   interval: fc.constant<Interval>('day'),
   intervalCount: fc.constant(1),
   legacyIntervalMs: fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 10_000_000_000 })),
@@ -71,7 +71,7 @@ describe('a period of the lattice', () => {
 
   it('holds its moment, and the next begins where it ends', () => {
     fc.assert(
-      fc.property(cycle, moment, (of, atMs) => {
+      fc.property(cycle, time, (of, atMs) => {
         const period = periodAt(of, atMs);
         expect(period.fromMs).toBeLessThanOrEqual(atMs);
         expect(period.toMs).toBeGreaterThan(atMs);
@@ -163,7 +163,7 @@ describe('a period of a term', () => {
 describe('a lattice', () => {
   it('of a first period has its end, and its start where it is one interval long', () => {
     fc.assert(
-      fc.property(length, moment, fc.integer({ min: 1, max: 100_000_000_000 }), (every, fromMs, ms) => {
+      fc.property(length, time, fc.integer({ min: 1, max: 100_000_000_000 }), (every, fromMs, ms) => {
         const odd = cycleOf({ fromMs, toMs: fromMs + ms }, every);
         expect(isBoundary(odd, fromMs + ms)).toBe(true);
         expect(odd).toMatchObject(every);
@@ -175,7 +175,7 @@ describe('a lattice', () => {
 
   it('goes on through each period that ends on it, and begins anew with any other', () => {
     fc.assert(
-      fc.property(cycle, moment, fc.integer({ min: 1, max: 40 * DAY_MS }), (of, atMs, ms) => {
+      fc.property(cycle, time, fc.integer({ min: 1, max: 40 * DAY_MS }), (of, atMs, ms) => {
         const own = periodAt(of, atMs);
         expect(cycleThrough(of, own)).toBe(of);
         expect(cycleThrough(of, { fromMs: own.toMs - ms, toMs: own.toMs })).toBe(of);
@@ -238,7 +238,7 @@ describe('the course of a term', () => {
 
 it('a month later is the same day and time, or the last day where there is none', () => {
   fc.assert(
-    fc.property(moment, fc.integer({ min: -80, max: 80 }), (atMs, months) => {
+    fc.property(time, fc.integer({ min: -80, max: 80 }), (atMs, months) => {
       const walk = walkedBoundaries({ ...MONTH, anchorMs: atMs }, months < 0 ? -1 : 1);
       let walked = atMs;
       for (let n = 0; n < Math.abs(months); n += 1) walked = walk.next().value;

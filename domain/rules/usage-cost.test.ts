@@ -111,7 +111,7 @@ interface Touched {
 }
 
 function touchedIn(history: UsageHistory, round: number): Touched[] {
-  const moments = history.events.filter((one) => one.round === round).map(({ atMs }) => atMs);
+  const times = history.events.filter((one) => one.round === round).map(({ atMs }) => atMs);
   const changes = history.limits.filter((one) => one.round === round).map(({ startMs }) => startMs);
   const earliest = Math.min(...changes);
   const before = termsOf(history, round);
@@ -125,9 +125,9 @@ function touchedIn(history: UsageHistory, round: number): Touched[] {
             lastMs: SPAN.toMs,
           },
         ];
-  return moments.length === 0
+  return times.length === 0
     ? learned
-    : [{ firstMs: Math.min(...moments), lastMs: Math.max(...moments) }, ...learned];
+    : [{ firstMs: Math.min(...times), lastMs: Math.max(...times) }, ...learned];
 }
 
 interface Situation {

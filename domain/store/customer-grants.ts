@@ -5,7 +5,7 @@ import type { Grant, HeldOverride } from '../rules/resolve-entitlements.ts';
 import { rowsBy } from './rows-by.ts';
 
 /** A customer with one of its subscriptions; one without any has a row in which what is not there is null. */
-export type HoldingRow = CustomerPart & (SubscriptionPart | Missing<SubscriptionPart>);
+export type CustomerGrantsRow = CustomerPart & (SubscriptionPart | Missing<SubscriptionPart>);
 
 interface CustomerPart {
   customerId: string;
@@ -36,7 +36,7 @@ interface SubscriptionPart {
 type Missing<Part> = { [Name in keyof Part]: null };
 
 /** Made once in a statement: a condition on the joined feature would read every grant before it drops it. */
-const ASKED = `ARRAY (
+const REQUESTED = `ARRAY (
   SELECT id FROM features WHERE environment = $1 AND (id = ANY ($4) OR meter_key = ANY ($5)))`;
 
 /** As JSON, one array per subscription: a row per grant takes ten times as long to read. */
@@ -49,7 +49,7 @@ const OVERRIDE = `json_build_object('featureKey', f.key, 'type', f.type, 'meterK
   'expiresAtMs', (extract(epoch FROM o.expires_at) * 1000)::bigint)`;
 
 /** Whose holdings, and what of them. */
-export interface HoldingsQuestion {
+export interface CustomerGrantsQuestion {
   /** Their ids or external ids. */
   customers: string[];
   at: Date;
@@ -64,18 +64,18 @@ export interface HoldingsQuestion {
  * or ended after `at`, oldest first, with those grants that are asked for, and the overrides of the same
  * features, expired ones too. A customer may hold a million grants. Nothing of whom there is not.
  */
-export async function readHoldings(
+export async function readCustomerGrants(
   db: Pool | PoolClient,
   environment: string,
-  { customers, at, featureIds, meterKeys }: HoldingsQuestion,
-): Promise<HoldingRow[]> {
-  const { rows } = await db.query<HoldingRow>(
+  { customers, at, featureIds, meterKeys }: CustomerGrantsQuestion,
+): Promise<CustomerGrantsRow[]> {
+  const { rows } = await db.query<CustomerGrantsRow>(
     `SELECT c.id AS "customerId", c.status AS "customerStatus", w.past_due_grace_days AS "graceDays",
             CASE WHEN row_number() OVER (PARTITION BY c.id ORDER BY s.created_at, s.id) = 1 THEN (
               SELECT coalesce(json_agg(${OVERRIDE} ORDER BY f.key), '[]')
                 FROM overrides o JOIN features f ON f.id = o.feature_id
                WHERE o.customer_id = c.id AND o.environment = c.environment
-                 AND ($6 OR o.feature_id = ANY (${ASKED}))) END AS overrides,
+                 AND ($6 OR o.feature_id = ANY (${REQUESTED}))) END AS overrides,
             s.id AS "subscriptionId", s.status, s.status_since AS "statusSince", s.created_at AS "createdAt",
             s.canceled_at AS "canceledAt", s.starts_at AS "startsAt", s.current_period_start AS "periodStart",
             s.current_period_end AS "periodEnd", s.anchor, s.interval, s.interval_count AS "intervalCount",
@@ -94,14 +94,14 @@ export async function readHoldings(
                      FROM plans p
                      JOIN plan_entitlements pe
                        ON pe.plan_id = p.id AND pe.version = coalesce(s.plan_version, p.version)
-                      AND ($6 OR pe.feature_id = ANY (${ASKED}))
+                      AND ($6 OR pe.feature_id = ANY (${REQUESTED}))
                     WHERE p.id = s.plan_id AND p.environment = c.environment
                    UNION ALL
                    SELECT 1, 'addon:' || a.key, sa.quantity, ae.feature_id, ae.enabled, ae.amount, ae.soft
                      FROM subscription_addons sa
                      JOIN ${rowsBy('addons', 'id', 'sa.addon_id')} a ON a.environment = c.environment
                      JOIN addon_entitlements ae
-                       ON ae.addon_id = a.id AND ($6 OR ae.feature_id = ANY (${ASKED}))
+                       ON ae.addon_id = a.id AND ($6 OR ae.feature_id = ANY (${REQUESTED}))
                     WHERE sa.subscription_id = s.id
                    ) g
               JOIN features f ON f.id = g.feature_id

@@ -66,18 +66,18 @@ const FROM_THE_PERIOD = `
 /** Of these meters of customers, in order: what held in the periods of their moments, and later. */
 export async function readMeteredTerms(
   db: Pool | PoolClient,
-  asked: ReadonlyArray<MeterOfCustomer & { from: Date }>,
+  requested: ReadonlyArray<MeterOfCustomer & { from: Date }>,
 ): Promise<TermOfCustomer[]> {
-  if (asked.length === 0) return [];
+  if (requested.length === 0) return [];
   const { rows } = await db.query<TermRow>(
     `SELECT ${COLUMNS}
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
               AS asked (environment, customer_id, meter_key, begins) ${FROM_THE_PERIOD}`,
     [
-      asked.map(({ environment }) => environment),
-      asked.map(({ customerId }) => customerId),
-      asked.map(({ meterKey }) => meterKey),
-      asked.map(({ from }) => from),
+      requested.map(({ environment }) => environment),
+      requested.map(({ customerId }) => customerId),
+      requested.map(({ meterKey }) => meterKey),
+      requested.map(({ from }) => from),
     ],
   );
   return rows.map(termOf);
@@ -87,7 +87,7 @@ export async function readMeteredTerms(
 export async function readTermsOfCustomers(
   db: Pool | PoolClient,
   environment: string,
-  asked: ReadonlyArray<{ customerId: string; from: Date }>,
+  requested: ReadonlyArray<{ customerId: string; from: Date }>,
 ): Promise<TermOfCustomer[]> {
   const { rows } = await db.query<TermRow>(
     `SELECT ${COLUMNS}
@@ -95,7 +95,7 @@ export async function readTermsOfCustomers(
                FROM unnest($2::text[], $3::timestamptz[]) AS given (customer_id, begins)
                JOIN metered_terms m ON m.environment = $1 AND m.customer_id = given.customer_id
             ) AS asked ${FROM_THE_PERIOD}`,
-    [environment, asked.map(({ customerId }) => customerId), asked.map(({ from }) => from)],
+    [environment, requested.map(({ customerId }) => customerId), requested.map(({ from }) => from)],
   );
   return rows.map(termOf);
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Settings } from './connection-settings.ts';
 import { unavailable } from './driver-errors.ts';
 
-export interface ChdbLane {
+export interface ChdbConnectionHandle {
   /**
    * Runs `work` when those before it are through. Throws Transient `warehouse_unavailable` when it has not
    * ended after `timeoutMs`; the engine then goes on by itself, and the lane stays taken until it is done.
@@ -19,7 +19,7 @@ export interface ChdbSession {
   connection: ChdbConnection;
 }
 
-export interface ChdbLaneOptions {
+export interface ChdbConnectionHandleOptions {
   directory: string;
   settings: Settings;
   log: Logger;
@@ -35,7 +35,11 @@ const WAITING_MAX = 1_000;
  * A connection that had an error is replaced (0.7 ms): rows that a failed statement had already made would
  * come out in front of the next one's answer.
  */
-export function createChdbLane({ directory, settings, log }: ChdbLaneOptions): ChdbLane {
+export function openChdbConnection({
+  directory,
+  settings,
+  log,
+}: ChdbConnectionHandleOptions): ChdbConnectionHandle {
   let session = openSession(directory, settings);
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

@@ -8,12 +8,12 @@ const log = pino({ level: 'silent' });
 const LINES = Buffer.from(eventLine({ id: 'a' }));
 
 function opened() {
-  const told: unknown[] = [];
-  const onStuck = (error: unknown) => void told.push(error);
+  const notified: unknown[] = [];
+  const onStuck = (error: unknown) => void notified.push(error);
   const warehouse = createChdbWarehouse({ directory: testFolder(), log, onStuck, stuckAfterMs: 500 });
   onTestFinished(() => warehouse.close());
   return {
-    told,
+    notified,
     ask: (sql: string, timeoutMs: number) => warehouse.query({ sql, lane: 'load', timeoutMs }),
     insert: () => warehouse.insertEvents({ token: 'a', lines: LINES, timeoutMs: 100 }),
   };
@@ -23,24 +23,24 @@ const STUCK = { name: 'Fatal', code: 'warehouse_stuck' };
 
 // Red when inserts alone are looked at: who sends a range again asks what runs before he inserts.
 it('a statement that never returns is told of, also where questions alone wait behind it', async () => {
-  const { told, ask, insert } = opened();
+  const { notified, ask, insert } = opened();
   const held = ask('SELECT sleep(3)', 50);
   await expect(held).rejects.toThrow();
   await expect(insert()).rejects.toThrow();
   for (let tries = 0; tries < 5; tries++) await expect(ask('SELECT 1', 100)).rejects.toThrow();
-  expect(told).toEqual([expect.objectContaining(STUCK)]);
+  expect(notified).toEqual([expect.objectContaining(STUCK)]);
 });
 
 // Red when a question that is answered counts as an insert that came through.
 it('an engine that answers and takes nothing is told of', async () => {
-  const { told, ask, insert } = opened();
+  const { notified, ask, insert } = opened();
   await expect
     .poll(
       async () => {
         await ask('SELECT 1', 10_000);
         // There is no table.
         await expect(insert()).rejects.toThrow();
-        return told;
+        return notified;
       },
       { timeout: 10_000, interval: 100 },
     )
@@ -48,10 +48,10 @@ it('an engine that answers and takes nothing is told of', async () => {
 });
 
 it('questions that fail now and then are none of an engine that is stuck', async () => {
-  const { told, ask } = opened();
+  const { notified, ask } = opened();
   for (let tries = 0; tries < 4; tries++) {
     await expect(ask('SELECT sleep(0.3)', 200)).rejects.toThrow();
     await ask('SELECT 1', 10_000);
   }
-  expect(told).toEqual([]);
+  expect(notified).toEqual([]);
 });

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
-import { type ChdbLane, type ChdbSession, createChdbLane } from './chdb-connection.ts';
+import { type ChdbConnectionHandle, type ChdbSession, openChdbConnection } from './chdb-connection.ts';
 import { LANE_SETTINGS } from './connection-settings.ts';
 import { createDamageWatch } from './damage-watch.ts';
 import { isLasting } from './driver-errors.ts';
@@ -53,13 +53,13 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
   const transport: Transport = {
     rows: ({ sql, params, lane, timeoutMs }) =>
       (lane === 'load' ? load : lanes[lane]).run(timeoutMs, async ({ client }) => {
-        const asked = client.query({
+        const requested = client.query({
           query: inlineParameters(sql, params),
           format: 'JSONEachRow',
           clickhouse_settings: { max_execution_time: timeoutMs / 1000 },
         });
-        asked.catch(lookAt);
-        return (await asked).json();
+        requested.catch(lookAt);
+        return (await requested).json();
       }),
     command: (sql) =>
       write(COMMAND_TIMEOUT_MS, ({ client }) => {
@@ -94,7 +94,7 @@ export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
 /** Each with a connection of its own. */
 function openLanes(directory: string, log: Logger) {
   const open = (lane: keyof typeof LANE_SETTINGS) =>
-    createChdbLane({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
+    openChdbConnection({ directory, settings: LANE_SETTINGS[lane], log: log.child({ lane }) });
   return {
     load: open('load'),
     counters: open('counters'),
@@ -107,11 +107,11 @@ function openLanes(directory: string, log: Logger) {
  * What writes is watched apart: an engine that refuses every insert answers all the same. And while the lane
  * is held no insert comes to be tried, since who sends a range again asks first what runs.
  */
-function watchLoad(lane: ChdbLane, options: StuckWatchOptions) {
+function watchLoad(lane: ChdbConnectionHandle, options: StuckWatchOptions) {
   const own = { ...options, isLasting };
   const [all, writes] = [createStuckWatch(own), createStuckWatch(own)];
-  const run: ChdbLane['run'] = (timeoutMs, work) => all.watch(() => lane.run(timeoutMs, work));
-  const write: ChdbLane['run'] = (timeoutMs, work) => writes.watch(() => run(timeoutMs, work));
+  const run: ChdbConnectionHandle['run'] = (timeoutMs, work) => all.watch(() => lane.run(timeoutMs, work));
+  const write: ChdbConnectionHandle['run'] = (timeoutMs, work) => writes.watch(() => run(timeoutMs, work));
   return { run, write };
 }
 

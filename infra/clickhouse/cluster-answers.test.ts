@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { insertFailure, readFailure } from './driver-errors.ts';
-import { makeWhole } from './repair-block.ts';
+import { repairBlock } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 
 // Red when the raw error goes on: it would end the aggregator, and a reader would be answered 500.
@@ -16,20 +16,20 @@ it.each([225, 242, 244, 254, 285, 286, 289, 319, 341, 733, 999])(
 
 // Red when the table is made like `events`: of a cluster that is a copy, whose name only ON CLUSTER may make.
 it('the tables by which a block is made whole are one server’s own', async () => {
-  const told: string[] = [];
+  const notified: string[] = [];
   const transport: Transport = {
     rows: async <Row>() => [{ id: '202610', hours: '1', lines: '1' }] as Row[],
-    command: async (sql) => void told.push(sql),
+    command: async (sql) => void notified.push(sql),
     insert: async () => undefined,
     close: async () => undefined,
   };
-  await makeWhole(transport, {
+  await repairBlock(transport, {
     lines: Buffer.from(''),
     token: 'a',
     timeoutMs: 1_000,
     eventsMayBeGone: false,
   });
-  const made = told.filter((sql) => sql.startsWith('CREATE TABLE'));
+  const made = notified.filter((sql) => sql.startsWith('CREATE TABLE'));
   expect(made).toHaveLength(3);
   expect(made.filter((sql) => !/ ENGINE = (Memory|ReplacingMergeTree)\b/.test(sql))).toEqual([]);
   // Its parts become those of `events`: they have to be on disk as those are.

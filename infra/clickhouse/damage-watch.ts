@@ -23,11 +23,11 @@ const LIVED_MS_MIN = 15_000;
  */
 export function createDamageWatch({ onDamage, nowMs = now }: DamageWatchOptions): DamageWatch {
   const bornAtMs = nowMs();
-  let told = false;
+  let notified = false;
   return {
     lookAt(failure) {
-      if (told || !isDamage(failure) || nowMs() - bornAtMs < LIVED_MS_MIN) return;
-      told = true;
+      if (notified || !isDamage(failure) || nowMs() - bornAtMs < LIVED_MS_MIN) return;
+      notified = true;
       onDamage(failure);
     },
   };

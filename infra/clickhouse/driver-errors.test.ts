@@ -3,7 +3,7 @@ import { Fatal, Poison, Transient } from '../../schemas/failures.ts';
 import { insertFailure } from './driver-errors.ts';
 
 /** As the client has it, and as chdb's raw insert does. */
-function refusal(code: number, text: string, name: string): Error[] {
+function rejection(code: number, text: string, name: string): Error[] {
   const head = `Code: ${code}. DB::Exception: `;
   const message = `${head}${head}${text} (${name}) (version 26.7.2.1)`;
   return [
@@ -20,7 +20,7 @@ describe('a block that ClickHouse does not take', () => {
     [452, 'Setting max_partitions_per_insert_block should not be changed.', 'SETTING_CONSTRAINT_VIOLATION'],
     [47, 'Missing columns.', 'UNKNOWN_IDENTIFIER'],
   ])('for a reason that lasts (code %d) stops the load with that reason', (code, text, name) => {
-    for (const error of refusal(code, text, name)) {
+    for (const error of rejection(code, text, name)) {
       const failure = insertFailure(error);
       expect(failure).toBeInstanceOf(Fatal);
       expect(failure).toMatchObject({ code: 'warehouse_refuses', cause: error });
@@ -37,7 +37,7 @@ describe('a block that ClickHouse does not take', () => {
     [243, 'Cannot reserve 1.00 MiB, not enough space.', 'NOT_ENOUGH_SPACE'],
     [9_999, 'Something that a later release says.', 'OF_A_LATER_RELEASE'],
   ])('for a reason that passes (code %d) is sent again, and the reason told', (code, text, name) => {
-    for (const error of refusal(code, text, name)) {
+    for (const error of rejection(code, text, name)) {
       const failure = insertFailure(error);
       expect(failure).toBeInstanceOf(Transient);
       expect(failure.code).toBe('warehouse_unavailable');
@@ -46,7 +46,7 @@ describe('a block that ClickHouse does not take', () => {
   });
 
   it('for a line that cannot be read is Poison, and its words, which repeat the line, are not told', () => {
-    for (const error of refusal(27, 'Cannot parse input: expected 1 before: secret', 'CANNOT_PARSE')) {
+    for (const error of rejection(27, 'Cannot parse input: expected 1 before: secret', 'CANNOT_PARSE')) {
       const failure = insertFailure(error);
       expect(failure).toBeInstanceOf(Poison);
       expect(failure.message).not.toContain('secret');
@@ -56,7 +56,7 @@ describe('a block that ClickHouse does not take', () => {
   it('while nobody answers is sent again, and no long text is told', () => {
     const silence = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     expect(insertFailure(silence).message).toBe('ClickHouse is away or slow.');
-    const [long] = refusal(241, 'x'.repeat(5_000), 'MEMORY_LIMIT_EXCEEDED');
+    const [long] = rejection(241, 'x'.repeat(5_000), 'MEMORY_LIMIT_EXCEEDED');
     expect(insertFailure(long).message.length).toBeLessThan(300);
   });
 });

@@ -141,8 +141,8 @@ export function isDamage(error: unknown): boolean {
 }
 
 export function unavailable(cause?: unknown): Transient {
-  const isTold = clickHouseCode(cause) !== undefined;
-  const said = isTold ? ` It says: ${wordsOf(cause)}` : '';
+  const isNotified = clickHouseCode(cause) !== undefined;
+  const said = isNotified ? ` It says: ${wordsOf(cause)}` : '';
   return new Transient('warehouse_unavailable', `ClickHouse is away or slow.${said}`, { cause });
 }
 

@@ -83,8 +83,8 @@ async function mergeAll(warehouse: Warehouse): Promise<void> {
   }
 }
 
-function eventsOn(moments: number[], name = 'kept') {
-  return moments.map((occurredAtMs, at) => ({ id: `use_${name}_${at}`, occurredAtMs }));
+function eventsOn(times: number[], name = 'kept') {
+  return times.map((occurredAtMs, at) => ({ id: `use_${name}_${at}`, occurredAtMs }));
 }
 
 async function counts(warehouse: Warehouse): Promise<{ stored: number; hourly: number }> {

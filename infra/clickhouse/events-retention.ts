@@ -5,8 +5,8 @@ import type { Warehouse } from '../ports/warehouse.ts';
  * events-retention.ts): a counter adds hours of one to edges of the other.
  */
 const TABLES = [
-  { name: 'events', moment: 'occurred_at' },
-  { name: 'usage_hourly', moment: 'hour' },
+  { name: 'events', time: 'occurred_at' },
+  { name: 'usage_hourly', time: 'hour' },
 ];
 const TIMEOUT_MS = 60_000;
 
@@ -26,14 +26,14 @@ export async function setEventsRetention(
       lane: 'load',
       timeoutMs: TIMEOUT_MS,
     });
-  for (const { name, moment } of TABLES) {
+  for (const { name, time } of TABLES) {
     const engine = await engineOf(warehouse, name);
     if (days === undefined) {
       if (engine.includes(' TTL ')) await alter(name, 'REMOVE TTL');
     } else if (!isKept(engine, days)) {
       // A month is a partition: parts go whole, and what is stored already is marked and not written anew.
       await alter(name, 'MODIFY SETTING ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1');
-      await alter(name, `MODIFY TTL ${endOf(moment, days)}`);
+      await alter(name, `MODIFY TTL ${endOf(time, days)}`);
     }
   }
 }
@@ -60,8 +60,8 @@ function isKept(engine: string, days: number): boolean {
  * The moment at which a month goes. ClickHouse notes it in 32 bits of seconds, which begin again at 1970 in
  * 2106, also where the expression has 64: 30,000 days deleted everything at once. So it is bounded before.
  */
-function endOf(moment: string, days: number): string {
-  const month = `toDateTime64(toStartOfMonth(${moment}), 0, 'UTC')`;
+function endOf(time: string, days: number): string {
+  const month = `toDateTime64(toStartOfMonth(${time}), 0, 'UTC')`;
   const end = `${month} + INTERVAL 1 MONTH + INTERVAL ${days} DAY`;
   return `toDateTime(least(${end}, toDateTime64('2100-01-01 00:00:00', 0, 'UTC')), 'UTC')`;
 }

@@ -13,7 +13,7 @@ interface Migration {
 
 const OF_THIS_RELEASE = new URL('../migrations/clickhouse/', import.meta.url);
 /** The first line of a file that changes a view: what its rules are stands in the folder's README. */
-const NEEDS_STANDSTILL = /^-- standstill\b/;
+const NEEDS_PAUSE = /^-- standstill\b/;
 const TIMEOUT_MS = 60_000;
 const END_OF_STATEMENT = /;[ \t]*$/m;
 
@@ -25,30 +25,30 @@ const END_OF_STATEMENT = /;[ \t]*$/m;
  */
 export async function migrateWarehouse(
   given: Transport,
-  { atStandstill = (work) => work(), directory = OF_THIS_RELEASE }: MigrateOptions = {},
+  { atPause = (work) => work(), directory = OF_THIS_RELEASE }: MigrateOptions = {},
   cluster?: string,
 ): Promise<void> {
-  const transport = cluster === undefined ? given : telling(given, cluster);
-  const applyOnce = (migration: Migration) => asked(() => applyIfMissing(transport, migration));
+  const transport = cluster === undefined ? given : notifying(given, cluster);
+  const applyOnce = (migration: Migration) => requested(() => applyIfMissing(transport, migration));
   const known = await readMigrations(directory);
-  const missing = await asked(async () => {
+  const missing = await requested(async () => {
     await createMigrationsTable(transport);
-    await refuseNewer(transport, known.at(-1)?.number ?? 0);
+    await rejectNewer(transport, known.at(-1)?.number ?? 0);
     const applied = await appliedNumbers(transport);
     return known.filter(({ number }) => !applied.has(number));
   });
   for (const migration of missing) {
-    if (migration.needsStandstill) await atStandstill(() => applyOnce(migration));
+    if (migration.needsStandstill) await atPause(() => applyOnce(migration));
     else await applyOnce(migration);
   }
 }
 
 /** The same, but for statements that every server of the cluster has to hear. */
-function telling(transport: Transport, cluster: string): Transport {
+function notifying(transport: Transport, cluster: string): Transport {
   return { ...transport, command: (sql) => transport.command(onCluster(sql, cluster)) };
 }
 
-async function asked<T>(work: () => Promise<T>): Promise<T> {
+async function requested<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -63,7 +63,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
     names.map(async (name) => {
       const text = await readFile(new URL(name, directory), 'utf8');
       const statements = text.split(END_OF_STATEMENT).filter((statement) => statement.trim() !== '');
-      return { number: Number(name.slice(0, 4)), needsStandstill: NEEDS_STANDSTILL.test(text), statements };
+      return { number: Number(name.slice(0, 4)), needsStandstill: NEEDS_PAUSE.test(text), statements };
     }),
   );
 }
@@ -81,7 +81,7 @@ async function createMigrationsTable(transport: Transport): Promise<void> {
   );
 }
 
-async function refuseNewer(transport: Transport, newest: number): Promise<void> {
+async function rejectNewer(transport: Transport, newest: number): Promise<void> {
   const sql = 'SELECT max(number) AS last FROM metergate.migrations';
   const [row] = await transport.rows<{ last: number }>({ sql, lane: 'load', timeoutMs: TIMEOUT_MS });
   const last = row?.last ?? 0;

@@ -9,7 +9,7 @@ import { onCluster } from './on-cluster.ts';
 import type { Transport } from './transport.ts';
 
 /** What a cluster would be told by all migrations of this release. No cluster can be had here. */
-async function told(): Promise<string[]> {
+async function notified(): Promise<string[]> {
   const statements: string[] = [];
   const transport: Transport = {
     rows: async () => [],
@@ -18,11 +18,11 @@ async function told(): Promise<string[]> {
     close: async () => undefined,
   };
   await migrateWarehouse(transport, {}, 'usage');
-  return [...statements, ...(await toldOfRetention())];
+  return [...statements, ...(await notifiedOfRetention())];
 }
 
 /** Red when settings are changed on one server alone: of copies each keeps its own. */
-async function toldOfRetention(): Promise<string[]> {
+async function notifiedOfRetention(): Promise<string[]> {
   const statements: string[] = [];
   // Asked how the table was made, it knows of no end.
   const warehouse: Pick<Warehouse, 'query'> = {
@@ -36,7 +36,7 @@ async function toldOfRetention(): Promise<string[]> {
 }
 
 it('what keeps rows is made on every server of a cluster, as copies with a window of tokens', async () => {
-  const statements = await told();
+  const statements = await notified();
   expect(statements.filter((one) => / MODIFY (SETTING|TTL) /.test(one))).toHaveLength(4);
   const changes = statements.filter((one) => !/^\s*INSERT/.test(one));
   expect(changes.filter((one) => !one.includes('ON CLUSTER `usage`'))).toEqual([]);
@@ -64,7 +64,7 @@ it('a statement that no cluster can be told is refused before it is sent', () =>
 it('ClickHouse reads every statement that a cluster is told', async () => {
   const connection = createChdbConnection({ path: testFolder() });
   onTestFinished(() => connection.close());
-  for (const statement of await told()) {
+  for (const statement of await notified()) {
     if (/^\s*INSERT/.test(statement)) continue;
     const tree = await connection.chdb.queryAsync(
       `EXPLAIN AST ${statement.replace(/^\s*(--[^\n]*\n\s*)*/, '')}`,

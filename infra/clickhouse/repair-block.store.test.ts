@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { eventLines, TEST_NOW_MS, type TestEvent } from '../../tests/support/event-line.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
-import { createChdbLane } from './chdb-connection.ts';
+import { openChdbConnection } from './chdb-connection.ts';
 import { LANE_SETTINGS } from './connection-settings.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import type { Transport } from './transport.ts';
@@ -100,7 +100,7 @@ function sentEvents(): TestEvent[] {
 /** As chdb-warehouse.ts opens it, with limits. */
 function openTransport(directory: string, limits: Record<string, number>): Transport {
   const log = pino({ level: 'silent' });
-  const lane = createChdbLane({ directory, settings: { ...LANE_SETTINGS.load, ...limits }, log });
+  const lane = openChdbConnection({ directory, settings: { ...LANE_SETTINGS.load, ...limits }, log });
   onTestFinished(() => lane.close());
   return {
     rows: ({ sql, timeoutMs }) =>

@@ -17,7 +17,7 @@ const TIMEOUT_MS = 60_000;
  * that then differ from their events are made anew, unless events of theirs may have been lost with a part.
  * Each step may be cut off and done again.
  */
-export async function makeWhole(
+export async function repairBlock(
   transport: Transport,
   { lines, token = '', timeoutMs, eventsMayBeGone }: SentBlock,
 ): Promise<void> {

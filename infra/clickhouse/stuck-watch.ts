@@ -27,13 +27,13 @@ export function createStuckWatch(options: StuckWatchOptions): StuckWatch {
   const { afterMs, onStuck, isLasting = () => false, nowMs = now } = options;
   let failingSinceMs = Number.POSITIVE_INFINITY;
   let failures = 0;
-  let told = false;
+  let notified = false;
 
   function failed(cause: unknown, sinceMs: number): void {
     failures += 1;
     failingSinceMs = Math.min(failingSinceMs, sinceMs);
-    if (told || failures < FAILURES_MIN || nowMs() - failingSinceMs < afterMs) return;
-    told = true;
+    if (notified || failures < FAILURES_MIN || nowMs() - failingSinceMs < afterMs) return;
+    notified = true;
     onStuck(cause);
   }
 

@@ -1,7 +1,7 @@
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
-import { makeWhole, partsAreAside } from './repair-block.ts';
+import { partsAreAside, repairBlock } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;
@@ -29,7 +29,7 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
     // and be settled so: nobody could tell them from hours whose events are gone. That nothing of it is
     // stored tells nothing either: it may be what is gone.
     if (!eventsMayBeGone) await insert(over, block);
-    await makeWhole(over, { ...block, eventsMayBeGone });
+    await repairBlock(over, { ...block, eventsMayBeGone });
   }
 
   return {

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { answerJson, SILENT } from '../ports/conformance/front-under-test.ts';
+import { responseJson, SILENT } from '../ports/conformance/front-under-test.ts';
 import type { HttpFront } from '../ports/http-front.ts';
 import { chooseFront } from './choose-front.ts';
 import { FRONT_LIMITS } from './front-limits.ts';
 
 it('takes the native front where it loads', async () => {
-  const front = await chooseFront((exchange) => answerJson(exchange, {}), FRONT_LIMITS, SILENT);
+  const front = await chooseFront((exchange) => responseJson(exchange, {}), FRONT_LIMITS, SILENT);
   expect((await ask(front)).headers.has('keep-alive')).toBe(false);
 });
 
@@ -14,7 +14,7 @@ it('takes node:http with one line in the log where the native binary does not lo
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
   const doesNotLoad = () => Promise.reject(new Error('no binary for this machine'));
-  const front = await chooseFront((exchange) => answerJson(exchange, {}), FRONT_LIMITS, log, doesNotLoad);
+  const front = await chooseFront((exchange) => responseJson(exchange, {}), FRONT_LIMITS, log, doesNotLoad);
   expect((await ask(front)).headers.has('keep-alive')).toBe(true);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('no binary for this machine');

@@ -9,19 +9,19 @@ export interface ConnectionCount {
 
 export function createConnectionCount(connectionsMax: number, log: Logger): ConnectionCount {
   let open = 0;
-  let told = false;
+  let notified = false;
 
   return {
     opened: () => {
       open += 1;
       if (open <= connectionsMax) return true;
-      if (!told) log.warn({ connectionsMax }, 'too many connections: new ones are closed');
-      told = true;
+      if (!notified) log.warn({ connectionsMax }, 'too many connections: new ones are closed');
+      notified = true;
       return false;
     },
     closed: () => {
       open -= 1;
-      if (open < connectionsMax) told = false;
+      if (open < connectionsMax) notified = false;
     },
   };
 }

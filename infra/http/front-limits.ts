@@ -7,7 +7,7 @@ export interface FrontLimits {
   /** From a request's header block to the last byte of its body. Beyond: closed. */
   bodyTimeoutMs: number;
   /** How long a client may take nothing of an answer that waits for it. Beyond: closed. */
-  answerStallMs: number;
+  responseStallMs: number;
   /** Of answers that wait for their clients, together. Beyond: who has waited longest is closed. */
   unreadBytesMax: number;
   /** Open connections; the next one is closed at once. */
@@ -22,7 +22,7 @@ export const FRONT_LIMITS: FrontLimits = {
   headerBytesMax: 16 * 1024,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
-  answerStallMs: 10_000,
+  responseStallMs: 10_000,
   unreadBytesMax: 64 * 1024 * 1024,
   connectionsMax: 10_000,
 };

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { RefusalLog } from '../platform/rejection-log.ts';
+import type { RejectionLog } from '../platform/rejection-log.ts';
 import type { Exchange, RequestHandler } from '../ports/http-front.ts';
-import { JSON_TYPE } from './answer-head.ts';
 import { headersTooLarge, internalError } from './request-head.ts';
+import { JSON_TYPE } from './response-head.ts';
 
 /** One request at fault must not end the process for all: what the handler throws becomes a 500. */
 export function handleSafely(handler: RequestHandler, exchange: Exchange, log: Logger): void {
@@ -15,8 +15,8 @@ export function handleSafely(handler: RequestHandler, exchange: Exchange, log: L
 }
 
 /** The 431. */
-export function refuseHeaders(exchange: Exchange, headerBytesMax: number, refusals: RefusalLog): void {
+export function rejectHeaders(exchange: Exchange, headerBytesMax: number, rejections: RejectionLog): void {
   const { requestId, method, path } = exchange;
   exchange.respond(431, JSON_TYPE, headersTooLarge(headerBytesMax, requestId));
-  refusals.refused(431, () => ({ requestId, method, path, code: 'headers_too_large' }));
+  rejections.rejected(431, () => ({ requestId, method, path, code: 'headers_too_large' }));
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ANSWER_GUARDS } from '../../schemas/http/response-guards.ts';
+import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
 import type { Exchange } from '../ports/http-front.ts';
-import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './answer-head.ts';
 import type { RequestHead } from './request-head.ts';
-import type { UnreadAnswers } from './unread-answers.ts';
+import { API_VERSION, announcedLength, forbidsBody, isBodiless, oneLine } from './response-head.ts';
+import type { UnreadResponses } from './unread-responses.ts';
 
 export interface NodeExchangeParts {
   req: IncomingMessage;
   res: ServerResponse;
   head: RequestHead;
   /** How long a client may take nothing of an answer that waits for it. */
-  answerStallMs: number;
-  unread: UnreadAnswers;
+  responseStallMs: number;
+  unread: UnreadResponses;
   /** True while the front closes: clients are told not to come back on this connection. */
   isClosing: () => boolean;
 }
@@ -27,8 +27,8 @@ export class NodeExchange implements Exchange {
 
   private readonly req: IncomingMessage;
   private readonly res: ServerResponse;
-  private readonly answerStallMs: number;
-  private readonly unread: UnreadAnswers;
+  private readonly responseStallMs: number;
+  private readonly unread: UnreadResponses;
   private readonly isClosing: () => boolean;
   private readonly abortListeners: Array<() => void> = [];
   private drainListener: (() => void) | undefined;
@@ -42,10 +42,10 @@ export class NodeExchange implements Exchange {
   private announced: number | undefined;
   private bytes = 0;
 
-  constructor({ req, res, head, answerStallMs, unread, isClosing }: NodeExchangeParts) {
+  constructor({ req, res, head, responseStallMs, unread, isClosing }: NodeExchangeParts) {
     this.req = req;
     this.res = res;
-    this.answerStallMs = answerStallMs;
+    this.responseStallMs = responseStallMs;
     this.unread = unread;
     this.isClosing = isClosing;
     this.method = head.method;
@@ -57,7 +57,7 @@ export class NodeExchange implements Exchange {
     res.on('finish', () => {
       this.complete = !req.socket.destroyed;
     });
-    res.on('close', () => this.connectionOrAnswerEnded());
+    res.on('close', () => this.connectionOrResponseEnded());
     res.on('drain', () => this.drained());
     // Reported by 'close'; without a listener an error would end the process.
     res.on('error', () => undefined);
@@ -112,8 +112,8 @@ export class NodeExchange implements Exchange {
     this.res.statusCode = status;
     if (this.isClosing()) this.res.shouldKeepAlive = false;
     const isKept = headers.some(([name]) => name.toLowerCase() === 'cache-control');
-    this.res.setHeader('X-Content-Type-Options', ANSWER_GUARDS['X-Content-Type-Options']);
-    if (!isKept) this.res.setHeader('Cache-Control', ANSWER_GUARDS['Cache-Control']);
+    this.res.setHeader('X-Content-Type-Options', RESPONSE_GUARDS['X-Content-Type-Options']);
+    if (!isKept) this.res.setHeader('Cache-Control', RESPONSE_GUARDS['Cache-Control']);
     for (const [name, value] of headers) this.res.appendHeader(name, asLatin1(oneLine(value)));
     this.res.setHeader('X-API-Version', API_VERSION);
     this.res.setHeader('X-Request-Id', this.requestId);
@@ -124,7 +124,7 @@ export class NodeExchange implements Exchange {
     this.bytes += chunk.length;
     if (isBodiless(this.method, this.res.statusCode)) return true;
     const taken = this.res.write(chunk);
-    if (!taken) this.res.socket?.setTimeout(this.answerStallMs);
+    if (!taken) this.res.socket?.setTimeout(this.responseStallMs);
     this.holdUnread();
     return taken;
   }
@@ -149,7 +149,7 @@ export class NodeExchange implements Exchange {
     // What is left of the request is read and thrown away, so that the connection can go on.
     this.req.resume();
     // The server sets its own time for the next request once the answer is out.
-    this.res.socket?.setTimeout(this.answerStallMs);
+    this.res.socket?.setTimeout(this.responseStallMs);
     this.res.end(body);
     this.holdUnread();
   }
@@ -169,7 +169,7 @@ export class NodeExchange implements Exchange {
     this.drainListener?.();
   }
 
-  private connectionOrAnswerEnded(): void {
+  private connectionOrResponseEnded(): void {
     this.unread.letGo(this);
     if (this.complete || this.aborted) return;
     this.aborted = true;

@@ -10,13 +10,13 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { createRefusalLog } from '../platform/rejection-log.ts';
+import { createRejectionLog } from '../platform/rejection-log.ts';
 import { createRequestIds, type RequestIds } from '../platform/request-ids.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import type { FrontLimits } from './front-limits.ts';
-import { handleSafely, refuseHeaders } from './handle-safely.ts';
+import { handleSafely, rejectHeaders } from './handle-safely.ts';
 import { NodeExchange } from './node-exchange.ts';
-import { parserRefusal } from './parser-refusal.ts';
+import { parserRejection } from './parser-rejection.ts';
 import {
   addHeader,
   HEADER_LINE_BYTES,
@@ -24,36 +24,36 @@ import {
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
-import { createUnreadAnswers } from './unread-answers.ts';
+import { createUnreadResponses } from './unread-responses.ts';
 
 /** The twin of the native front, over node:http, for machines where the native binary does not load. */
 export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const requestIds = createRequestIds();
-  const refusals = createRefusalLog(log);
+  const rejections = createRejectionLog(log);
   /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
   const used = new WeakSet<Duplex>();
-  const unread = createUnreadAnswers(limits.unreadBytesMax);
-  const server = createServer(serverOptions(limits), answer);
+  const unread = createUnreadResponses(limits.unreadBytesMax);
+  const server = createServer(serverOptions(limits), response);
 
-  function answer(req: IncomingMessage, res: ServerResponse): void {
+  function response(req: IncomingMessage, res: ServerResponse): void {
     used.add(req.socket);
     const read = readHead(req, requestIds);
     const { head } = read;
-    const { answerStallMs, headerBytesMax } = limits;
+    const { responseStallMs, headerBytesMax } = limits;
     const isClosing = () => !server.listening;
-    const exchange = new NodeExchange({ req, res, head, answerStallMs, unread, isClosing });
-    if (isTooLarge(read, headerBytesMax)) refuseHeaders(exchange, headerBytesMax, refusals);
+    const exchange = new NodeExchange({ req, res, head, responseStallMs, unread, isClosing });
+    if (isTooLarge(read, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
     else handleSafely(handler, exchange, log);
   }
 
   // Other expectations are passed over, as by the native front; node:http would answer a bare 417.
-  server.on('checkExpectation', answer);
+  server.on('checkExpectation', response);
   server.maxConnections = limits.connectionsMax;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const { headerBytesMax } = limits;
-    const refused = { code: error.code, headerBytesMax, requestId: requestIds(undefined) };
-    const refusal = used.has(socket) ? undefined : parserRefusal(refused);
-    if (refusal !== undefined && socket.writable) socket.end(refusal, () => socket.destroy());
+    const rejected = { code: error.code, headerBytesMax, requestId: requestIds(undefined) };
+    const rejection = used.has(socket) ? undefined : parserRejection(rejected);
+    if (rejection !== undefined && socket.writable) socket.end(rejection, () => socket.destroy());
     else socket.destroy();
   });
   let closed: Promise<void> | undefined;

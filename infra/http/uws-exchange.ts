@@ -1,11 +1,11 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Exchange } from '../ports/http-front.ts';
-import { isBodiless } from './answer-head.ts';
 import type { Deadlines } from './deadlines.ts';
 import { HeldBody } from './held-body.ts';
 import type { RequestHead } from './request-head.ts';
-import type { UnreadAnswers } from './unread-answers.ts';
-import { type AnswerOwner, UwsAnswer } from './uws-answer.ts';
+import { isBodiless } from './response-head.ts';
+import type { UnreadResponses } from './unread-responses.ts';
+import { type ResponseOwner, UwsResponse } from './uws-response.ts';
 
 /** What the exchanges of a front share. */
 export interface ExchangeOwner {
@@ -14,7 +14,7 @@ export interface ExchangeOwner {
   readonly arriving: Deadlines;
   /** Answers that the client does not take. */
   readonly stalled: Deadlines;
-  readonly unread: UnreadAnswers;
+  readonly unread: UnreadResponses;
   /** Called once for every exchange. */
   isOver(): void;
 }
@@ -25,7 +25,7 @@ export interface ExchangeOwner {
  *
  * A class because one is made for every request.
  */
-export class UwsExchange implements Exchange, AnswerOwner {
+export class UwsExchange implements Exchange, ResponseOwner {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -38,13 +38,13 @@ export class UwsExchange implements Exchange, AnswerOwner {
   private readonly res: HttpResponse;
   private readonly owner: ExchangeOwner;
   private readonly body: HeldBody;
-  private readonly answer: UwsAnswer;
+  private readonly response: UwsResponse;
   private abortListeners: Array<() => void> | undefined;
   private drainListener: (() => void) | undefined;
   /** `respond` or `begin` was called. */
   private begun = false;
   /** `respond` or `end` was called. */
-  private answered = false;
+  private responded = false;
   /** `end` was called and what was written is not ended yet. */
   private endIsDue = false;
   /** The answer is complete or the client is gone. */
@@ -63,7 +63,7 @@ export class UwsExchange implements Exchange, AnswerOwner {
     this.requestId = head.requestId;
     this.headers = head.headers;
     this.body = new HeldBody(res);
-    this.answer = new UwsAnswer(res, this);
+    this.response = new UwsResponse(res, this);
     res.onAborted(() => this.clientIsGone());
   }
 
@@ -79,7 +79,7 @@ export class UwsExchange implements Exchange, AnswerOwner {
 
   /** Asks for the body; in the handler's own turn. */
   sendContinue(): void {
-    this.answer.sendContinue();
+    this.response.sendContinue();
   }
 
   onAborted(listener: () => void): void {
@@ -108,21 +108,21 @@ export class UwsExchange implements Exchange, AnswerOwner {
       this.end();
     } else {
       this.begun = true;
-      this.answered = true;
+      this.responded = true;
       this.body.drop();
-      this.answer.send(status, Object.entries(headers), body, onTaken);
+      this.response.send(status, Object.entries(headers), body, onTaken);
     }
   }
 
   begin(status: number, headers: Array<[string, string]>): void {
     if (this.begun || this.over) return;
     this.begun = true;
-    this.answer.begin(status, headers);
+    this.response.begin(status, headers);
   }
 
   write(chunk: Buffer): boolean {
-    if (!this.begun || this.answered || this.over || chunk.length === 0) return true;
-    return this.answer.write(chunk);
+    if (!this.begun || this.responded || this.over || chunk.length === 0) return true;
+    return this.response.write(chunk);
   }
 
   onDrain(listener: () => void): void {
@@ -130,11 +130,11 @@ export class UwsExchange implements Exchange, AnswerOwner {
   }
 
   end(): void {
-    if (!this.begun || this.answered || this.over) return;
-    this.answered = true;
+    if (!this.begun || this.responded || this.over) return;
+    this.responded = true;
     this.endIsDue = true;
     this.body.drop();
-    if (!this.answer.isWhole()) this.breakOff();
+    if (!this.response.isWhole()) this.breakOff();
     else if (this.isBodyOutstanding()) this.flushAndWait();
     else this.endWhenPossible();
   }
@@ -195,13 +195,13 @@ export class UwsExchange implements Exchange, AnswerOwner {
    * request and a whole answer.
    */
   private flushAndWait(): void {
-    this.answer.flush();
+    this.response.flush();
     this.watchArrival();
   }
 
   /** What a slow client has not taken yet has to go first. */
   private endWhenPossible(): void {
-    if (!this.over && !this.answer.isBlocked && !this.isBodyOutstanding()) this.answer.end();
+    if (!this.over && !this.response.isBlocked && !this.isBodyOutstanding()) this.response.end();
   }
 
   private clientIsGone(): void {

@@ -2,13 +2,13 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
-import { createRefusalLog } from '../platform/rejection-log.ts';
+import { createRejectionLog } from '../platform/rejection-log.ts';
 import { createRequestIds, type RequestIds } from '../platform/request-ids.ts';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { FrontLimits } from './front-limits.ts';
-import { handleSafely, refuseHeaders } from './handle-safely.ts';
+import { handleSafely, rejectHeaders } from './handle-safely.ts';
 import {
   addHeader,
   framingOf,
@@ -17,7 +17,7 @@ import {
   REQUEST_LINE_BYTES,
   type ReadHead,
 } from './request-head.ts';
-import { createUnreadAnswers } from './unread-answers.ts';
+import { createUnreadResponses } from './unread-responses.ts';
 import { loadUws } from './uws-binary.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
@@ -37,7 +37,7 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
   const uws = loadUws();
   const app = uws.App() as TemplatedApp & ListenWithOptions;
   const requestIds = createRequestIds();
-  const refusals = createRefusalLog(log);
+  const rejections = createRejectionLog(log);
   const { headerBytesMax } = limits;
   const connections = createConnectionCount(limits.connectionsMax, log);
   const underway = createUnderway(limits);
@@ -52,8 +52,8 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
     underway.begins();
     // Closed without a word: the parser goes on with what follows a request that was answered.
     if (framing === 'ambiguous') exchange.breakOff();
-    else if (isTooLarge(read, headerBytesMax)) refuseHeaders(exchange, headerBytesMax, refusals);
-    else handleSafely(handler, asked(exchange), log);
+    else if (isTooLarge(read, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
+    else handleSafely(handler, requested(exchange), log);
     exchange.awaitBody();
   });
 
@@ -105,10 +105,10 @@ type ListenListener = (socket: us_listen_socket | false) => void;
 const EXCLUSIVE_PORT = 1;
 
 /** The native side asks a client for its body where that is expected in lower case, and only then. */
-function asked(exchange: UwsExchange): UwsExchange {
+function requested(exchange: UwsExchange): UwsExchange {
   const expectation = exchange.headers.get('expect');
-  const isAsked = expectation === undefined || expectation === CONTINUE;
-  if (!isAsked && expectation.toLowerCase() === CONTINUE) exchange.sendContinue();
+  const isRequested = expectation === undefined || expectation === CONTINUE;
+  if (!isRequested && expectation.toLowerCase() === CONTINUE) exchange.sendContinue();
   return exchange;
 }
 
@@ -131,15 +131,15 @@ function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {
 }
 
 /** The requests that are not answered yet, and what they may take. */
-function createUnderway({ bodyTimeoutMs, answerStallMs, unreadBytesMax }: FrontLimits) {
+function createUnderway({ bodyTimeoutMs, responseStallMs, unreadBytesMax }: FrontLimits) {
   let count = 0;
   let whenNone: (() => void) | undefined;
 
   return {
     closing: false,
     arriving: createDeadlines(bodyTimeoutMs),
-    stalled: createDeadlines(answerStallMs),
-    unread: createUnreadAnswers(unreadBytesMax),
+    stalled: createDeadlines(responseStallMs),
+    unread: createUnreadResponses(unreadBytesMax),
     begins: () => {
       count += 1;
     },

@@ -36,7 +36,7 @@ it('after an answer that was cut off the broker is understood again', async () =
   const { append, frames } = await openLog();
   await expect.poll(append, SOON).toBe('durable');
   const before = await frames();
-  way.cutNextAnswers();
+  way.cutNextResponses();
   expect(await append()).toBe('unknown');
   let maybeWritten = 1;
   const appendAgain = async () => {
@@ -64,9 +64,9 @@ it('a connection to a broker that falls silent is replaced', async () => {
 const NO_LEADER_CODES = [3, 5, 6];
 
 /** Size, number of the request, one topic by its name, one partition by its number: then its error code. */
-function withErrorCode(answer: Buffer, topic: string, code: number): Buffer {
-  answer.writeInt16BE(code, 4 + 4 + 4 + 2 + Buffer.byteLength(topic) + 4 + 4);
-  return answer;
+function withErrorCode(response: Buffer, topic: string, code: number): Buffer {
+  response.writeInt16BE(code, 4 + 4 + 4 + 2 + Buffer.byteLength(topic) + 4 + 4);
+  return response;
 }
 
 // Red when these are taken for refusals: a broker also says so of what it wrote, once it leads no more.
@@ -75,7 +75,7 @@ it('what a broker wrote that then has no leader it knows of may be written', asy
   await expect.poll(append, SOON).toBe('durable');
   for (const code of NO_LEADER_CODES) {
     const before = await frames();
-    way.changeNextAnswers((answer) => withErrorCode(answer, topic, code));
+    way.changeNextResponses((response) => withErrorCode(response, topic, code));
     expect([code, await append()]).toEqual([code, 'unknown']);
     await expect.poll(() => frames().catch(() => 0), SOON).toBe(before + 1);
   }

@@ -3,20 +3,20 @@ import { createEndsQuestion } from './ends-question.ts';
 
 // Red when an answer is given to somebody who came after its question: he would miss what was written before.
 test('nobody is answered by a question that was put before he came; those who wait share one', async () => {
-  const answers: Array<(ends: number[]) => void> = [];
-  const ask = createEndsQuestion(() => new Promise((resolve) => answers.push(resolve)));
+  const responses: Array<(ends: number[]) => void> = [];
+  const ask = createEndsQuestion(() => new Promise((resolve) => responses.push(resolve)));
   const put = async (count: number) => {
-    while (answers.length < count) await new Promise(setImmediate);
+    while (responses.length < count) await new Promise(setImmediate);
   };
   const first = ask();
   await put(1);
   const late = [ask(), ask()];
-  answers[0]?.([1]);
+  responses[0]?.([1]);
   expect(await first).toEqual([1]);
   await put(2);
-  answers[1]?.([2]);
+  responses[1]?.([2]);
   expect(await Promise.all(late)).toEqual([[2], [2]]);
-  expect(answers).toHaveLength(2);
+  expect(responses).toHaveLength(2);
 });
 
 test('a question that failed is put again', async () => {

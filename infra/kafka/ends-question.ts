@@ -18,9 +18,9 @@ export function createEndsQuestion(put: () => Promise<number[]>): () => Promise<
     if (waitMs > 0) await delay(waitMs);
     next = undefined;
     putAtMs = performance.now();
-    const answer = put();
-    underWay = answer.catch(() => undefined);
-    return await answer;
+    const response = put();
+    underWay = response.catch(() => undefined);
+    return await response;
   }
 
   return () => {

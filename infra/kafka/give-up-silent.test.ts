@@ -48,7 +48,7 @@ it('one that owes nothing may be silent, and one that answers may be asked for e
   socket.on('error', () => undefined);
   await ask(socket);
   await delay(3 * SILENT_MS);
-  for (let asked = 0; asked < 6; asked++) {
+  for (let requested = 0; requested < 6; requested++) {
     await ask(socket);
     await delay(SILENT_MS / 2);
   }

@@ -11,16 +11,16 @@ const LOOKS = 6;
  * breaks.
  */
 export function giveUpSilent(socket: Socket, silentMaxMs = SILENT_MAX_MS): Socket {
-  let answeredUpTo = 0;
+  let respondedUpTo = 0;
   let silentLooks = 0;
   // Looks are counted and not the time: a process that stood still has heard nothing either.
   const looking = setInterval(() => {
-    silentLooks = socket.bytesWritten > answeredUpTo ? silentLooks + 1 : 0;
+    silentLooks = socket.bytesWritten > respondedUpTo ? silentLooks + 1 : 0;
     if (silentLooks > LOOKS) socket.destroy(new Error(`nothing was heard for ${silentMaxMs} ms`));
   }, silentMaxMs / LOOKS);
   return socket
     .on('data', () => {
-      answeredUpTo = socket.bytesWritten;
+      respondedUpTo = socket.bytesWritten;
       silentLooks = 0;
     })
     .once('close', () => clearInterval(looking));

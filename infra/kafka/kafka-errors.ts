@@ -44,7 +44,7 @@ export function wasNotWritten(error: unknown): boolean {
 }
 
 /** What no waiting mends, the operator has to, in words. The first that fits; undefined: it may pass. */
-function refusalOf(error: unknown): string | undefined {
+function rejectionOf(error: unknown): string | undefined {
   const chain = chainOf(error);
   const said = chain.at(-1)?.message ?? '';
   const [names, types, messages] = [
@@ -70,9 +70,9 @@ export function unavailable(what: string, cause: unknown): Transient {
 export function startFailure(brokers: string[], cause: unknown): Fatal | Transient {
   if (cause instanceof Fatal || cause instanceof Transient) return cause;
   const address = brokers.join(',');
-  const refusal = refusalOf(cause);
-  if (refusal !== undefined) {
-    const message = `Bad configuration: KAFKA_BROKERS: ${address} ${refusal}`;
+  const rejection = rejectionOf(cause);
+  if (rejection !== undefined) {
+    const message = `Bad configuration: KAFKA_BROKERS: ${address} ${rejection}`;
     return new Fatal('bad_configuration', message, { cause });
   }
   const said = chainOf(cause).at(-1)?.message ?? String(cause);

@@ -4,13 +4,13 @@ import { createEndsQuestion } from './ends-question.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { typeOf, unavailable } from './kafka-errors.ts';
 import { createRecordFetch } from './record-fetch.ts';
-import type { LogBirth } from './topic-identity.ts';
-import { createBirthCheck } from './topic-identity-check.ts';
+import type { TopicIdentity } from './topic-identity.ts';
+import { createTopicIdentityCheck } from './topic-identity-check.ts';
 
 export interface ReaderDeps {
   client: KafkaClient;
   topic: string;
-  birth: LogBirth;
+  birth: TopicIdentity;
 }
 
 const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
@@ -21,10 +21,10 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
   const { logId, marks } = birth;
   const partitions = [...marks.keys()];
   const records = createRecordFetch(client, topic);
-  const ask = createEndsQuestion(() => asked(() => client.offsets(topic, partitions, 'latest')));
-  const check = createBirthCheck({ topic, birth, records, ends: ask, start });
+  const ask = createEndsQuestion(() => requested(() => client.offsets(topic, partitions, 'latest')));
+  const check = createTopicIdentityCheck({ topic, birth, records, ends: ask, start });
 
-  async function asked<T>(act: () => Promise<T>): Promise<T> {
+  async function requested<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (cause) {
@@ -35,7 +35,7 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
   }
 
   async function start(partition: number): Promise<number> {
-    return (await asked(() => client.offsets(topic, partitions, 'earliest')))[partition] ?? 0;
+    return (await requested(() => client.offsets(topic, partitions, 'earliest')))[partition] ?? 0;
   }
 
   async function fetchFrames(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
@@ -73,7 +73,7 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
     durableEnds: ask,
     durableEnd: async (partition) => (await ask())[partition] ?? 0,
     start,
-    read: (partition, from, bytesMax) => asked(() => read(partition, from, bytesMax)),
+    read: (partition, from, bytesMax) => requested(() => read(partition, from, bytesMax)),
     close: async () => undefined,
   };
 }

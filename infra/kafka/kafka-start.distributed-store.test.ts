@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { startKafka } from '../../tests/servers/start-kafka.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
-import { whenThere } from '../platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../platform/retry-until-available.ts';
 import { openKafkaLog } from './kafka-log.ts';
 import { kafkaUnderTest } from './kafka-under-test.ts';
 
@@ -19,7 +19,7 @@ const SETTINGS = {
 };
 const API_VERSIONS = 18;
 const BAD = 'bad_configuration';
-const refused = (message: RegExp) =>
+const rejected = (message: RegExp) =>
   expect.objectContaining({ code: BAD, message: expect.stringMatching(message) });
 
 test('a topic that keeps less than was asked for is refused, with what is wrong in one line', async () => {
@@ -29,17 +29,17 @@ test('a topic that keeps less than was asked for is refused, with what is wrong 
   const open = async (given: Partial<typeof kafka.settings>) =>
     (await kafkaUnderTest(pool, { ...kafka.settings, ...given })).open();
   await expect(open({ partitions: 3 })).rejects.toEqual(
-    refused(/has 2 partitions, and KAFKA_PARTITIONS is 3/),
+    rejected(/has 2 partitions, and KAFKA_PARTITIONS is 3/),
   );
   await expect(open({ replication: 2 })).rejects.toEqual(
-    refused(/1 replicas, fewer than KAFKA_REPLICATION 2/),
+    rejected(/1 replicas, fewer than KAFKA_REPLICATION 2/),
   );
   await expect(open({ minIsr: 2 })).rejects.toEqual(
-    refused(/min.insync.replicas 1, less than KAFKA_MIN_ISR 2/),
+    rejected(/min.insync.replicas 1, less than KAFKA_MIN_ISR 2/),
   );
   const missing = { topic: `${kafka.settings.topic}-other` };
-  await expect(open({ ...missing, autoCreate: false })).rejects.toEqual(refused(/is missing/));
-  await expect(open({ ...missing, replication: 3 })).rejects.toEqual(refused(/KAFKA_REPLICATION 3/));
+  await expect(open({ ...missing, autoCreate: false })).rejects.toEqual(rejected(/is missing/));
+  await expect(open({ ...missing, replication: 3 })).rejects.toEqual(rejected(/KAFKA_REPLICATION 3/));
 });
 
 test('topics that are compacted, may lose records or take only small ones are refused', async () => {
@@ -71,12 +71,12 @@ async function brokerOfOld(produceMax: number): Promise<string> {
       .on('data', (request: Buffer) => {
         if (request.readInt16BE(4) !== API_VERSIONS) return;
         const known = [0, 0, produceMax, API_VERSIONS, 0, 2];
-        const answer = Buffer.alloc(4 + 4 + 2 + 4 + known.length * 2 + 4);
-        answer.writeInt32BE(answer.length - 4, 0);
-        answer.writeInt32BE(request.readInt32BE(8), 4);
-        answer.writeInt32BE(known.length / 3, 10);
-        for (const [at, number] of known.entries()) answer.writeInt16BE(number, 14 + at * 2);
-        socket.write(answer);
+        const response = Buffer.alloc(4 + 4 + 2 + 4 + known.length * 2 + 4);
+        response.writeInt32BE(response.length - 4, 0);
+        response.writeInt32BE(request.readInt32BE(8), 4);
+        response.writeInt32BE(known.length / 3, 10);
+        for (const [at, number] of known.entries()) response.writeInt16BE(number, 14 + at * 2);
+        socket.write(response);
       });
   });
   server.listen(0, '127.0.0.1');
@@ -89,7 +89,7 @@ async function brokerOfOld(produceMax: number): Promise<string> {
 test('a broker that is too old is refused at once, and says so', async () => {
   const pool = await testPool();
   const settings = { ...SETTINGS, brokers: [await brokerOfOld(5)] };
-  await expect(openKafkaLog({ settings, pool, log })).rejects.toEqual(refused(/is older than 2.1/));
+  await expect(openKafkaLog({ settings, pool, log })).rejects.toEqual(rejected(/is older than 2.1/));
 });
 
 test('a login that is wrong is refused at once', { timeout: 120_000 }, async () => {
@@ -101,6 +101,6 @@ test('a login that is wrong is refused at once', { timeout: 120_000 }, async () 
     return openKafkaLog({ settings: { ...SETTINGS, brokers: [server.url], sasl }, pool, log });
   };
   await expect(open('wrong')).rejects.toMatchObject({ code: BAD });
-  const kafka = await whenThere('Kafka', () => open('right'), log);
+  const kafka = await retryUntilAvailable('Kafka', () => open('right'), log);
   await kafka.close();
 });

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
 import { sharedKafka } from '../../tests/servers/shared-url.ts';
-import { whenThere } from '../platform/retry-until-available.ts';
+import { retryUntilAvailable } from '../platform/retry-until-available.ts';
 import { createKafkaClient, type FetchedRecord, type KafkaClient } from './kafka-client.ts';
 import { type KafkaLog, openKafkaLog } from './kafka-log.ts';
 import type { KafkaSettings } from './kafka-settings.ts';
@@ -43,7 +43,7 @@ export async function kafkaUnderTest(
     settings,
     client,
     async open() {
-      const kafka = await whenThere('Kafka', () => openKafkaLog({ settings, pool, log }), log);
+      const kafka = await retryUntilAvailable('Kafka', () => openKafkaLog({ settings, pool, log }), log);
       onTestFinished(() => kafka.close());
       return kafka;
     },

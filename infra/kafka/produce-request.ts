@@ -7,10 +7,10 @@ export interface PartitionBatch {
 }
 
 /** Of one partition: the number of its first record, or why it was refused. */
-export interface PartitionAnswer {
+export interface PartitionResponse {
   partition: number;
   offset: number;
-  refusal?: Error;
+  rejection?: Error;
 }
 
 /** Produce of Kafka 2.1, which is the oldest that is taken, in the layout that 4 still reads. */
@@ -47,21 +47,21 @@ function partitionData({ partition, batch }: PartitionBatch): Uint8Array[] {
 /** Partition, error, offset, time of the append, start of the log. */
 const PARTITION_BYTES = 30;
 
-export function produceAnswer(bytes: Buffer): { partitions: PartitionAnswer[]; throttleMs: number } {
+export function produceResponse(bytes: Buffer): { partitions: PartitionResponse[]; throttleMs: number } {
   const countAt = 6 + bytes.readInt16BE(4);
   const count = bytes.readInt32BE(countAt);
   const from = countAt + 4;
-  const partitions = Array.from({ length: count }, (_, index): PartitionAnswer => {
+  const partitions = Array.from({ length: count }, (_, index): PartitionResponse => {
     const at = from + index * PARTITION_BYTES;
     const code = bytes.readInt16BE(at + 4);
-    const answer = { partition: bytes.readInt32BE(at), offset: Number(bytes.readBigInt64BE(at + 6)) };
-    return code === 0 ? answer : { ...answer, refusal: refusalOf(code) };
+    const response = { partition: bytes.readInt32BE(at), offset: Number(bytes.readBigInt64BE(at + 6)) };
+    return code === 0 ? response : { ...response, rejection: rejectionOf(code) };
   });
   return { partitions, throttleMs: bytes.readInt32BE(from + count * PARTITION_BYTES) };
 }
 
 /** The words of kafka-errors.ts, which says of each what became of the record. */
-const REFUSALS: Record<number, string> = {
+const REJECTIONS: Record<number, string> = {
   3: 'UNKNOWN_TOPIC_OR_PARTITION',
   5: 'LEADER_NOT_AVAILABLE',
   6: 'NOT_LEADER_FOR_PARTITION',
@@ -79,7 +79,7 @@ const REFUSALS: Record<number, string> = {
   44: 'POLICY_VIOLATION',
 };
 
-function refusalOf(code: number): Error {
-  const type = REFUSALS[code] ?? `ERROR_${code}`;
+function rejectionOf(code: number): Error {
+  const type = REJECTIONS[code] ?? `ERROR_${code}`;
   return Object.assign(new Error(`The broker refused a record: ${type}.`), { type });
 }

@@ -1,5 +1,5 @@
 import { type KafkaBroker, REQUEST_TIMEOUT_MS } from './kafka-client.ts';
-import { type PartitionAnswer, PRODUCE, produceAnswer, produceBody } from './produce-request.ts';
+import { type PartitionResponse, PRODUCE, produceBody, produceResponse } from './produce-request.ts';
 import { recordBatchOf } from './record-batch.ts';
 import { sendRequest } from './send-request.ts';
 
@@ -39,11 +39,11 @@ export function createProduce(topic: string, headers: Record<string, string>): P
       batch: recordBatchOf({ value, headers, timestampMs }),
     }));
     const body = produceBody(topic, batches, REQUEST_TIMEOUT_MS);
-    const { answer, connection } = await sendRequest(broker, { ...PRODUCE, body });
-    const { partitions, throttleMs } = produceAnswer(answer);
+    const { response, connection } = await sendRequest(broker, { ...PRODUCE, body });
+    const { partitions, throttleMs } = produceResponse(response);
     connection.requestQueue.maybeThrottle(throttleMs);
-    const answers = new Map(partitions.map((one) => [one.partition, one]));
-    for (const [partition, waiting] of records) settle(waiting, answers.get(partition));
+    const responses = new Map(partitions.map((one) => [one.partition, one]));
+    for (const [partition, waiting] of records) settle(waiting, responses.get(partition));
   }
 
   return (broker, partition, value) =>
@@ -56,8 +56,8 @@ export function createProduce(topic: string, headers: Record<string, string>): P
     });
 }
 
-function settle({ resolve, reject }: Waiting, answer: PartitionAnswer | undefined): void {
-  if (!answer) reject(new Error('The broker said nothing of a partition.'));
-  else if (answer.refusal) reject(answer.refusal);
-  else resolve(answer.offset);
+function settle({ resolve, reject }: Waiting, response: PartitionResponse | undefined): void {
+  if (!response) reject(new Error('The broker said nothing of a partition.'));
+  else if (response.rejection) reject(response.rejection);
+  else resolve(response.offset);
 }

@@ -1,7 +1,7 @@
 import { FRAME_HEADER_BYTES, FRAME_MAGIC } from '../../schemas/stored/frame.ts';
 import type { LogFrame } from '../ports/event-log.ts';
 import type { FetchedRecord, KafkaClient } from './kafka-client.ts';
-import { BIRTH_HEADER } from './topic-identity.ts';
+import { IDENTITY_HEADER } from './topic-identity.ts';
 
 export interface RecordFetch {
   /** From an offset on, in one fetch: at least one where there is one. Throws what kafkajs throws. */
@@ -45,7 +45,7 @@ const NOTHING = Buffer.alloc(0);
 function frameOf({ offset, value, headers, isControlRecord = false }: FetchedRecord): LogFrame {
   const position = Number(offset);
   const place = { position, next: position + 1 };
-  if (isControlRecord || headers[BIRTH_HEADER]) return { ...place, bytes: NOTHING };
+  if (isControlRecord || headers[IDENTITY_HEADER]) return { ...place, bytes: NOTHING };
   const bytes = value ?? NOTHING;
   const isOurs = bytes.length >= FRAME_HEADER_BYTES && bytes.readUInt32LE(0) === FRAME_MAGIC;
   return isOurs ? { ...place, bytes } : { ...place, bytes, foreign: 'it does not begin as a frame does' };

@@ -40,7 +40,7 @@ interface KafkaRequest {
 export async function sendRequest(
   broker: Connected,
   { body, ...api }: KafkaRequest,
-): Promise<{ answer: Buffer; connection: KafkaConnection }> {
+): Promise<{ response: Buffer; connection: KafkaConnection }> {
   const connection = await broker.connectionPool.getConnection();
   await connection.authenticate();
   const correlationId = connection.nextCorrelationId();
@@ -55,7 +55,7 @@ export async function sendRequest(
         sendRequest: () => writeAll(connection.socket, pieces),
       });
     });
-    return { answer: payload, connection };
+    return { response: payload, connection };
   } catch (error) {
     // As kafkajs does: the next one who asks connects anew.
     if ((error as Error).name === 'KafkaJSConnectionClosedError') await broker.disconnect();

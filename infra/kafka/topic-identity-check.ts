@@ -1,10 +1,10 @@
 import { Fatal } from '../../schemas/failures.ts';
 import type { RecordFetch } from './record-fetch.ts';
-import { BIRTH_HEADER, type LogBirth } from './topic-identity.ts';
+import { IDENTITY_HEADER, type TopicIdentity } from './topic-identity.ts';
 
-export interface BirthCheckDeps {
+export interface TopicIdentityCheckDeps {
   topic: string;
-  birth: LogBirth;
+  birth: TopicIdentity;
   records: RecordFetch;
   ends(): Promise<number[]>;
   start(partition: number): Promise<number>;
@@ -17,7 +17,7 @@ const CHECK_EVERY_MS = 5_000;
  * Looks whether a partition is the one that was written: a topic that was made anew under its name has other
  * records where the birth mark was, or none. Throws Fatal `log_recreated`.
  */
-export function createBirthCheck({ topic, birth, records, ends, start }: BirthCheckDeps) {
+export function createTopicIdentityCheck({ topic, birth, records, ends, start }: TopicIdentityCheckDeps) {
   const checkedAtMs = birth.marks.map(() => Number.NEGATIVE_INFINITY);
   return async (partition: number): Promise<void> => {
     if (performance.now() - (checkedAtMs[partition] ?? 0) < CHECK_EVERY_MS) return;
@@ -25,7 +25,7 @@ export function createBirthCheck({ topic, birth, records, ends, start }: BirthCh
     if (((await ends())[partition] ?? 0) <= mark) throw recreated(topic, partition);
     if ((await start(partition)) <= mark) {
       const [record] = await records.records(partition, mark, 1);
-      const found = record?.headers[BIRTH_HEADER]?.toString();
+      const found = record?.headers[IDENTITY_HEADER]?.toString();
       const isThere = Number(record?.offset) === mark;
       if (isThere && found !== birth.logId.toString('hex')) throw recreated(topic, partition);
     }

@@ -5,7 +5,7 @@ import { inTransaction } from '../postgres/pool.ts';
 import { type KafkaClient, REQUEST_TIMEOUT_MS } from './kafka-client.ts';
 
 /** What a topic became when it was first used. It is kept in Postgres: brokers forget. */
-export interface LogBirth {
+export interface TopicIdentity {
   logId: Buffer;
   /** Where the birth mark stands in each partition; ours begin behind it. */
   marks: number[];
@@ -14,10 +14,10 @@ export interface LogBirth {
 /** In the header of every record of ours: which log it is of. */
 export const LOG_HEADER = 'metergate-log';
 /** In the header of the mark that stands before them. */
-export const BIRTH_HEADER = 'metergate-birth';
+export const IDENTITY_HEADER = 'metergate-birth';
 
 /** Of a lock in Postgres: two processes that start at once make one log. */
-const BIRTH_LOCK = 7_202_608;
+const IDENTITY_LOCK = 7_202_608;
 
 interface Topic {
   topic: string;
@@ -25,10 +25,10 @@ interface Topic {
 }
 
 /** Finds which log the topic is, or makes it one. Throws Fatal `bad_configuration`, and what Kafka throws. */
-export async function findOrMakeLog(pool: Pool, client: KafkaClient, topic: Topic): Promise<LogBirth> {
+export async function findOrMakeLog(pool: Pool, client: KafkaClient, topic: Topic): Promise<TopicIdentity> {
   return await inTransaction(pool, async (db) => {
-    await db.query('SELECT pg_advisory_xact_lock($1)', [BIRTH_LOCK]);
-    const known = await readBirth(db, topic);
+    await db.query('SELECT pg_advisory_xact_lock($1)', [IDENTITY_LOCK]);
+    const known = await readIdentity(db, topic);
     if (known) return known;
     const logId = randomBytes(16);
     const birth = { logId, marks: await writeMarks(client, topic, logId) };
@@ -41,7 +41,10 @@ export async function findOrMakeLog(pool: Pool, client: KafkaClient, topic: Topi
   });
 }
 
-async function readBirth(db: PoolClient, { topic, partitions }: Topic): Promise<LogBirth | undefined> {
+async function readIdentity(
+  db: PoolClient,
+  { topic, partitions }: Topic,
+): Promise<TopicIdentity | undefined> {
   const { rows } = await db.query<{ logId: string; marks: number[] }>(
     'SELECT log_id AS "logId", marks FROM kafka_logs WHERE topic = $1',
     [topic],
@@ -70,7 +73,7 @@ async function writeMarks(
     const message = {
       value: Buffer.from(`The log ${logId.toString('hex')} of Metergate begins here.`),
       timestamp: String(Date.now()),
-      headers: { [BIRTH_HEADER]: logId.toString('hex') },
+      headers: { [IDENTITY_HEADER]: logId.toString('hex') },
     };
     const { topics } = await broker.produce({
       acks: -1,

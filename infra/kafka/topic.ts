@@ -37,7 +37,7 @@ async function ensureTopic(client: KafkaClient, settings: KafkaSettings, wanted:
   const found = await replicasOf(client, wanted.topic);
   if (!found) {
     if (!settings.autoCreate) {
-      throw refusal(`the topic ${wanted.topic} is missing, and KAFKA_AUTO_CREATE is false: make it`);
+      throw rejection(`the topic ${wanted.topic} is missing, and KAFKA_AUTO_CREATE is false: make it`);
     }
     await makeTopic(client, settings, wanted);
   }
@@ -83,10 +83,10 @@ async function makeTopic({ admin }: KafkaClient, settings: KafkaSettings, wanted
       ],
     });
   } catch (cause) {
-    const refused = firstReason(cause);
-    if (!/REPLICATION_FACTOR|POLICY|INVALID|AUTHORIZATION/.test(refused.type)) throw cause;
-    throw refusal(
-      `the topic ${wanted.topic} cannot be made with KAFKA_REPLICATION ${replication} (${refused.message})`,
+    const rejected = firstReason(cause);
+    if (!/REPLICATION_FACTOR|POLICY|INVALID|AUTHORIZATION/.test(rejected.type)) throw cause;
+    throw rejection(
+      `the topic ${wanted.topic} cannot be made with KAFKA_REPLICATION ${replication} (${rejected.message})`,
       cause,
     );
   }
@@ -101,14 +101,14 @@ function firstReason(cause: unknown): { type: string; message: string } {
 
 function checkShape({ replication }: KafkaSettings, { topic, partitions }: Wanted, replicas: number[]): void {
   if (replicas.length !== partitions) {
-    throw refusal(
+    throw rejection(
       `the topic ${topic} has ${replicas.length} partitions, and KAFKA_PARTITIONS is ${partitions}: ` +
         'the number is fixed when the topic is first used',
     );
   }
   const fewest = Math.min(...replicas);
   if (fewest < replication) {
-    throw refusal(`the topic ${topic} has ${fewest} replicas, fewer than KAFKA_REPLICATION ${replication}`);
+    throw rejection(`the topic ${topic} has ${fewest} replicas, fewer than KAFKA_REPLICATION ${replication}`);
   }
 }
 
@@ -130,21 +130,21 @@ async function checkConfig(client: KafkaClient, settings: KafkaSettings, { topic
   const entries = await configOf(client, topic);
   const minIsr = Number(entries.get('min.insync.replicas'));
   if (minIsr < settings.minIsr) {
-    throw refusal(
+    throw rejection(
       `the topic ${topic} has min.insync.replicas ${minIsr}, less than KAFKA_MIN_ISR ${settings.minIsr}`,
     );
   }
   if (entries.get('cleanup.policy') !== 'delete') {
-    throw refusal(`the topic ${topic} is compacted: set its cleanup.policy to delete`);
+    throw rejection(`the topic ${topic} is compacted: set its cleanup.policy to delete`);
   }
   if (entries.get('unclean.leader.election.enable') === 'true') {
-    throw refusal(`the topic ${topic} allows unclean.leader.election, which loses what was acknowledged`);
+    throw rejection(`the topic ${topic} allows unclean.leader.election, which loses what was acknowledged`);
   }
   if (Number(entries.get('max.message.bytes')) < RECORD_BYTES_MIN) {
-    throw refusal(`the topic ${topic} has max.message.bytes below ${RECORD_BYTES_MIN}`);
+    throw rejection(`the topic ${topic} has max.message.bytes below ${RECORD_BYTES_MIN}`);
   }
 }
 
-function refusal(what: string, cause?: unknown): Fatal {
+function rejection(what: string, cause?: unknown): Fatal {
   return new Fatal('bad_configuration', `Bad configuration: ${what}.`, { cause });
 }

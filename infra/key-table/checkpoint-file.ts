@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../../schemas/failures.ts';
-import { refusal, syncOnce, writeAllAt } from './record-file.ts';
+import { rejection, syncOnce, writeAllAt } from './record-file.ts';
 
 /** How far the record file is durable, and what it held then. */
 export interface Checkpoint {
@@ -75,7 +75,7 @@ function checkpointFile(path: string, file: FileHandle, newest: Place | undefine
 }
 
 function checkReadable(path: string, newest: Place | undefined): void {
-  if (!newest) throw refusal('record_file_damaged', path, 'holds no readable checkpoint');
+  if (!newest) throw rejection('record_file_damaged', path, 'holds no readable checkpoint');
   if (newest.version <= CHECKPOINT_VERSION) return;
   throw new Fatal('record_file_newer', `${path} was written by a newer Metergate: start that one.`);
 }

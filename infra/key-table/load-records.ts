@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from './checkpoint-file.ts';
 import { RECORD_WORDS } from './recent-records.ts';
-import { offsetOf, type RecordFile, refusal } from './record-file.ts';
+import { offsetOf, type RecordFile, rejection } from './record-file.ts';
 import type { SlotTable } from './slot-table.ts';
 
 /** 4 MB at a time. */
@@ -19,7 +19,7 @@ export async function loadRecords(
     crc = crc32(new Uint8Array(words.buffer, 0, words.byteLength), crc);
     for (let at = 0; at < words.length; at += RECORD_WORDS) slots.gather(words, at, record++);
   }
-  if (crc !== recordsCrc) throw refusal('record_file_damaged', from.path, 'fails its checksum');
+  if (crc !== recordsCrc) throw rejection('record_file_damaged', from.path, 'fails its checksum');
   slots.settle();
 }
 
@@ -49,7 +49,7 @@ async function readRecords(
   const bytes = new Uint8Array(words.buffer, 0, words.byteLength);
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offsetOf(first) + filled);
-    if (bytesRead === 0) throw refusal('record_file_truncated', path, 'ends while it is read');
+    if (bytesRead === 0) throw rejection('record_file_truncated', path, 'ends while it is read');
     filled += bytesRead;
   }
   return words;

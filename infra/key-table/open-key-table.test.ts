@@ -85,7 +85,7 @@ describe('keys so old that only the file has them', () => {
 });
 
 describe('keys that cannot be believed', () => {
-  const refusals: Array<[string, string, (keys: TestKeys) => void]> = [
+  const rejections: Array<[string, string, (keys: TestKeys) => void]> = [
     [
       'that end before their checkpoint',
       'record_file_truncated',
@@ -105,7 +105,7 @@ describe('keys that cannot be believed', () => {
     ],
   ];
 
-  it.each(refusals)('%s are refused as %s, and left as they are', async (_, code, harm) => {
+  it.each(rejections)('%s are refused as %s, and left as they are', async (_, code, harm) => {
     const keys = await openKeys();
     await addKeys(keys, 5_000);
     await keys.restart('clean');

@@ -17,7 +17,7 @@ import {
   placeRecordFile,
   RECORD_HEADER_BYTES,
   type RecordFile,
-  refusal,
+  rejection,
   removeUnfinished,
   writeHeader,
 } from './record-file.ts';
@@ -106,7 +106,7 @@ async function openFiles({ directory, logReader, log }: KeyTableOptions): Promis
 function checkNotForgotten(path: string, logStart: number): void {
   const { size } = statSync(path);
   if (logStart === 0 || size <= RECORD_HEADER_BYTES) return;
-  throw refusal('record_file_damaged', path, 'has lost its checkpoint');
+  throw rejection('record_file_damaged', path, 'has lost its checkpoint');
 }
 
 async function closeFiles({ records, checkpoints }: KeyFiles): Promise<void> {

@@ -83,7 +83,7 @@ export async function checkRecordFile(
   const { size } = await file.stat();
   const sizeMin = RECORD_HEADER_BYTES + recordCount * RECORD_BYTES;
   if (size < sizeMin) {
-    throw refusal(
+    throw rejection(
       'record_file_truncated',
       path,
       `has ${size} bytes where its checkpoint promises ${sizeMin}`,
@@ -93,7 +93,7 @@ export async function checkRecordFile(
   await file.read(header, 0, RECORD_HEADER_BYTES, 0);
   const holds = crc32(header.subarray(0, 44)) === header.readUInt32LE(44);
   if (!holds || header.readUInt32LE(0) !== RECORD_MAGIC) {
-    throw refusal('record_file_damaged', path, 'has a damaged header');
+    throw rejection('record_file_damaged', path, 'has a damaged header');
   }
   if (header.readUInt16LE(4) > RECORD_VERSION) {
     throw new Fatal('record_file_newer', `${path} was written by a newer Metergate: start that one.`);
@@ -105,12 +105,12 @@ export async function checkRecordFile(
     );
   }
   if (!header.subarray(24, 40).equals(owner.logId)) {
-    throw refusal('record_file_foreign', path, 'belongs to another log');
+    throw rejection('record_file_foreign', path, 'belongs to another log');
   }
 }
 
 /** What an operator reads when the key table's files are not believed. */
-export function refusal(code: string, path: string, why: string): Fatal {
+export function rejection(code: string, path: string, why: string): Fatal {
   return new Fatal(
     code,
     `${path} ${why}. Restore it, or move its folder away: it is then rebuilt from the log and the warehouse.`,
@@ -124,7 +124,7 @@ export function readRecordNow({ path, file }: RecordFile, record: number, into: 
   } catch (cause) {
     throw new Fatal('record_file_unreadable', `${path} cannot be read.`, { cause });
   }
-  throw refusal('record_file_truncated', path, `has become shorter than record ${record}`);
+  throw rejection('record_file_truncated', path, `has become shorter than record ${record}`);
 }
 
 export async function writeAllAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {

@@ -1,13 +1,13 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
-import { createLookUps } from './circuit-breaker.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
 
 const AWAY = new Transient('database_unavailable', 'Postgres is away.');
 
 function createBench() {
   let nowMs = 0;
-  const lookUp = createLookUps({ monotonicMs: () => nowMs }, 10);
+  const lookUp = createCircuitBreaker({ monotonicMs: () => nowMs }, 10);
   return {
     lookUp,
     wait: (ms: number) => {

@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts';
  * Waits for a look-up in Postgres, as long as that makes sense. What comes too late goes on by itself. Throws
  * Transient: when it takes too long, and at once while the one before failed a moment ago or is being tried.
  */
-export type LookUp = <T>(ask: () => Promise<T>) => Promise<T>;
+export type CircuitBreaker = <T>(ask: () => Promise<T>) => Promise<T>;
 
 /**
  * A Postgres that hangs answers after 12 s with an error. Without this each batch that names one stranger
@@ -15,7 +15,10 @@ export type LookUp = <T>(ask: () => Promise<T>) => Promise<T>;
 const PATIENCE_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
 
-export function createLookUps(clock: Pick<Clock, 'monotonicMs'>, patienceMs = PATIENCE_MS): LookUp {
+export function createCircuitBreaker(
+  clock: Pick<Clock, 'monotonicMs'>,
+  patienceMs = PATIENCE_MS,
+): CircuitBreaker {
   let failure: Transient | undefined;
   let isTrying = false;
   let retryAtMs = 0;

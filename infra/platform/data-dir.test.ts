@@ -60,11 +60,11 @@ describe('a DATA_DIR', () => {
     ],
   ];
   it.each(unusable)('%s is refused in one sentence with exit 2', (_, make, says) => {
-    expectRefused(make(testFolder()), says);
+    expectRejected(make(testFolder()), says);
   });
 
   it.runIf(process.platform === 'linux')('where no folder can be made is refused, too', () => {
-    expectRefused('/proc/metergate/data', /takes no folders \(ENOENT\)\./);
+    expectRejected('/proc/metergate/data', /takes no folders \(ENOENT\)\./);
   });
 });
 
@@ -104,7 +104,7 @@ describe('what stands in a DATA_DIR', () => {
     prepareDataDir(root);
     rmSync(path);
     file(path);
-    expectRefused(root, new RegExp(`${name} is not a folder \\(E[A-Z]+\\)\\. Mend that`));
+    expectRejected(root, new RegExp(`${name} is not a folder \\(E[A-Z]+\\)\\. Mend that`));
   });
 
   it.each(FILES)(
@@ -118,20 +118,20 @@ describe('what stands in a DATA_DIR', () => {
       prepareDataDir(root);
       rmSync(path);
       mkdirSync(path);
-      expectRefused(
+      expectRejected(
         root,
         new RegExp(`${name} is a folder, and has to be a file \\(EISDIR\\)\\. Move it away`),
       );
       rmSync(path, { recursive: true });
       symlinkSync('nowhere', path);
-      expectRefused(root, new RegExp(`${name} is a link to nothing`));
+      expectRejected(root, new RegExp(`${name} is a link to nothing`));
     },
   );
 
   it('that is neither a file nor a folder is refused, too: to read it would wait for ever', () => {
     const { root, path } = prepared('server-secret');
     execFileSync('mkfifo', [path]);
-    expectRefused(root, /server-secret is neither a file nor a folder \(EINVAL\)\. Move it away/);
+    expectRejected(root, /server-secret is neither a file nor a folder \(EINVAL\)\. Move it away/);
   });
 });
 
@@ -140,16 +140,16 @@ function file(path: string): string {
   return path;
 }
 
-function expectRefused(root: string, says: RegExp): void {
-  let refusal: unknown;
+function expectRejected(root: string, says: RegExp): void {
+  let rejection: unknown;
   try {
     prepareDataDir(root);
   } catch (error) {
-    refusal = error;
+    rejection = error;
   }
-  expect(refusal).toMatchObject({ code: 'data_dir_closed', message: expect.stringMatching(says) });
-  const { message } = refusal as Error;
+  expect(rejection).toMatchObject({ code: 'data_dir_closed', message: expect.stringMatching(says) });
+  const { message } = rejection as Error;
   expect(message).toMatch(/^DATA_DIR cannot be used: [^\n]+$/);
   expect(message.length).toBeLessThan(400);
-  expect(exitCodeOf(refusal)).toBe(2);
+  expect(exitCodeOf(rejection)).toBe(2);
 }

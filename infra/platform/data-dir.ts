@@ -85,7 +85,7 @@ const REPLACED = [
  * Throws Fatal `data_dir_closed` where a folder has the name of a file, or a file that of a folder: each part
  * that opens one would end with an error that names neither the cause nor the cure.
  */
-export function refuseWrongKinds(root: string): void {
+export function rejectWrongKinds(root: string): void {
   try {
     checkKinds(root);
   } catch (cause) {

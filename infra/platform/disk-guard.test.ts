@@ -24,8 +24,8 @@ describe('the disk guard', () => {
       lines.length = 0;
       const guard = createDiskGuard({ directory, bytesMin, log });
       expect(guard.isLow()).toBe(isLow);
-      const told = { freeBytes: expect.any(Number), freeBytesMin: bytesMin };
-      expect(lines.map((line) => JSON.parse(line))).toEqual(isLow ? [expect.objectContaining(told)] : []);
+      const notified = { freeBytes: expect.any(Number), freeBytesMin: bytesMin };
+      expect(lines.map((line) => JSON.parse(line))).toEqual(isLow ? [expect.objectContaining(notified)] : []);
       guard.close();
     }
   });

@@ -34,7 +34,7 @@ export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
     if (looking) return;
     looking = true;
     try {
-      tell(await readSpace(directory));
+      notify(await readSpace(directory));
     } catch (error) {
       log.warn({ err: error, directory }, 'cannot read how full the disk is');
     } finally {
@@ -42,7 +42,7 @@ export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
     }
   }
 
-  function tell({ bsize, blocks, bavail }: Space): void {
+  function notify({ bsize, blocks, bavail }: Space): void {
     const freeBytes = bavail * bsize;
     const freeBytesMin = bytesMin ?? Math.max(GIB, blocks * bsize * SHARE_MIN);
     const isLow = freeBytes < freeBytesMin;
@@ -51,7 +51,7 @@ export function createDiskGuard(options: DiskGuardOptions): DiskGuard {
     low = isLow;
   }
 
-  tell(statfsSync(directory));
+  notify(statfsSync(directory));
   const timer = setInterval(look, LOOK_MS).unref();
   return { isLow: () => low, close: () => clearInterval(timer) };
 }

@@ -10,13 +10,13 @@ export interface Endpoints {
 }
 
 /** What the file holds: it tells of the folder that it was written in, and of no copy. */
-interface Told extends Endpoints {
+interface Notified extends Endpoints {
   folder: string;
 }
 
 export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoints): void {
-  const told: Told = { postgresUrl, controlUrl, folder: folderOf(file) };
-  writeDurably(file, JSON.stringify(told));
+  const notified: Notified = { postgresUrl, controlUrl, folder: folderOf(file) };
+  writeDurably(file, JSON.stringify(notified));
 }
 
 /**
@@ -26,7 +26,7 @@ export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoi
  */
 export function readEndpoints(file: string): Endpoints | undefined {
   try {
-    const { folder, ...endpoints } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Told;
+    const { folder, ...endpoints } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Notified;
     return folder === folderOf(file) ? endpoints : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;

@@ -8,7 +8,7 @@ const BAD_CONFIGURATION = new Set([
 ]);
 
 /** What is stored cannot be used as it is, and nothing of it was changed: an operator has to put it right. */
-const DATA_REFUSED = new Set([
+const DATA_REJECTED = new Set([
   ...['database_newer', 'warehouse_newer', 'log_version_newer', 'record_file_newer', 'frame_version_unknown'],
   ...['frame_damaged', 'frame_of_other_log', 'log_identity_damaged', 'log_trimmed', 'range_changed'],
   ...[
@@ -41,5 +41,5 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof Fatal)) return EXIT.failed;
   if (BAD_CONFIGURATION.has(error.code)) return EXIT.badConfiguration;
   if (error.code === 'data_dir_in_use') return EXIT.dataDirInUse;
-  return DATA_REFUSED.has(error.code) ? EXIT.dataRefused : EXIT.failed;
+  return DATA_REJECTED.has(error.code) ? EXIT.dataRefused : EXIT.failed;
 }

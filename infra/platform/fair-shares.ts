@@ -15,12 +15,12 @@ export interface FairShares {
 }
 
 export function createFairShares(max: number, alwaysMax = 0): FairShares {
-  const names = new Map<string, Holder>();
+  const names = new Map<string, CustomerWithGrants>();
   let held = 0;
   /** Mostly the next is the same: comparing a name is a fraction of looking it up, which takes 70 ns. */
-  let last: Holder | undefined;
+  let last: CustomerWithGrants | undefined;
 
-  function find(name: string): Holder | undefined {
+  function find(name: string): CustomerWithGrants | undefined {
     if (last?.name === name) return last;
     const known = names.get(name);
     if (known) last = known;
@@ -59,7 +59,7 @@ export function createFairShares(max: number, alwaysMax = 0): FairShares {
   };
 }
 
-interface Holder {
+interface CustomerWithGrants {
   name: string;
   held: number;
 }

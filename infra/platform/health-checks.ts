@@ -7,19 +7,19 @@ export type Check = () => Promise<string | undefined>;
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Asks everything that a process needs to work, all at once, each within two seconds. */
-export async function judgeChecks(checks: Record<string, Check>): Promise<Readiness> {
+export async function runHealthChecks(checks: Record<string, Check>): Promise<Readiness> {
   const names = Object.keys(checks);
   const results = await Promise.all(Object.values(checks).map(judge));
   const isReady = results.every(({ ok }) => ok);
   return {
     status: isReady ? 'ready' : 'not_ready',
-    checks: Object.fromEntries(names.map((name, at) => [name, results[at] ?? UNTOLD])),
+    checks: Object.fromEntries(names.map((name, at) => [name, results[at] ?? PENDING])),
   };
 }
 
 type Judgement = NonNullable<Readiness['checks']>[string];
 
-const UNTOLD: Judgement = { ok: false, detail: 'cannot be asked' };
+const PENDING: Judgement = { ok: false, detail: 'cannot be asked' };
 
 async function judge(check: Check): Promise<Judgement> {
   let timer: NodeJS.Timeout | undefined;
@@ -27,10 +27,10 @@ async function judge(check: Check): Promise<Judgement> {
     timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
   });
   try {
-    const obstacle = await Promise.race([check(), late]);
-    return { ok: obstacle === undefined, detail: obstacle ?? 'ok' };
+    const blocker = await Promise.race([check(), late]);
+    return { ok: blocker === undefined, detail: blocker ?? 'ok' };
   } catch {
-    return UNTOLD;
+    return PENDING;
   } finally {
     clearTimeout(timer);
   }

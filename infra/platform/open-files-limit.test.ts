@@ -8,16 +8,16 @@ const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(l
 
 // Red when nothing is looked at: a start then ends in the middle with EMFILE and a stack.
 it('too low a limit of open files is refused before anything is opened, in one sentence, with exit 2', () => {
-  let refusal: unknown;
+  let rejection: unknown;
   try {
     checkOpenFilesLimit(10_000, log, 256);
   } catch (error) {
-    refusal = error;
+    rejection = error;
   }
-  expect(refusal).toMatchObject({
+  expect(rejection).toMatchObject({
     message: expect.stringMatching(/^A process may open 256 files, [^\n]+\.$/),
   });
-  expect(exitCodeOf(refusal)).toBe(2);
+  expect(exitCodeOf(rejection)).toBe(2);
 });
 
 it('a limit below the connections that are allowed is told, and one above it is not', () => {

@@ -7,38 +7,38 @@ const NOBODY = { authorization: undefined };
 
 /** Red when nothing configured hides anything. */
 test('everybody sees everything unless it is configured otherwise', () => {
-  expect(createOperatorAccess({}).refusalOf(NOBODY)).toBeUndefined();
+  expect(createOperatorAccess({}).rejectionOf(NOBODY)).toBeUndefined();
 });
 
 /** Red when a part of the token, or another scheme, is taken. */
 test('with METRICS_TOKEN its bearer sees, and nobody else', () => {
   const access = createOperatorAccess({ metricsToken: TOKEN });
-  const sees = (caller: OperatorCaller) => access.refusalOf(caller) === undefined;
-  const refusal = access.refusalOf(NOBODY);
+  const sees = (caller: OperatorCaller) => access.rejectionOf(caller) === undefined;
+  const rejection = access.rejectionOf(NOBODY);
   expect(sees(bearer(TOKEN))).toBe(true);
   expect(sees({ authorization: `bearer  ${TOKEN}` })).toBe(true);
   const others = ['', `Bearer `, TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`];
   for (const authorization of [undefined, ...others]) expect(sees({ authorization })).toBe(false);
-  expect(refusal?.code).toBe('unauthenticated');
-  expect(JSON.stringify(refusal)).not.toContain(TOKEN);
+  expect(rejection?.code).toBe('unauthenticated');
+  expect(JSON.stringify(rejection)).not.toContain(TOKEN);
 });
 
 /** Red when the port is not looked at. */
 test('with METRICS_PORT they are on that port alone, under the token where one is set as well', () => {
   const moved = createOperatorAccess({ metricsPort: 9100 });
-  expect(moved.refusalOf(NOBODY)).toBeDefined();
-  expect(moved.refusalOf({ ...NOBODY, localPort: 8080 })).toBeDefined();
-  expect(moved.refusalOf({ ...NOBODY, localPort: 9100 })).toBeUndefined();
-  expect(moved.refusalOf(NOBODY)?.code).toBe('not_found');
+  expect(moved.rejectionOf(NOBODY)).toBeDefined();
+  expect(moved.rejectionOf({ ...NOBODY, localPort: 8080 })).toBeDefined();
+  expect(moved.rejectionOf({ ...NOBODY, localPort: 9100 })).toBeUndefined();
+  expect(moved.rejectionOf(NOBODY)?.code).toBe('not_found');
   const both = createOperatorAccess({ metricsPort: 9100, metricsToken: TOKEN });
-  expect(both.refusalOf({ ...bearer(TOKEN), localPort: 8080 })?.code).toBe('not_found');
-  expect(both.refusalOf({ ...NOBODY, localPort: 9100 })?.code).toBe('unauthenticated');
-  expect(both.refusalOf({ ...bearer(TOKEN), localPort: 9100 })).toBeUndefined();
+  expect(both.rejectionOf({ ...bearer(TOKEN), localPort: 8080 })?.code).toBe('not_found');
+  expect(both.rejectionOf({ ...NOBODY, localPort: 9100 })?.code).toBe('unauthenticated');
+  expect(both.rejectionOf({ ...bearer(TOKEN), localPort: 9100 })).toBeUndefined();
 });
 
 /** Red when the data plane cannot read the control side any more. */
 test('processes of one Metergate read each other under a token of their own', () => {
-  const { refusalOf } = createOperatorAccess({ metricsPort: 9100, metricsToken: TOKEN }, 'own');
-  expect(refusalOf(bearer('own'))).toBeUndefined();
-  expect(createOperatorAccess({ metricsPort: 9100 }).refusalOf(bearer('undefined'))).toBeDefined();
+  const { rejectionOf } = createOperatorAccess({ metricsPort: 9100, metricsToken: TOKEN }, 'own');
+  expect(rejectionOf(bearer('own'))).toBeUndefined();
+  expect(createOperatorAccess({ metricsPort: 9100 }).rejectionOf(bearer('undefined'))).toBeDefined();
 });

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 
 /** Where `/metrics` and the details of `/readyz` are, and who may read them. */
 export interface OperatorPages {
@@ -20,7 +20,7 @@ export interface OperatorCaller {
 /** Who sees `/metrics` and more of `/readyz` than its status: everybody, unless configured otherwise. */
 export interface OperatorAccess {
   /** What `/metrics` is answered to this caller; undefined where the caller sees everything. */
-  refusalOf(caller: OperatorCaller): Refusal | undefined;
+  rejectionOf(caller: OperatorCaller): Rejection | undefined;
 }
 
 /** @param own a token besides, by which processes of one Metergate read each other. */
@@ -30,17 +30,17 @@ export function createOperatorAccess(
 ): OperatorAccess {
   const isOpen = metricsPort === undefined && metricsToken === undefined;
 
-  function refusalOf({ authorization, localPort }: OperatorCaller): Refusal | undefined {
+  function rejectionOf({ authorization, localPort }: OperatorCaller): Rejection | undefined {
     if (isOpen || isBearer(authorization, own)) return undefined;
     if (metricsPort !== undefined && localPort !== metricsPort) return ELSEWHERE;
     return metricsToken === undefined || isBearer(authorization, metricsToken) ? undefined : TOKEN_NEEDED;
   }
 
-  return { refusalOf };
+  return { rejectionOf };
 }
 
-const ELSEWHERE: Refusal = { code: 'not_found', message: 'Metrics are on a port of their own.' };
-const TOKEN_NEEDED: Refusal = {
+const ELSEWHERE: Rejection = { code: 'not_found', message: 'Metrics are on a port of their own.' };
+const TOKEN_NEEDED: Rejection = {
   code: 'unauthenticated',
   message: 'Metrics need the token of METRICS_TOKEN: Authorization: Bearer TOKEN.',
 };

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { unknownParameter } from '../../schemas/http/query-parameters.ts';
 
 /** The pages of an operator, at these paths exactly: a proxy keeps back what it knows by name. */
@@ -13,17 +13,17 @@ export function isOperatorRead(method: string | undefined): boolean {
 }
 
 /** Why one of these pages is refused to whoever asks; undefined when it is answered. */
-export function operatorPageRefusal(
+export function operatorPageRejection(
   method: string | undefined,
   search: URLSearchParams,
-): Refusal | undefined {
+): Rejection | undefined {
   if (!isOperatorRead(method)) return NOT_READ;
   return unknownParameter(search, []);
 }
 
-const NOT_READ: Refusal = { code: 'method_not_allowed', message: `This path takes ${OPERATOR_METHODS}.` };
+const NOT_READ: Rejection = { code: 'method_not_allowed', message: `This path takes ${OPERATOR_METHODS}.` };
 
-export const NO_SUCH_PAGE: Refusal = {
+export const NO_SUCH_PAGE: Rejection = {
   code: 'not_found',
   message: 'Here are /healthz, /readyz and /metrics, and nothing else.',
 };

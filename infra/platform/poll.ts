@@ -12,8 +12,8 @@ export async function poll<T>(
 ): Promise<T | undefined> {
   const until = performance.now() + timeoutMs;
   for (;;) {
-    const answer = await ask();
-    if (answer !== undefined || performance.now() >= until) return answer;
+    const response = await ask();
+    if (response !== undefined || performance.now() >= until) return response;
     await delay(everyMs);
   }
 }

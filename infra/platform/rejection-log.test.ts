@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createRefusalLog } from './rejection-log.ts';
+import { createRejectionLog } from './rejection-log.ts';
 
 /*
  * Breaks that turn it red: no rate; one rate for all statuses; what was left out is not said; a path as it
@@ -10,24 +10,24 @@ function startLog() {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const clock = { ms: 0 };
-  const { refused } = createRefusalLog(log, () => clock.ms);
-  const tell = (status: number, requestId: string, path = '/api/v1/plans') =>
-    refused(status, () => ({ requestId, method: 'GET', path, code: 'not_found' }));
-  return { lines, clock, tell, refused };
+  const { rejected } = createRejectionLog(log, () => clock.ms);
+  const notify = (status: number, requestId: string, path = '/api/v1/plans') =>
+    rejected(status, () => ({ requestId, method: 'GET', path, code: 'not_found' }));
+  return { lines, clock, notify, rejected };
 }
 
 it('a refused request is found by its id, at info', () => {
-  const { lines, tell } = startLog();
-  tell(404, 'req_1');
+  const { lines, notify } = startLog();
+  notify(404, 'req_1');
   expect(lines).toMatchObject([
     { level: 30, requestId: 'req_1', status: 404, code: 'not_found', method: 'GET', path: '/api/v1/plans' },
   ]);
 });
 
 it('no more than five a second are told of one status, and how many were left out', () => {
-  const { lines, clock, tell } = startLog();
-  for (let at = 0; at < 1_000; at += 1) tell(401, `req_${at}`);
-  tell(503, 'another');
+  const { lines, clock, notify } = startLog();
+  for (let at = 0; at < 1_000; at += 1) notify(401, `req_${at}`);
+  notify(503, 'another');
   expect(lines.map(({ requestId }) => requestId)).toEqual([
     'req_0',
     'req_1',
@@ -37,16 +37,16 @@ it('no more than five a second are told of one status, and how many were left ou
     'another',
   ]);
   clock.ms = 1_000;
-  tell(401, 'later');
-  tell(401, 'and later');
+  notify(401, 'later');
+  notify(401, 'and later');
   expect(lines.slice(-2)).toMatchObject([{ requestId: 'later', leftOut: 995 }, { requestId: 'and later' }]);
   expect(lines.at(-1)).not.toHaveProperty('leftOut');
 });
 
 it('a key in a path is not told, nor an endless path', () => {
-  const { lines, tell } = startLog();
-  tell(404, 'a', '/api/v1/customers/sk_live_abcDEF123/x/pk_test_9/whsec_a+b/c=');
-  tell(404, 'b', `/${'x'.repeat(5_000)}`);
+  const { lines, notify } = startLog();
+  notify(404, 'a', '/api/v1/customers/sk_live_abcDEF123/x/pk_test_9/whsec_a+b/c=');
+  notify(404, 'b', `/${'x'.repeat(5_000)}`);
   expect(lines[0]?.path).toBe('/api/v1/customers/[secret]/x/[secret]/[secret]');
   expect(String(lines[1]?.path)).toHaveLength(200);
 });
@@ -60,14 +60,14 @@ it.each([
   ['/api/v1/customers/a%20b%2Fc', '/api/v1/customers/a%20b%2Fc'],
   ['/100%/k%C3%B6ln', '/100%/k%C3%B6ln'],
 ])('of %s the log is told %s', (path, shown) => {
-  const { lines, tell } = startLog();
-  tell(404, 'a', path);
+  const { lines, notify } = startLog();
+  notify(404, 'a', path);
   expect(lines[0]?.path).toBe(shown);
 });
 
 it('a method is no way around it', () => {
-  const { lines, refused } = startLog();
-  refused(405, () => ({
+  const { lines, rejected } = startLog();
+  rejected(405, () => ({
     requestId: 'a',
     method: 'sk_live_abcDEF123',
     path: '/',

@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import { withoutSecrets } from './secret-shapes.ts';
 
 /** Tells the log of requests that were refused, so that a caller's `requestId` is found there. */
-export interface RefusalLog {
+export interface RejectionLog {
   /** `facts` are asked for only when the line is written. */
-  refused(status: number, facts: () => RefusedRequest): void;
+  rejected(status: number, facts: () => RejectedRequest): void;
 }
 
-export interface RefusedRequest {
+export interface RejectedRequest {
   requestId: string;
   method: string;
   /** Without the query. */
@@ -19,11 +19,11 @@ export interface RefusedRequest {
 const LINES_PER_SECOND_MAX = 5;
 
 /** Beyond its rate lines are left out, and the next one that is written says how many. */
-export function createRefusalLog(log: Logger, nowMs: () => number = () => performance.now()): RefusalLog {
+export function createRejectionLog(log: Logger, nowMs: () => number = () => performance.now()): RejectionLog {
   const statuses = new Map<number, { sinceMs: number; lines: number; leftOut: number }>();
 
   return {
-    refused(status, facts) {
+    rejected(status, facts) {
       const now = nowMs();
       const seen = statuses.get(status) ?? { sinceMs: now, lines: 0, leftOut: 0 };
       statuses.set(status, seen);

@@ -11,8 +11,8 @@ it('makes ids of the common shape that never repeat', () => {
 it('takes over only what is visible ASCII of at most 128 characters', () => {
   const requestId = createRequestIds();
   for (const taken of ['a', '~'.repeat(128)]) expect(requestId(taken)).toBe(taken);
-  for (const refused of ['', ' ', 'a b', 'ä', 'a\n', 'a'.repeat(129)])
-    expect(requestId(refused)).toMatch(/^req_/);
+  for (const rejected of ['', ' ', 'a b', 'ä', 'a\n', 'a'.repeat(129)])
+    expect(requestId(rejected)).toMatch(/^req_/);
 });
 
 // Red when it is taken over: answers and log lines would repeat a key that was mistaken for an id.

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { Fatal, Transient } from '../../schemas/failures.ts';
-import { whenThere } from './retry-until-available.ts';
+import { retryUntilAvailable } from './retry-until-available.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -9,23 +9,23 @@ test('what is away is asked again until it is there', async () => {
   const act = vi.fn(async () => 'there');
   act.mockRejectedValueOnce(new Transient('log_not_there', 'no'));
   act.mockRejectedValueOnce(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
-  expect(await whenThere('it', act, log)).toBe('there');
+  expect(await retryUntilAvailable('it', act, log)).toBe('there');
   expect(act).toHaveBeenCalledTimes(3);
 });
 
 test('a wait that is part of every start is told in a line, and with its error once it lasts', async () => {
   vi.useFakeTimers();
   try {
-    const told: string[] = [];
-    const talking = pino({}, { write: (line: string) => void told.push(line) });
+    const notified: string[] = [];
+    const talking = pino({}, { write: (line: string) => void notified.push(line) });
     const act = vi.fn(async () => 'there');
     for (let attempt = 0; attempt < 150; attempt += 1) {
       act.mockRejectedValueOnce(new Transient('log_not_there', 'no log yet'));
     }
-    const done = whenThere('it', act, talking);
+    const done = retryUntilAvailable('it', act, talking);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(await done).toBe('there');
-    expect(told.map((line) => JSON.parse(line))).toEqual([
+    expect(notified.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ level: 30, msg: 'waiting for it', reason: 'no log yet' }),
       expect.objectContaining({ level: 40, msg: 'still waiting for it', err: expect.anything() }),
     ]);
@@ -37,6 +37,6 @@ test('a wait that is part of every start is told in a line, and with its error o
 /** Red when everything is tried again: a database of a later release would be asked for ever. */
 test('what time cannot mend is thrown at once', async () => {
   const act = vi.fn(() => Promise.reject(new Fatal('database_newer', 'no')));
-  await expect(whenThere('it', act, log)).rejects.toMatchObject({ code: 'database_newer' });
+  await expect(retryUntilAvailable('it', act, log)).rejects.toMatchObject({ code: 'database_newer' });
   expect(act).toHaveBeenCalledOnce();
 });

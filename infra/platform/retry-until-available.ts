@@ -5,14 +5,14 @@ import { isUnavailable } from '../postgres/unavailable.ts';
 
 const RETRY_EVERY_MS = 100;
 /** No store takes as long to start: from then on the whole error is told, again and again. */
-const TOLD_EVERY_MS = 10_000;
+const LOGGED_EVERY_MS = 10_000;
 
 /**
  * Does something at a start as soon as what it needs is there: processes and stores start in any order. Only
  * what time cannot mend is thrown. May be done more than once.
  */
-export function whenThere<T>(what: string, act: () => Promise<T>, log: Logger): Promise<T> {
-  let toldAtMs = performance.now();
+export function retryUntilAvailable<T>(what: string, act: () => Promise<T>, log: Logger): Promise<T> {
+  let notifiedAtMs = performance.now();
   return pRetry(act, {
     retries: Number.POSITIVE_INFINITY,
     minTimeout: RETRY_EVERY_MS,
@@ -20,8 +20,8 @@ export function whenThere<T>(what: string, act: () => Promise<T>, log: Logger): 
     shouldRetry: ({ error }) => error instanceof Transient || isUnavailable(error),
     onFailedAttempt: ({ error, attemptNumber }) => {
       if (attemptNumber === 1) log.info({ reason: error.message || error.name }, `waiting for ${what}`);
-      if (performance.now() - toldAtMs < TOLD_EVERY_MS) return;
-      toldAtMs = performance.now();
+      if (performance.now() - notifiedAtMs < LOGGED_EVERY_MS) return;
+      notifiedAtMs = performance.now();
       log.warn({ err: error }, `still waiting for ${what}`);
     },
   });

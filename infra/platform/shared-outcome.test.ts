@@ -22,12 +22,12 @@ function startShared() {
 
 it('everybody who asks meanwhile shares one outcome, and it is kept for its time', async () => {
   const { clock, made, ask } = startShared();
-  const asked = Array.from({ length: 1_500 }, ask);
+  const requested = Array.from({ length: 1_500 }, ask);
   clock.ms = 5_000;
-  asked.push(ask());
+  requested.push(ask());
   expect(made).toHaveLength(1);
   made[0]?.resolve('one');
-  expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']));
+  expect(new Set(await Promise.all(requested))).toEqual(new Set(['one']));
   clock.ms = 5_999;
   expect(await ask()).toBe('one');
   clock.ms = 6_000;
@@ -39,9 +39,9 @@ it('everybody who asks meanwhile shares one outcome, and it is kept for its time
 
 it('a failure is shared and kept as well', async () => {
   const { clock, made, ask } = startShared();
-  const asked = [ask(), ask()];
+  const requested = [ask(), ask()];
   made[0]?.reject(new Error('away'));
-  for (const one of asked) await expect(one).rejects.toThrow('away');
+  for (const one of requested) await expect(one).rejects.toThrow('away');
   await expect(ask()).rejects.toThrow('away');
   expect(made).toHaveLength(1);
   clock.ms = 1_000;

@@ -9,9 +9,9 @@ const QUESTION_TIMEOUT_MS = 2_000;
 export function storesChecks(stores: StoresOfRole): Record<string, Check> {
   const { pool, warehouse, logReader } = stores;
   return {
-    ...(pool ? { postgres: answered(() => pool.query('SELECT 1')) } : {}),
-    ...(warehouse ? { warehouse: answered(() => ask(warehouse)) } : {}),
-    ...(logReader ? { log: answered(() => logReader.durableEnds()) } : {}),
+    ...(pool ? { postgres: responded(() => pool.query('SELECT 1')) } : {}),
+    ...(warehouse ? { warehouse: responded(() => ask(warehouse)) } : {}),
+    ...(logReader ? { log: responded(() => logReader.durableEnds()) } : {}),
   };
 }
 
@@ -21,7 +21,7 @@ export interface StoresOfRole {
   logReader?: EventLogReader;
 }
 
-function answered(question: () => Promise<unknown>): Check {
+function responded(question: () => Promise<unknown>): Check {
   return async () => {
     await question();
     return undefined;

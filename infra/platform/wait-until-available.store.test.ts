@@ -64,18 +64,18 @@ it('a certificate that nobody vouches for ends the start, and says what to do', 
 });
 
 it('a login that ClickHouse refuses is found behind the word that it is away', async () => {
-  const refused = Object.assign(new Error('no'), { code: '516' });
-  const away = new Transient('warehouse_unavailable', 'ClickHouse is away.', { cause: refused });
+  const rejected = Object.assign(new Error('no'), { code: '516' });
+  const away = new Transient('warehouse_unavailable', 'ClickHouse is away.', { cause: rejected });
   expect(String(await reach(() => Promise.reject(away), 60_000))).toContain(
     'refuses the user or the password',
   );
 });
 
 it('what comes in time is waited for, and what is a mistake of ours is thrown as it is', async () => {
-  let asked = 0;
+  let requested = 0;
   const late = async () => {
-    asked++;
-    if (asked < 2) throw new Transient('away', 'away');
+    requested++;
+    if (requested < 2) throw new Transient('away', 'away');
     return 'there';
   };
   expect(await reach(late, 10_000)).toBe('there');

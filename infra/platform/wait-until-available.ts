@@ -28,8 +28,8 @@ export async function reachStore<T>(
       return await act();
     } catch (error) {
       if (error instanceof Fatal) throw error;
-      const refusal = refusalOf(error);
-      if (refusal !== undefined) throw badStore(store, `${store.address} ${refusal}`, error);
+      const rejection = rejectionOf(error);
+      if (rejection !== undefined) throw badStore(store, `${store.address} ${rejection}`, error);
       if (!(error instanceof Transient) && !isUnavailable(error)) throw error;
       if (performance.now() >= until) throw badStore(store, silenceOf(store, waitMs), error);
       if (attempt === 1) log.info({ err: error }, `waiting for ${store.variable}`);
@@ -61,7 +61,7 @@ export const WRONG_CERTIFICATE =
 export const NO_TLS = 'does not speak TLS.';
 
 /** What no waiting mends, by the codes of Node, Postgres (SQLSTATE) and ClickHouse (ErrorCodes.cpp). */
-const REFUSALS: Record<string, string> = {
+const REJECTIONS: Record<string, string> = {
   ENOTFOUND: 'is the name of no host.',
   '28P01': WRONG_LOGIN,
   '28000': WRONG_LOGIN,
@@ -80,17 +80,17 @@ const REFUSALS: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
 };
 /** Of pg, which gives this one no code. */
-const REFUSALS_WITHOUT_CODE: Record<string, string> = {
+const REJECTIONS_WITHOUT_CODE: Record<string, string> = {
   'The server does not support SSL connections': NO_TLS,
 };
 const CHAIN_MAX = 5;
 
 /** Of the error or of what it wraps. */
-function refusalOf(error: unknown): string | undefined {
+function rejectionOf(error: unknown): string | undefined {
   let one = error;
   for (let depth = 0; depth < CHAIN_MAX && one instanceof Error; depth++) {
-    const refusal = 'code' in one ? REFUSALS[String(one.code)] : REFUSALS_WITHOUT_CODE[one.message];
-    if (refusal !== undefined) return refusal;
+    const rejection = 'code' in one ? REJECTIONS[String(one.code)] : REJECTIONS_WITHOUT_CODE[one.message];
+    if (rejection !== undefined) return rejection;
     one = one.cause;
   }
   return undefined;

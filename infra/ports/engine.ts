@@ -1,4 +1,4 @@
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import type { TouchedSpan } from '../../schemas/stored/frame.ts';
 import type { Claim } from './idempotency-store.ts';
 
@@ -26,12 +26,12 @@ export interface Engine<Reading = unknown> {
  * The same where keys are claimed elsewhere, which takes a while: everything is made before the claim, for
  * the case that all items are new, and the answer is made anew where they are not.
  */
-export interface SharedEngine<Reading = unknown> {
+export interface DistributedEngine<Reading = unknown> {
   read(request: UsageRequest): Reading | Promise<Reading>;
   /**
    * In the same turn as `read`, or as its promise ended. An answer alone: the request as a whole is refused.
    */
-  identify(reading: Reading): Identified | { answer: Answer };
+  identify(reading: Reading): Identified | { response: Response };
 }
 
 /** A request whose events have ids. All of it is its own: no other request touches it. */
@@ -53,9 +53,9 @@ export interface Identified {
   /** Items so old that the store may have forgotten their keys. */
   cold: readonly number[];
   /** Nothing can be said of an item: it is refused, whatever its outcome. */
-  refuse(item: number, refusal: Refusal): void;
+  reject(item: number, rejection: Rejection): void;
   /** Once, with an Outcome per item, none of them pending any more. */
-  answer(outcomes: Uint8Array): Answer;
+  response(outcomes: Uint8Array): Response;
   /** Nobody reads the lines any more: their memory is used again. */
   release(): void;
 }
@@ -75,7 +75,7 @@ export interface UsageRequest {
   requestId: string;
 }
 
-export interface Answer {
+export interface Response {
   status: number;
   /** True for a single event that was seen before: `Idempotent-Replayed: true`. */
   replayed: boolean;
@@ -89,7 +89,7 @@ export interface Answer {
 }
 
 export interface Decision {
-  answer: Answer;
+  response: Response;
   /** Present when the answer may go out only after a commit. */
   commit?: CommitPart;
 }

@@ -50,7 +50,7 @@ export interface LogRetention {
    * Everything before this position was written before that moment. Milliseconds since 1970. The stretch that
    * is being written is never old.
    */
-  writtenBefore(momentMs: number): Promise<number>;
+  writtenBefore(timeMs: number): Promise<number>;
 
   /**
    * Gives up what ends at or before the position, but for the stretch that is being written. A crash in the

@@ -46,9 +46,9 @@ export interface ClaimBatch {
  * event and with the times that were claimed first. That goes for an item that is only looked for as well:
  * the event was good when it was claimed, it may be stored, and nobody can know without writing it.
  */
-export interface SharedIdempotencyStore extends IdempotencyStore {
+export interface DistributedIdempotencyStore extends IdempotencyStore {
   /** Throws Transient `keys_unavailable`: what was claimed, if anything, waits for its lease to run out. */
-  claim(batch: SharedBatch): Promise<Claim>;
+  claim(batch: DistributedBatch): Promise<Claim>;
   /**
    * What somebody has taken over meanwhile becomes `duplicate` in the batch's outcomes: it is his event.
    * Throws as `claim`.
@@ -59,7 +59,7 @@ export interface SharedIdempotencyStore extends IdempotencyStore {
   isYoung(): boolean;
 }
 
-export interface SharedBatch extends ClaimBatch {
+export interface DistributedBatch extends ClaimBatch {
   /** All items of a batch are of one shard, which follows from their ids. */
   shard?: number;
   /** Written by the store, bits of {@link NOTE} per item. */

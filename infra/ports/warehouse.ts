@@ -35,7 +35,7 @@ export interface Warehouse {
 
 export interface MigrateOptions {
   /** For migrations that change a view. Left out they run at once: nobody loads this warehouse yet. */
-  atStandstill?: Standstill;
+  atPause?: Pause;
   /** Of the numbered files; those of this release when left out. */
   directory?: URL;
 }
@@ -44,7 +44,7 @@ export interface MigrateOptions {
  * Does the work while the load stands still: no range is pending, so no block will be sent again, and nobody
  * can begin a range before the work is done.
  */
-export type Standstill = (work: () => Promise<void>) => Promise<void>;
+export type Pause = (work: () => Promise<void>) => Promise<void>;
 
 export interface EventBlock {
   token: string;

@@ -57,9 +57,9 @@ test('paths that initdb cannot take are refused in one sentence, before anything
     [join(folder, 'postgres'), '/opt/in"quotes"/initdb', /Move the program to another folder/],
     [join(folder, 'a\nb', 'postgres'), '/opt/initdb', /^DATA_DIR must not hold a line break: "[^\n]+"\.$/],
   ] as const) {
-    const refusal = await prepareCluster(directory, initdb, undefined).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ message: expect.stringMatching(says) });
-    expect(exitCodeOf(refusal)).toBe(2);
+    const rejection = await prepareCluster(directory, initdb, undefined).catch((error: unknown) => error);
+    expect(rejection).toMatchObject({ message: expect.stringMatching(says) });
+    expect(exitCodeOf(rejection)).toBe(2);
   }
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -26,7 +26,7 @@ export async function prepareCluster(
   account: ServerAccount,
 ): Promise<string> {
   if (!hasCluster(directory)) {
-    refuseUnusablePaths(directory, initdb);
+    rejectUnusablePaths(directory, initdb);
     clearPlace(directory);
     await removeUnfinished(directory);
     const unfinished = mkdtempSync(`${directory}.new-`);
@@ -43,7 +43,7 @@ export async function prepareCluster(
  * and of the second it takes no line breaks. A cluster that is made can be started from anywhere. Throws
  * Fatal `postgres_path_unusable` (exit 2).
  */
-function refuseUnusablePaths(directory: string, initdb: string): void {
+function rejectUnusablePaths(directory: string, initdb: string): void {
   const [character] = /["$`\\\n\r]/.exec(initdb) ?? [];
   if (character !== undefined) {
     throw new Fatal(

@@ -64,7 +64,7 @@ const LOG_BYTES_MAX = 8 * 1024 * 1024;
 /** A server that neither takes connections nor says that it is starting up for this long hangs. */
 const START_SILENCE_MS = 120_000;
 const ADOPT_SILENCE_MS = 30_000;
-const TOLD_EVERY_MS = 10_000;
+const LOGGED_EVERY_MS = 10_000;
 /** A port may be taken between the look and the act, and shared memory may be let go of late. */
 const START_ATTEMPTS = 5;
 const WATCH_EVERY_MS = 200;
@@ -117,7 +117,7 @@ async function adopt(options: EmbeddedPostgresOptions, password: string): Promis
   const found = findPostmaster(options.directory);
   if (!found) return undefined;
   const server = { process: found, url: urlOf(password, found.port) };
-  if (await answers(server, options, ADOPT_SILENCE_MS)) return server;
+  if (await responses(server, options, ADOPT_SILENCE_MS)) return server;
   // Ours, and hanging or on its way out: nobody else can be using it.
   await stopPostmaster(found);
   return undefined;
@@ -147,7 +147,7 @@ async function launch(
   child.unref();
   if (child.pid === undefined) return undefined;
   const server = { process: identityOf(child.pid), url: urlOf(password, port) };
-  if (await answers(server, options, START_SILENCE_MS)) return server;
+  if (await responses(server, options, START_SILENCE_MS)) return server;
   await stopPostmaster(server.process);
   return undefined;
 }
@@ -185,24 +185,24 @@ function urlOf(password: string, port: number): string {
  * True once the server takes connections with our password; false when it ended, hangs, or is given up.
  * Crash recovery takes as long as the disk makes it: begun anew it would take as long again.
  */
-async function answers(
+async function responses(
   { process, url }: RunningServer,
   { log, silenceMs: given, signal }: EmbeddedPostgresOptions,
   usualMs: number,
 ): Promise<boolean> {
   const silenceMs = given ?? usualMs;
   let heardAt = performance.now();
-  let toldAt = heardAt;
+  let notifiedAt = heardAt;
   const outcome = await poll(
     async () => {
-      const refusal = await refusalOf(url);
-      if (refusal === undefined) return 'ready';
+      const rejection = await rejectionOf(url);
+      if (rejection === undefined) return 'ready';
       const now = performance.now();
-      if (isStartingUp(refusal)) heardAt = now;
+      if (isStartingUp(rejection)) heardAt = now;
       if (signal?.aborted || !isLiving(process) || now - heardAt >= silenceMs) return 'lost';
-      if (now - toldAt < Math.min(TOLD_EVERY_MS, silenceMs)) return undefined;
-      toldAt = now;
-      log.warn({ postmaster: process.pid, reason: refusal.message }, 'waiting for Postgres');
+      if (now - notifiedAt < Math.min(LOGGED_EVERY_MS, silenceMs)) return undefined;
+      notifiedAt = now;
+      log.warn({ postmaster: process.pid, reason: rejection.message }, 'waiting for Postgres');
       return undefined;
     },
     { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 50 },
@@ -211,7 +211,7 @@ async function answers(
 }
 
 /** Undefined when it takes a connection. */
-async function refusalOf(url: string): Promise<Error | undefined> {
+async function rejectionOf(url: string): Promise<Error | undefined> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 });
   client.on('error', () => undefined);
   try {

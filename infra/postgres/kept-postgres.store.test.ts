@@ -31,7 +31,7 @@ test('a killed server is started again, and the same pool finds it on its new po
 test('where it is now is told until somebody hears it, and it is watched once', async () => {
   const directory = join(testFolder(), 'postgres');
   const lines: string[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   let fails = 2;
   const kept = keepPostgres({
     directory,
@@ -39,17 +39,17 @@ test('where it is now is told until somebody hears it, and it is watched once', 
     onMoved(url) {
       fails -= 1;
       if (fails >= 0) throw new Error('ENOSPC');
-      told.push(url);
+      notified.push(url);
     },
   });
   onTestFinished(() => kept.close());
   const url = await kept.url;
   for (let deaths = 1; deaths <= 2; deaths += 1) {
     signal(findPostmaster(directory)?.pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(told).toHaveLength(deaths), 20_000);
+    await vi.waitFor(() => expect(notified).toHaveLength(deaths), 20_000);
   }
   expect(lines.filter((line) => line.includes('ended and is started again'))).toHaveLength(2);
-  expect(told.at(-1)).toBe(url());
+  expect(notified.at(-1)).toBe(url());
 });
 
 test('a server that is closed stays closed', async () => {

@@ -48,7 +48,7 @@ export function createListener(deps: ListenerDeps, handlers: ListenerHandlers): 
     let backoffMs = BACKOFF_MS.first;
     while (!closing.signal.aborted) {
       const session = await openSession(deps.url, handlers.channels, {
-        answerWithinMs: heartbeatMs,
+        respondWithinMs: heartbeatMs,
         closing: closing.signal,
       }).catch((error: unknown) => {
         log.debug({ err: error }, 'cannot listen on Postgres');
@@ -87,7 +87,7 @@ export function createListener(deps: ListenerDeps, handlers: ListenerHandlers): 
 async function openSession(
   url: () => string | undefined,
   channels: ListenerHandlers['channels'],
-  { answerWithinMs, closing }: { answerWithinMs: number; closing: AbortSignal },
+  { respondWithinMs, closing }: { respondWithinMs: number; closing: AbortSignal },
 ): Promise<Session> {
   const socket = new Socket();
   // A question to a server that hangs ends with its socket.
@@ -99,7 +99,7 @@ async function openSession(
     connectionString: url() || NOWHERE_URL,
     application_name: 'metergate-listen',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: answerWithinMs,
+    query_timeout: respondWithinMs,
     keepAlive: true,
     stream: () => socket,
   });

@@ -96,9 +96,9 @@ test('a database of the release to come is refused by name, and nothing of it is
   const tables = `SELECT string_agg(table_name || '.' || column_name, ' ' ORDER BY 1)
       FROM information_schema.columns WHERE table_schema = 'public'`;
   const before = await column(url, tables);
-  const refused = migratePostgres(url);
-  await expect(refused).rejects.toMatchObject({ name: 'Fatal', code: 'database_newer' });
-  await expect(refused).rejects.toThrow(new RegExp(`migration ${newest + 1}\\b.* knows ${newest}\\b`));
+  const rejected = migratePostgres(url);
+  await expect(rejected).rejects.toMatchObject({ name: 'Fatal', code: 'database_newer' });
+  await expect(rejected).rejects.toThrow(new RegExp(`migration ${newest + 1}\\b.* knows ${newest}\\b`));
   expect(await column(url, tables)).toEqual(before);
 });
 

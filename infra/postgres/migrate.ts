@@ -25,7 +25,7 @@ export async function migratePostgres(url: string, migrations?: Migration[]): Pr
   try {
     await createMigrationsTable(client);
     const applied = await lastApplied(client);
-    refuseNewer(applied, known);
+    rejectNewer(applied, known);
     for (const migration of known) {
       if (migration.number > applied) await apply(client, migration);
     }
@@ -64,7 +64,7 @@ async function lastApplied(client: Client): Promise<number> {
   return rows[0]?.last ?? 0;
 }
 
-function refuseNewer(applied: number, known: Migration[]): void {
+function rejectNewer(applied: number, known: Migration[]): void {
   const newest = known.at(-1)?.number ?? 0;
   if (applied <= newest) return;
   throw new Fatal(

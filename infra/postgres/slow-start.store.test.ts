@@ -18,13 +18,13 @@ const SILENCE_MS = 5_000;
 /** Red when such a server is ended as one that hangs: what it has done of its recovery begins anew. */
 test('a server that says it is starting up is waited for, however long, and a line says so', async () => {
   const { directory, release } = await heldCluster();
-  const told: unknown[] = [];
-  const log = pino({}, { write: (line: string) => void told.push(JSON.parse(line)) });
+  const notified: unknown[] = [];
+  const log = pino({}, { write: (line: string) => void notified.push(JSON.parse(line)) });
   const started = start({ directory, log });
   await vi.waitFor(() => expect(findPostmaster(directory)).toBeDefined(), 20_000);
   const servers = Promise.all([started, start({ directory, log })]);
   const line = { msg: 'waiting for Postgres', reason: 'the database system is starting up' };
-  const lines = () => told.filter((one) => expect.objectContaining(line).asymmetricMatch(one));
+  const lines = () => notified.filter((one) => expect.objectContaining(line).asymmetricMatch(one));
   await Promise.race([servers, vi.waitFor(() => expect(lines()).toHaveLength(2), 60_000)]);
   await release();
   const [{ pid }, second] = await servers;
@@ -51,11 +51,11 @@ test('a stop gives up a start and ends its server', async () => {
   const closer = createCloser(log, { stepTimeoutMs: 30_000 });
   const options = { directory, log, closer, judge: async () => undefined, onMoved: () => undefined };
   const opened = openRelational(options);
-  const refused = expect(opened).rejects.toThrow();
+  const rejected = expect(opened).rejects.toThrow();
   const { pid } = await vi.waitUntil(() => findPostmaster(directory), 20_000);
   await closer.close();
   expect(isAlive(pid)).toBe(false);
-  await refused;
+  await rejected;
   expect(findPostmaster(directory)).toBeUndefined();
 });
 

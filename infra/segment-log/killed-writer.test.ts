@@ -38,14 +38,14 @@ describe('a writer killed at any moment', () => {
   // Break it catches: the answer given before the write has returned.
   it('has every frame it answered for on its log, and the next writer goes on behind them', async () => {
     const directory = testFolder();
-    const answers: string[] = [];
+    const responses: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      answers.push(...(await appendUntilKilled(directory, round * FRAMES_MAX, 1 + ((round * 37) % 60))));
+      responses.push(...(await appendUntilKilled(directory, round * FRAMES_MAX, 1 + ((round * 37) % 60))));
     }
     const frames = await reopenAndRead(directory);
     const places = new Set(frames.map(({ position, next }) => `${position} ${next}`));
-    expect(answers.length).toBeGreaterThanOrEqual(ROUNDS);
-    expect(answers.filter((answer) => !places.has(answer))).toEqual([]);
+    expect(responses.length).toBeGreaterThanOrEqual(ROUNDS);
+    expect(responses.filter((response) => !places.has(response))).toEqual([]);
     // And nothing else: frame behind frame, the numbers of each process without a gap.
     const numbers = frames.map(({ bytes }) => decodeFrame(bytes).committedAtMs);
     expect(frames.filter(({ position }, at) => position !== (frames[at - 1]?.next ?? 0))).toEqual([]);
@@ -72,9 +72,9 @@ describe.skipIf(spawnSync('strace', ['-V']).status !== 0)('the order of system c
       if (kind === 'published') published = durable;
       if (kind === 'answered') expect(bytes).toBeLessThanOrEqual(published);
     }
-    const answered = steps.filter(({ kind }) => kind === 'answered');
-    expect(answered).toHaveLength(30);
-    expect(answered.at(-1)?.bytes).toBe(durable);
+    const responded = steps.filter(({ kind }) => kind === 'answered');
+    expect(responded).toHaveLength(30);
+    expect(responded.at(-1)?.bytes).toBe(durable);
   });
 });
 
@@ -82,21 +82,21 @@ describe.skipIf(spawnSync('strace', ['-V']).status !== 0)('the order of system c
 async function appendUntilKilled(
   directory: string,
   firstNumber: number,
-  answersMin: number,
+  responsesMin: number,
 ): Promise<string[]> {
   const numbers = [SEGMENT_BYTES_MAX, firstNumber, FRAMES_MAX].map(String);
   const child = spawn(process.execPath, [script, directory, ...numbers], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
-  const answers: string[] = [];
+  const responses: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
-    answers.push(line);
-    if (answers.length === answersMin) child.kill('SIGKILL');
+    responses.push(line);
+    if (responses.length === responsesMin) child.kill('SIGKILL');
   }
   expect(await ended).toEqual([null, 'SIGKILL']);
   // The last line may have been cut by the kill.
-  return answers.filter((line) => /^\d+ \d+$/.test(line)).slice(0, -1);
+  return responses.filter((line) => /^\d+ \d+$/.test(line)).slice(0, -1);
 }
 
 async function reopenAndRead(directory: string): Promise<LogFrame[]> {
@@ -123,8 +123,8 @@ function stepsOf(trace: string): Step[] {
   const steps: Step[] = [];
   for (const line of trace.split('\n')) {
     const [, pid = '', call = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
-    const answer = /^write\(1, "\d+ (\d+)/.exec(call);
-    if (answer) steps.push({ kind: 'answered', bytes: Number(answer[1]) });
+    const response = /^write\(1, "\d+ (\d+)/.exec(call);
+    if (response) steps.push({ kind: 'answered', bytes: Number(response[1]) });
     if (call.endsWith('<unfinished ...>')) begun.set(pid, call);
     const whole = call.startsWith('<...') ? `${begun.get(pid)}${call}` : call;
     const result = / = (\d+)$/.exec(whole)?.[1];

@@ -36,12 +36,12 @@ export function readLogIdentity(directory: string): LogIdentity | undefined {
 export function ensureLogIdentity(directory: string, identityCheck: Uint8Array): LogIdentity {
   const known = readLogIdentity(directory);
   if (!known) return makeLogIdentity(directory, Buffer.from(identityCheck));
-  refuseOtherIdentity(directory, known, identityCheck);
+  rejectOtherIdentity(directory, known, identityCheck);
   return known;
 }
 
 /** Throws Fatal `identity_key_mismatch`. */
-export function refuseOtherIdentity(directory: string, known: LogIdentity, identityCheck: Uint8Array): void {
+export function rejectOtherIdentity(directory: string, known: LogIdentity, identityCheck: Uint8Array): void {
   if (!known.identityCheck.equals(identityCheck)) {
     throw new Fatal(
       'identity_key_mismatch',

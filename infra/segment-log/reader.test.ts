@@ -80,9 +80,9 @@ describe('a reader of the segment log', () => {
     const path = join(log.directory, 'durable-end');
     const whole = readFileSync(path);
     writeFileSync(path, whole.subarray(0, 20));
-    const asked = reader.durableEnd(0);
+    const requested = reader.durableEnd(0);
     writeFileSync(path, whole);
-    expect(await asked).toBe(end);
+    expect(await requested).toBe(end);
     writeFileSync(path, whole.subarray(0, 20));
     await expect(reader.durableEnd(0)).rejects.toMatchObject({ code: 'durable_end_unreadable' });
   });

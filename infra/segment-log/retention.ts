@@ -24,9 +24,9 @@ export function createRetention(directory: string, current: () => OpenSegment): 
       const { base, frameBytes } = current();
       return { start, end: base + frameBytes };
     },
-    async writtenBefore(momentMs) {
+    async writtenBefore(timeMs) {
       for (const { path, base } of fullSegments()) {
-        if ((await stat(path)).mtimeMs >= momentMs) return base;
+        if ((await stat(path)).mtimeMs >= timeMs) return base;
       }
       return current().base;
     },

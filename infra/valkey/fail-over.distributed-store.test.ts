@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Transient } from '../../schemas/failures.ts';
 import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
-import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 100 };
@@ -17,7 +17,7 @@ async function startServer(settings: Record<string, string> = {}) {
   return { port: Number(new URL(server.url).port), redis };
 }
 
-async function use(keys: SharedIdempotencyStore, id: number): Promise<number | undefined> {
+async function use(keys: DistributedIdempotencyStore, id: number): Promise<number | undefined> {
   const records = new Uint32Array(10).fill(id);
   new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
   const batch = { count: 1, records, readOnly: new Uint8Array(1), outcomes: new Uint8Array(1) };
@@ -56,9 +56,9 @@ async function failOver(settings: Record<string, string>): Promise<void> {
 
   await before.redis.replicaof('127.0.0.1', NOBODY_LISTENS);
   let id = 1;
-  const refused = () => use(keys, ++id).catch((error: Transient) => error.code);
-  const refusedAnew = async () => [await refused(), connections > 3];
-  await expect.poll(refusedAnew, PATIENCE).toEqual(['keys_unavailable', true]);
+  const rejected = () => use(keys, ++id).catch((error: Transient) => error.code);
+  const rejectedAgain = async () => [await rejected(), connections > 3];
+  await expect.poll(rejectedAgain, PATIENCE).toEqual(['keys_unavailable', true]);
   expect(await birth()).toEqual([first]);
 
   leader = after;

@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { NOTE, OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { type DistributedIdempotencyStore, NOTE, OUTCOME } from '../ports/idempotency-store.ts';
 import { type KeysUnderTest, openKeysUnderTest } from './keys-under-test.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +16,7 @@ async function openKeys(aheadMsMax = 0) {
   return { ...installation, keys, redis };
 }
 
-interface Asked {
+interface Requested {
   /** The last byte of its id; ids differ in nothing else. */
   id?: number;
   agoMs?: number;
@@ -25,8 +25,8 @@ interface Asked {
 }
 
 /** Claims one key, created so long ago, and leaves it at that. */
-async function claim(keys: SharedIdempotencyStore, asked: Asked) {
-  const { id = 1, agoMs = 0, fingerprint = 7, isReadOnly = false } = asked;
+async function claim(keys: DistributedIdempotencyStore, requested: Requested) {
+  const { id = 1, agoMs = 0, fingerprint = 7, isReadOnly = false } = requested;
   const records = new Uint32Array(10).fill(fingerprint, 4, 6);
   new Uint8Array(records.buffer)[15] = id;
   const atMs = Date.now() - agoMs;
@@ -38,8 +38,8 @@ async function claim(keys: SharedIdempotencyStore, asked: Asked) {
   return { claimed, atMs, outcome: batch.outcomes[0], note: batch.notes[0], createdAtMs: times[4] };
 }
 
-async function confirm(keys: SharedIdempotencyStore, asked: Asked): Promise<void> {
-  await keys.confirm([(await claim(keys, asked)).claimed], 1);
+async function confirm(keys: DistributedIdempotencyStore, requested: Requested): Promise<void> {
+  await keys.confirm([(await claim(keys, requested)).claimed], 1);
 }
 
 async function leaseKeys({ redis, prefix }: KeysUnderTest & { redis: Redis }): Promise<Buffer[]> {

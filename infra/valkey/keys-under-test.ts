@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { sharedRedis } from '../../tests/servers/shared-url.ts';
 import { testPool } from '../../tests/support/test-pool.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import type { SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import type { DistributedIdempotencyStore } from '../ports/idempotency-store.ts';
 import { openValkeyKeys, type ValkeyKeysOptions } from './valkey-keys.ts';
 
 /** Keys of one installation, under a prefix of its own: any number of processes open them. */
@@ -13,7 +13,7 @@ export interface KeysUnderTest {
   pool: Pool;
   prefix: string;
   url: string;
-  open(options?: Partial<ValkeyKeysOptions>): Promise<SharedIdempotencyStore>;
+  open(options?: Partial<ValkeyKeysOptions>): Promise<DistributedIdempotencyStore>;
 }
 
 const log = pino({ level: 'silent' });

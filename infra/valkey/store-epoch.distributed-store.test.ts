@@ -5,7 +5,7 @@ import { startFaultyWay } from '../../tests/servers/faulty-way.ts';
 import { startRedis } from '../../tests/servers/start-redis.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
-import { OUTCOME, type SharedIdempotencyStore } from '../ports/idempotency-store.ts';
+import { type DistributedIdempotencyStore, OUTCOME } from '../ports/idempotency-store.ts';
 import { createPool } from '../postgres/pool.ts';
 import { openKeysUnderTest } from './keys-under-test.ts';
 
@@ -18,7 +18,7 @@ async function ownServer(settings: Record<string, string> = {}) {
 }
 
 /** Claims and confirms one key; gives its outcome. */
-async function use(keys: SharedIdempotencyStore, id: number): Promise<number | undefined> {
+async function use(keys: DistributedIdempotencyStore, id: number): Promise<number | undefined> {
   const records = new Uint32Array(10).fill(id);
   new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
   const batch = { count: 1, records, readOnly: new Uint8Array(1), outcomes: new Uint8Array(1) };
@@ -27,7 +27,7 @@ async function use(keys: SharedIdempotencyStore, id: number): Promise<number | u
   return batch.outcomes[0];
 }
 
-const usedSoon = (keys: SharedIdempotencyStore, id: number) => vi.waitFor(() => use(keys, id), PATIENCE);
+const usedSoon = (keys: DistributedIdempotencyStore, id: number) => vi.waitFor(() => use(keys, id), PATIENCE);
 
 // Red when a change of the run id is not seen, and when only the process that saw it knows.
 test('a store that was restarted is young for a whole window, for every process', async () => {

@@ -11,7 +11,7 @@ import type { ValkeyClient } from './valkey-client.ts';
  * lost keys, and nothing in it tells which: from then on, for as long as keys are kept, everything that is
  * claimed is looked up before it is counted.
  */
-export interface StoreBirth {
+export interface StoreEpoch {
   /**
    * The mark without which a script does nothing. Asks first, unless that was done on this connection. Throws
    * Transient while the store or Postgres is away.
@@ -22,7 +22,7 @@ export interface StoreBirth {
   doubt(): void;
 }
 
-export interface BirthDeps {
+export interface EpochDeps {
   client: ValkeyClient;
   pool: Pool;
   clock: Clock;
@@ -35,7 +35,7 @@ export interface BirthDeps {
   keepMs: number;
 }
 
-interface BirthRow {
+interface EpochRow {
   birth: string;
   runId: string;
   youngMs: number;
@@ -43,7 +43,7 @@ interface BirthRow {
 
 const TRIES_MAX = 5;
 
-export function createStoreBirth(deps: BirthDeps): StoreBirth {
+export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
   const { clock } = deps;
   let known: { birth: string; youngUntilMs: number } | undefined;
   let asking: Promise<string> | undefined;
@@ -76,7 +76,7 @@ export function createStoreBirth(deps: BirthDeps): StoreBirth {
 }
 
 /** What Postgres says of it, once both say the same. */
-async function look(deps: BirthDeps): Promise<BirthRow> {
+async function look(deps: EpochDeps): Promise<EpochRow> {
   const { client, markKeys, pool, name } = deps;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const runId = await client.identity();
@@ -89,8 +89,8 @@ async function look(deps: BirthDeps): Promise<BirthRow> {
   throw new Transient('keys_unavailable', 'The key store changes all the time.');
 }
 
-async function readRow(pool: Pool, name: string): Promise<BirthRow | undefined> {
-  const { rows } = await pool.query<BirthRow>(
+async function readRow(pool: Pool, name: string): Promise<EpochRow | undefined> {
+  const { rows } = await pool.query<EpochRow>(
     `SELECT birth, run_id AS "runId",
             greatest(0, extract(epoch FROM young_until - now()) * 1000)::float8 AS "youngMs"
      FROM key_stores WHERE name = $1`,
@@ -101,8 +101,8 @@ async function readRow(pool: Pool, name: string): Promise<BirthRow | undefined> 
 
 /** The new mark; undefined when another process was faster: what it wrote is read. */
 async function write(
-  { pool, name, keepMs, log }: BirthDeps,
-  before: BirthRow | undefined,
+  { pool, name, keepMs, log }: EpochDeps,
+  before: EpochRow | undefined,
   runId: string,
 ): Promise<string | undefined> {
   const birth = randomBytes(8).toString('hex');

@@ -57,27 +57,27 @@ export function createValkeyClient(
 ): ValkeyClient {
   const redis = new Redis(url, OPTIONS);
   // Why a connection does not come about is said here alone: who asks hears that it is closed.
-  let refused: Error | undefined;
+  let rejected: Error | undefined;
   redis.on('error', (err: Error & { code?: string }) => {
-    refused = REFUSED.test(err.message) || TLS_FAILED.test(err.code ?? '') ? err : undefined;
+    rejected = REJECTED.test(err.message) || TLS_FAILED.test(err.code ?? '') ? err : undefined;
     log.debug({ err }, 'the key store is away');
   });
   redis.on('close', onLost);
   const scripts = redis as unknown as Scripts;
   const together = createWriteGathering(() => redis.stream);
 
-  async function asked<T>(act: () => Promise<T>): Promise<T> {
+  async function requested<T>(act: () => Promise<T>): Promise<T> {
     try {
       if (redis.status === 'wait') await redis.connect();
       return await act();
     } catch (cause) {
-      throw failure(refused ?? cause);
+      throw failure(rejected ?? cause);
     }
   }
 
   return {
     identity: () =>
-      asked(async () => {
+      requested(async () => {
         const info = `${await redis.info('server')}\n${await redis.info('replication')}`;
         if (fieldOf(info, 'role') === 'slave') {
           redis.disconnect(true);
@@ -85,15 +85,15 @@ export function createValkeyClient(
         }
         return `${fieldOf(info, 'run_id')} ${fieldOf(info, 'master_replid')}`;
       }),
-    policy: () => asked(async () => fieldOf(await redis.info('memory'), 'maxmemory_policy')),
-    getAll: (keys) => asked(() => Promise.all(keys.map((key) => redis.get(key)))),
+    policy: () => requested(async () => fieldOf(await redis.info('memory'), 'maxmemory_policy')),
+    getAll: (keys) => requested(() => Promise.all(keys.map((key) => redis.get(key)))),
     async setAll(keys, value) {
-      await asked(() => Promise.all(keys.map((key) => redis.set(key, value))));
+      await requested(() => Promise.all(keys.map((key) => redis.set(key, value))));
     },
-    claim: (args) => asked(() => together(() => scripts.claimKeysBuffer(...args))),
-    confirm: (args) => asked(() => together(() => scripts.confirmKeysBuffer(...args))),
+    claim: (args) => requested(() => together(() => scripts.claimKeysBuffer(...args))),
+    confirm: (args) => requested(() => together(() => scripts.confirmKeysBuffer(...args))),
     async release(args) {
-      await asked(() => scripts.releaseKeys(...args));
+      await requested(() => scripts.releaseKeys(...args));
     },
     async close() {
       redis.disconnect();
@@ -131,7 +131,7 @@ function fieldOf(info: string, name: string): string {
  */
 const NO_PRIMARY = /^(READONLY|MASTERDOWN) |-READONLY /;
 
-const REFUSED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid (username|password)|without any password/;
+const REJECTED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid (username|password)|without any password/;
 
 /** Of Node: a certificate, or a server without TLS. It stands in the cause, for whoever starts with it. */
 const TLS_FAILED = /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/;
@@ -141,7 +141,7 @@ function failure(cause: unknown): Fatal | Transient {
   if (message.startsWith('BIRTH')) {
     return new Transient('key_store_changed', 'The key store is not the one it was.', { cause });
   }
-  if (REFUSED.test(message)) {
+  if (REJECTED.test(message)) {
     return new Fatal('bad_configuration', `Bad configuration: REDIS_URL is refused: ${message}`, { cause });
   }
   return new Transient('keys_unavailable', 'The key store does not answer.', { cause });

@@ -6,14 +6,14 @@ import { RECORD_BYTES } from '../../schemas/stored/frame.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   type Claim,
+  type DistributedBatch,
+  type DistributedIdempotencyStore,
   NOTE,
   OUTCOME,
-  type SharedBatch,
-  type SharedIdempotencyStore,
 } from '../ports/idempotency-store.ts';
 import { FLAG } from './key-scripts.ts';
 import { claimWindow } from './key-window.ts';
-import { createStoreBirth, type StoreBirth } from './store-epoch.ts';
+import { createStoreEpoch, type StoreEpoch } from './store-epoch.ts';
 import { createValkeyClient, type ScriptArgs, type ValkeyClient } from './valkey-client.ts';
 import type { ValkeySettings } from './valkey-settings.ts';
 
@@ -41,7 +41,7 @@ const CLOCKS_APART_MS = 3_600_000;
  * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
  * or was used with a shorter window, Transient `keys_unavailable` while it is away.
  */
-export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<SharedIdempotencyStore> {
+export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<DistributedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
   const { hotWindowMs: windowMs } = settings;
   // Until a replay is looked up where the events are: that goes by occurredAt, and a key by createdAt.
@@ -49,13 +49,13 @@ export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<Shared
     const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
     return windowMs + aheadMs + CLOCKS_APART_MS;
   };
-  let birth: StoreBirth | undefined;
+  let birth: StoreEpoch | undefined;
   const client = createValkeyClient(settings, { log, onLost: () => birth?.doubt() });
   const markKeys = Array.from({ length: shards }, (_, shard) => `${prefix}:{s${shard}}:birth`);
   try {
     await checkPolicy(client);
-    const birthDeps = { client, pool, clock, log, name: prefix, markKeys };
-    birth = createStoreBirth({ ...birthDeps, keepMs: await claimKeepMs() });
+    const epochDeps = { client, pool, clock, log, name: prefix, markKeys };
+    birth = createStoreEpoch({ ...epochDeps, keepMs: await claimKeepMs() });
     await birth.mark();
     // Again: before its birth a store has no row to note it in.
     const keepMs = await claimKeepMs();
@@ -78,7 +78,7 @@ async function checkPolicy(client: ValkeyClient): Promise<void> {
 
 interface KeysParts {
   client: ValkeyClient;
-  birth: StoreBirth;
+  birth: StoreEpoch;
   prefix: string;
   leaseMs: number;
   keepMs: number;
@@ -93,10 +93,10 @@ interface HeldClaim extends Claim {
   takenOver: Buffer;
   /** Their numbers in the batch. */
   items: number[];
-  batch: SharedBatch;
+  batch: DistributedBatch;
 }
 
-function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
+function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
   const { client, birth, prefix, leaseMs, keepMs } = parts;
   const newOwner = createOwners();
 
@@ -116,16 +116,16 @@ function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
     }
   }
 
-  async function claim(batch: SharedBatch): Promise<HeldClaim> {
+  async function claim(batch: DistributedBatch): Promise<HeldClaim> {
     const { shard = 0, count, records, readOnly } = batch;
     const owner = newOwner();
     const bytes = Buffer.from(records.buffer, records.byteOffset, count * RECORD_BYTES);
     const looks = Buffer.from(readOnly.buffer, readOnly.byteOffset, count);
-    const answer =
+    const response =
       count === 0
         ? ([Buffer.alloc(0), Buffer.alloc(0)] as const)
         : await run(shard, [owner, keepMs, leaseMs, bytes, looks], client.claim);
-    return { ...takeIn(batch, bytes, answer), shard, owner, batch };
+    return { ...takeIn(batch, bytes, response), shard, owner, batch };
   }
 
   async function confirm(held: HeldClaim): Promise<void> {
@@ -149,7 +149,7 @@ function createValkeyKeys(parts: KeysParts): SharedIdempotencyStore {
 
 /** Writes outcomes, notes and times of the first event into the batch. */
 function takeIn(
-  batch: SharedBatch,
+  batch: DistributedBatch,
   bytes: Buffer,
   [outcomes, times]: readonly [Buffer, Buffer],
 ): Pick<HeldClaim, 'created' | 'waits' | 'records' | 'takenOver' | 'items'> {

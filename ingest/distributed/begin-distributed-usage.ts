@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../infra/ports/clock.ts';
-import type { Answer, Identified, SharedEngine, UsageRequest } from '../../infra/ports/engine.ts';
+import type { DistributedEngine, Identified, Response, UsageRequest } from '../../infra/ports/engine.ts';
 import type { PartitionWriter } from '../../infra/ports/event-log.ts';
-import { OUTCOME, type SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import { type DistributedIdempotencyStore, OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { BeginUsage, Begun } from '../begin-usage.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import { decideCold } from './cold-keys.ts';
 import { createPartitionCommit, type WaitingPart } from './partition-commit.ts';
-import { createCompanions } from './produce-batcher.ts';
+import { createProduceBatcher } from './produce-batcher.ts';
 import { splitRequest } from './split-request.ts';
 
-export interface SharedUsageDeps {
-  engine: SharedEngine;
-  keys: SharedIdempotencyStore;
+export interface DistributedUsageDeps {
+  engine: DistributedEngine;
+  keys: DistributedIdempotencyStore;
   partitions: number;
   writer(partition: number): PartitionWriter;
   /** Where the events are that are older than what the keys still know. */
@@ -25,14 +25,14 @@ export interface SharedUsageDeps {
   onFrame?: (seconds: number, eventCount: number) => void;
 }
 
-export interface SharedUsage {
+export interface DistributedUsage {
   begin: BeginUsage;
   /** Waits for what is in flight. No request may come any more. */
   drain(): Promise<void>;
 }
 
 /** However busy everything is. What is under way then goes on. */
-const ANSWERED_WITHIN_MS = 5_000;
+const RESPONDED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 const POOL_BYTES_MAX = 16 * 1024 * 1024;
 const NONE: ReadonlySet<number> = new Set();
@@ -40,10 +40,10 @@ const NONE: ReadonlySet<number> = new Set();
 /**
  * Over a log and keys that several processes share: a request is split by partition, and each part decided.
  */
-export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
+export function createDistributedUsage(deps: DistributedUsageDeps): DistributedUsage {
   const { engine, partitions, clock, keys, log, onFrame } = deps;
   const pool = createBufferPool(POOL_BYTES_MAX);
-  const setOut = createCompanions();
+  const setOut = createProduceBatcher();
   const commits = Array.from({ length: partitions }, (_, partition) => {
     const own = { keys, writer: deps.writer(partition), partition, pool, setOut, clock, log };
     return createPartitionCommit(onFrame ? { ...own, onFrame } : own);
@@ -54,7 +54,7 @@ export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
   /** In the order of arrival: behind the first that is young all are. */
   function giveUp(): void {
     for (const commit of commits) commit.giveUpStuck();
-    const oldest = clock.monotonicMs() - ANSWERED_WITHIN_MS;
+    const oldest = clock.monotonicMs() - RESPONDED_WITHIN_MS;
     for (const part of waiting) {
       if (part.enteredAtMs > oldest) return;
       part.failed(new Transient('overloaded', 'Too much waits for log and keys.'));
@@ -79,11 +79,11 @@ export function createSharedUsage(deps: SharedUsageDeps): SharedUsage {
         whenDecided({ ...given, ...part }, waiting, (one) => commits[partition]?.add(one)),
       ),
     );
-    const answer: Answer = identified.answer(outcomes);
+    const response: Response = identified.response(outcomes);
     const created = outcomes.reduce((sum, one) => sum + (one === OUTCOME.created ? 1 : 0), 0);
     // Not where a part has failed: its round may still be under way.
     identified.release();
-    return { answer, created, durable: undefined };
+    return { response, created, durable: undefined };
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Identified } from '../../infra/ports/engine.ts';
-import { NOTE, OUTCOME, type SharedBatch } from '../../infra/ports/idempotency-store.ts';
+import { type DistributedBatch, NOTE, OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { type FrameContent, RECORD_BYTES, type TouchedSpan } from '../../schemas/stored/frame.ts';
 
 /** Items of one request in a round of one partition. */
@@ -20,7 +20,7 @@ const RECORD_WORDS = RECORD_BYTES / 4;
 const TIMES_AT = 6;
 
 /** All items of a round as one batch. */
-export function batchOf(parts: readonly RoundPart[], shard: number): Required<SharedBatch> {
+export function batchOf(parts: readonly RoundPart[], shard: number): Required<DistributedBatch> {
   const count = parts.reduce((sum, { items }) => sum + items.length, 0);
   const records = new Uint32Array(count * RECORD_WORDS);
   const readOnly = new Uint8Array(count);
@@ -45,7 +45,7 @@ function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: num
  */
 export function takeTimes(
   parts: readonly RoundPart[],
-  { records, outcomes, notes }: Required<SharedBatch>,
+  { records, outcomes, notes }: Required<DistributedBatch>,
 ): void {
   let at = 0;
   for (const { identified, items } of parts) {
@@ -67,7 +67,7 @@ export function takeTimes(
  */
 export function frameOf(
   parts: readonly RoundPart[],
-  { records, outcomes, notes }: Required<SharedBatch>,
+  { records, outcomes, notes }: Required<DistributedBatch>,
   isYoung: boolean,
   takeRoom: TakeRoom = Buffer.allocUnsafe,
 ): RoundFrame {

@@ -41,8 +41,8 @@ test('of two that race one writes, and the other is not answered before that is 
     return 'durable';
   };
   const racing = [one('a', 1), delay(50).then(() => two('a', 1))];
-  for (const answered of racing) {
-    expect((await answered).status).toBe(201);
+  for (const responded of racing) {
+    expect((await responded).status).toBe(201);
     expect(isDurable).toBe(true);
   }
   expect(log.frames).toHaveLength(1);
@@ -113,8 +113,8 @@ test('what may be written is taken over though its customer was archived, and no
   await expect(later('a', 1)).rejects.toEqual(unavailable);
   await delay(LEASE_MS);
   expect((await later('a', 2)).json.error.code).toBe('idempotency_key_reused');
-  const { json, ...answered } = await later('a', 1);
-  expect(answered).toEqual({ status: 201, replayed: false });
+  const { json, ...responded } = await later('a', 1);
+  expect(responded).toEqual({ status: 201, replayed: false });
   const [first, second] = log.frames;
   expect(second?.lines.toString()).toBe(first?.lines.toString());
   expect([first?.recheck, second?.recheck]).toEqual([[], [0]]);

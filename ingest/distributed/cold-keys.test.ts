@@ -4,7 +4,7 @@ import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import type { Statement } from '../../infra/ports/warehouse.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { createEngineHarness } from '../engine/engine-under-test.ts';
-import { createSharedEngine } from '../engine/js/distributed-engine.ts';
+import { createDistributedEngine } from '../engine/js/distributed-engine.ts';
 import { decideCold } from './cold-keys.ts';
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
@@ -17,7 +17,7 @@ async function identifiedBatch(events: Array<[key: string, occurredAt: string, v
   onTestFinished(() => harness.close());
   harness.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa' });
   harness.putMeter({ key: 'calls' });
-  const engine = createSharedEngine({
+  const engine = createDistributedEngine({
     ...harness.identifyDeps,
     createdAtMs: () => NOW_MS,
     hotWindowMs: 3 * 86_400_000,
@@ -61,7 +61,7 @@ test('what is found decides all items of the request with its key', async () => 
   const { created: none, duplicate, reused } = OUTCOME;
   outcomes[1] = none;
   expect([...outcomes]).toEqual([duplicate, none, duplicate, reused]);
-  const { results } = JSON.parse(identified.answer(outcomes).body.toString());
+  const { results } = JSON.parse(identified.response(outcomes).body.toString());
   expect(results[3].error.code).toBe('idempotency_key_reused');
 });
 
@@ -77,7 +77,7 @@ test('all items with the key of an old one wait with it while ClickHouse is away
   ]);
   const outcomes = new Uint8Array(identified.count);
   expect(await decideCold({ query: away }, identified, outcomes)).toEqual(new Set([0, 1, 2, 3]));
-  const { results } = JSON.parse(identified.answer(outcomes).body.toString());
+  const { results } = JSON.parse(identified.response(outcomes).body.toString());
   const codes = results.map(({ error }: { error?: { code: string } }) => error?.code);
   expect(codes.slice(0, 4)).toEqual(Array(4).fill('unavailable'));
 });

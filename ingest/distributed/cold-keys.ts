@@ -29,9 +29,9 @@ export async function decideCold(
     return new Set(found.keys());
   } catch (error) {
     if (!(error instanceof Transient)) throw error;
-    const refused = withSameKeys(identified, new Map(cold.map(({ item }) => [item, true])));
-    for (const item of refused.keys()) identified.refuse(item, UNAVAILABLE);
-    return new Set(refused.keys());
+    const rejected = withSameKeys(identified, new Map(cold.map(({ item }) => [item, true])));
+    for (const item of rejected.keys()) identified.reject(item, UNAVAILABLE);
+    return new Set(rejected.keys());
   }
 }
 

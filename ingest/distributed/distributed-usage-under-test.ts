@@ -3,13 +3,13 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../infra/ports/clock.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import type { PartitionOutcome, PartitionWriter } from '../../infra/ports/event-log.ts';
-import type { SharedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
+import type { DistributedIdempotencyStore } from '../../infra/ports/idempotency-store.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { decodeFrame, type Frame } from '../../schemas/stored/frame.ts';
 import { createStamps } from '../engine/created-at.ts';
 import { createEngineHarness } from '../engine/engine-under-test.ts';
-import { createSharedEngine } from '../engine/js/distributed-engine.ts';
-import { createSharedUsage } from './begin-distributed-usage.ts';
+import { createDistributedEngine } from '../engine/js/distributed-engine.ts';
+import { createDistributedUsage } from './begin-distributed-usage.ts';
 
 /** A log of frames in memory, whose appends end as the test says. */
 export interface LogUnderTest {
@@ -41,7 +41,7 @@ export function createLogUnderTest(): LogUnderTest {
   return log;
 }
 
-export interface Answered {
+export interface Responded {
   status: number;
   replayed: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
@@ -50,7 +50,7 @@ export interface Answered {
 
 /** One data plane of several: its own engine, over the log and the keys of all. */
 export async function openDataPlane(
-  keys: SharedIdempotencyStore,
+  keys: DistributedIdempotencyStore,
   log: LogUnderTest,
   warehouse: Pick<Warehouse, 'query'> = { query: async () => [] },
   customer: { archived?: boolean } = {},
@@ -61,22 +61,26 @@ export async function openDataPlane(
   names.setNow(Date.now());
   names.putCustomer({ id: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa', ...customer });
   names.putMeter({ key: 'calls' });
-  const engine = createSharedEngine({
+  const engine = createDistributedEngine({
     ...names.identifyDeps,
     ...createStamps(systemClock),
     hotWindowMs: 3 * 86_400_000,
   });
   const silent = pino({ level: 'silent' });
   const deps = { engine, keys, partitions, warehouse, writer: log.writer, clock: systemClock, log: silent };
-  const usage = createSharedUsage(deps);
+  const usage = createDistributedUsage(deps);
   onTestFinished(() => usage.drain());
-  return async (key: string, value: number, occurredAt?: string): Promise<Answered> => {
+  return async (key: string, value: number, occurredAt?: string): Promise<Responded> => {
     const event = { customerId: 'cus_aaaaaaaaaaaaaaaaaaaaaaaaaa', meterId: 'calls', value, occurredAt };
     const request: UsageRequest = {
       ...{ environment: 'ws_a:live', kind: 'single', includeEvents: false, requestId: 'req_a' },
       ...{ idempotencyKey: key, body: Buffer.from(JSON.stringify(event)) },
     };
-    const { answer } = await usage.begin(request);
-    return { status: answer.status, replayed: answer.replayed, json: JSON.parse(answer.body.toString()) };
+    const { response } = await usage.begin(request);
+    return {
+      status: response.status,
+      replayed: response.replayed,
+      json: JSON.parse(response.body.toString()),
+    };
   };
 }

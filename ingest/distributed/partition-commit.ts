@@ -3,10 +3,10 @@ import type { Clock } from '../../infra/ports/clock.ts';
 import type { PartitionOutcome, PartitionWriter } from '../../infra/ports/event-log.ts';
 import {
   type Claim,
+  type DistributedBatch,
+  type DistributedIdempotencyStore,
   NOTE,
   OUTCOME,
-  type SharedBatch,
-  type SharedIdempotencyStore,
 } from '../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { encodeFrame } from '../../schemas/stored/frame.ts';
@@ -37,7 +37,7 @@ export interface PartitionCommit {
 }
 
 export interface PartitionCommitDeps {
-  keys: SharedIdempotencyStore;
+  keys: DistributedIdempotencyStore;
   writer: PartitionWriter;
   partition: number;
   /** For the lines of frames; shared by all partitions. */
@@ -83,11 +83,11 @@ export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommi
   }
 
   async function round(parts: WaitingPart[]): Promise<void> {
-    const answered = () => {
+    const responded = () => {
       asking = { parts, sinceMs: deps.clock.monotonicMs() };
     };
     try {
-      for (const part of settle(parts, await decide(deps, parts, answered))) lookAgain(part);
+      for (const part of settle(parts, await decide(deps, parts, responded))) lookAgain(part);
     } catch (error) {
       for (const part of parts) part.failed(error);
       if (!(error instanceof Transient)) deps.log.error({ err: error }, 'a round of claims failed');
@@ -123,20 +123,20 @@ export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommi
 async function decide(
   deps: PartitionCommitDeps,
   parts: WaitingPart[],
-  answered: () => void,
-): Promise<Required<SharedBatch>> {
+  responded: () => void,
+): Promise<Required<DistributedBatch>> {
   const claimedAtMs = deps.clock.monotonicMs();
   const batch = batchOf(parts, deps.partition);
-  answered();
+  responded();
   const claim = await claimed(deps, batch);
-  answered();
+  responded();
   takeTimes(parts, batch);
-  if (claim.created > 0) await makeDurable(deps, { parts, batch, claim, claimedAtMs, answered });
+  if (claim.created > 0) await makeDurable(deps, { parts, batch, claim, claimedAtMs, responded });
   return batch;
 }
 
 /** With something to produce it returns together with the claims of other partitions. */
-async function claimed({ keys, setOut }: PartitionCommitDeps, batch: SharedBatch): Promise<Claim> {
+async function claimed({ keys, setOut }: PartitionCommitDeps, batch: DistributedBatch): Promise<Claim> {
   const companion = setOut();
   let toProduce = 0;
   try {
@@ -153,7 +153,7 @@ async function claimed({ keys, setOut }: PartitionCommitDeps, batch: SharedBatch
  * Gives the parts of which some items are held by another claim: looked at again those become durable, or
  * free.
  */
-function settle(parts: WaitingPart[], { outcomes, notes }: Required<SharedBatch>): WaitingPart[] {
+function settle(parts: WaitingPart[], { outcomes, notes }: Required<DistributedBatch>): WaitingPart[] {
   const held: WaitingPart[] = [];
   let at = 0;
   for (const part of parts) {
@@ -181,18 +181,18 @@ function takeRound(gathering: WaitingPart[]): WaitingPart[] {
 
 interface Claimed {
   parts: WaitingPart[];
-  batch: Required<SharedBatch>;
+  batch: Required<DistributedBatch>;
   claim: Claim;
   claimedAtMs: number;
   /** A store has answered. */
-  answered: () => void;
+  responded: () => void;
 }
 
 /** Throws Transient unless what was claimed is durable and confirmed. */
 async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise<void> {
   const { keys, log } = deps;
   const outcome = await append(deps, claimed);
-  claimed.answered();
+  claimed.responded();
   if (outcome.status === 'durable') return await keys.confirm([claimed.claim], outcome.end);
   log.warn({ err: outcome.cause, status: outcome.status, partition: deps.partition }, 'nothing was written');
   if (outcome.status === 'not_sent') {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createCompanions } from './produce-batcher.ts';
+import { createProduceBatcher } from './produce-batcher.ts';
 
 const turn = () => new Promise(setImmediate);
 
 test('those that set out in one turn go on together, and who has nothing to do holds up nobody', async () => {
-  const setOut = createCompanions(20_000);
+  const setOut = createProduceBatcher(20_000);
   const [first, second, third] = [setOut(), setOut(), setOut()];
   const gone: string[] = [];
   const waiting = [first.comes().then(() => gone.push('first'))];
@@ -20,7 +20,7 @@ test('those that set out in one turn go on together, and who has nothing to do h
 
 // Red when a stream of new rounds holds up the old ones.
 test('nobody waits for who set out later', async () => {
-  const setOut = createCompanions();
+  const setOut = createProduceBatcher();
   const first = setOut();
   await turn();
   setOut();
@@ -29,14 +29,14 @@ test('nobody waits for who set out later', async () => {
 
 // Red when one partition's answer that is lost holds up all others.
 test('who does not come is not waited for', async () => {
-  const setOut = createCompanions();
+  const setOut = createProduceBatcher();
   const [first] = [setOut(), setOut()];
   expect(await Promise.race([first.comes().then(() => 'gone'), delay(1_000)])).toBe('gone');
 });
 
 // Red when the limit of the first who waited was the only one.
 test('each has a limit of its own for who does not come', async () => {
-  const setOut = createCompanions();
+  const setOut = createProduceBatcher();
   const [first, second] = [setOut(), setOut(), setOut()];
   await first.comes();
   expect(await Promise.race([second.comes().then(() => 'gone'), delay(1_000)])).toBe('gone');

@@ -16,7 +16,7 @@ interface Companion {
 /** They ask one store in one write, and are answered in a few milliseconds. */
 const PATIENCE_MS = 25;
 
-export function createCompanions(patienceMs = PATIENCE_MS): SetOut {
+export function createProduceBatcher(patienceMs = PATIENCE_MS): SetOut {
   let group: ReturnType<typeof createGroup> | undefined;
   return () => {
     if (!group) {

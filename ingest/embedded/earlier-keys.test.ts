@@ -16,9 +16,9 @@ const whole = (changes = {}) =>
 
 it('gives every record, however the stream is cut', async () => {
   for (const pieceBytes of [1_000_000, 4_096, 39, 41]) {
-    const { url, asked } = await serveBytes([...pieces(Buffer.concat([RECORDS, whole()]), pieceBytes)]);
+    const { url, requested } = await serveBytes([...pieces(Buffer.concat([RECORDS, whole()]), pieceBytes)]);
     expect(Buffer.compare(await taken(url), RECORDS)).toBe(0);
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       `/internal/keys?log=${WANTED.logId}&before=4096 Internal ${TOKEN.toString('base64url')}`,
     ]);
   }
@@ -57,8 +57,8 @@ it('a connection that breaks, an answer that is none and nobody at all are `keys
     response.write(RECORDS, () => response.destroy());
   });
   await expect(taken(broken.url)).rejects.toMatchObject(unavailable);
-  const refusing = await serve((response) => void response.writeHead(503).end());
-  await expect(taken(refusing.url)).rejects.toMatchObject(unavailable);
+  const rejecting = await serve((response) => void response.writeHead(503).end());
+  await expect(taken(rejecting.url)).rejects.toMatchObject(unavailable);
   await expect(taken('http://127.0.0.1:1')).rejects.toMatchObject(unavailable);
   await expect(taken(undefined)).rejects.toMatchObject(unavailable);
 });
@@ -83,14 +83,16 @@ function serveBytes(bytes: Buffer[]) {
   });
 }
 
-async function serve(answer: (response: ServerResponse) => void): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
+async function serve(
+  answer: (response: ServerResponse) => void,
+): Promise<{ url: string; requested: string[] }> {
+  const requested: string[] = [];
   const server = createServer(({ url, headers }, response) => {
-    asked.push(`${url} ${headers.authorization}`);
+    requested.push(`${url} ${headers.authorization}`);
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.closeAllConnections());
   onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requested };
 }

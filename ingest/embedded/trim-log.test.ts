@@ -59,7 +59,7 @@ function logWith({ old, covered, settled, noted = 0 }: Known): { deps: TrimDeps;
   const deps: TrimDeps = {
     retention: {
       extent: () => ({ start, end: 1_000 }),
-      writtenBefore: async (momentMs) => (momentMs === NOW_MS - KEEP_MS ? old : 0),
+      writtenBefore: async (timeMs) => (timeMs === NOW_MS - KEEP_MS ? old : 0),
       trim: async (before) => {
         start = before;
       },

@@ -32,7 +32,7 @@ export function startTrimming(deps: TrimDeps, keepMs: number): Trimming {
 
   function begin(): void {
     running = trimLog(deps, keepMs)
-      .catch((err: unknown) => tell(err, deps.log))
+      .catch((err: unknown) => notify(err, deps.log))
       .finally(() => {
         if (!closed) timer = setTimeout(begin, EVERY_MS).unref();
       });
@@ -68,7 +68,7 @@ export async function trimLog(deps: TrimDeps, keepMs: number): Promise<void> {
   if (to > start) log.info({ from: start, to }, 'gave up old segments of the log');
 }
 
-function tell(err: unknown, log: Logger): void {
+function notify(err: unknown, log: Logger): void {
   if (err instanceof Transient) log.info({ err }, 'the log is not trimmed just now');
   else log.error({ err }, 'the log cannot be trimmed');
 }

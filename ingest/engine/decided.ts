@@ -1,15 +1,15 @@
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME, type Outcome } from '../../infra/ports/idempotency-store.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import type { Mode } from '../../schemas/primitives/environment.ts';
-import type { Customer, Pair } from '../registry-entries.ts';
+import type { Customer, CustomerMeter } from '../registry-entries.ts';
 import type { CheckedItem } from './js/check-item.ts';
 
 /** A request whose form is known and whose names are looked up. */
 export interface Reading {
   request: UsageRequest;
   /** Why the request as a whole is refused. */
-  refusal?: Refusal;
+  rejection?: Rejection;
   items: Item[];
   /** Names of members that are not known here, for the answer. */
   ignored: readonly string[];
@@ -24,13 +24,13 @@ export interface Item {
   /** Who its customer is; undefined when nobody has that name. */
   customer: Customer | undefined;
   /** Set when customer and meter are both known. */
-  pair: Pair | undefined;
+  pair: CustomerMeter | undefined;
   /** That of the API key, where the other mode has the name that is not found; '' where nothing is known. */
   keyMode: Mode | '';
   /** Postgres is away and a name is not in memory: nothing can be said of this item. */
   unavailable: boolean;
   /** Why it is refused, as far as is known. */
-  refusal: Refusal | undefined;
+  rejection: Rejection | undefined;
   /** `use_…","<fingerprint>`: two columns of its line; '' where nothing was identified. */
   identity: string;
   /** Its place among the records; -1 where nothing was identified. */
@@ -51,7 +51,7 @@ export interface Decided {
 
 export const RECORD_WORDS = 10;
 
-export function newItem(idempotencyKey: string, checked: CheckedItem | Refusal): Item {
+export function newItem(idempotencyKey: string, checked: CheckedItem | Rejection): Item {
   const wellFormed = !('code' in checked);
   return {
     idempotencyKey,
@@ -60,7 +60,7 @@ export function newItem(idempotencyKey: string, checked: CheckedItem | Refusal):
     pair: undefined,
     keyMode: '',
     unavailable: false,
-    refusal: wellFormed ? undefined : checked,
+    rejection: wellFormed ? undefined : checked,
     identity: '',
     at: -1,
     outcome: OUTCOME.absent,

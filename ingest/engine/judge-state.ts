@@ -1,4 +1,4 @@
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Item } from './decided.ts';
 
@@ -11,13 +11,13 @@ export interface EventLimits {
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-export const UNAVAILABLE: Refusal = {
+export const UNAVAILABLE: Rejection = {
   code: 'unavailable',
   message: 'This customer or meter cannot be looked up just now; send the event again.',
 };
 
 /** A key that is known with another fingerprint. */
-export const REUSED: Refusal = {
+export const REUSED: Rejection = {
   code: 'idempotency_key_reused',
   message: 'This idempotency key was used for another event; send a new event under a new key.',
   param: 'idempotencyKey',
@@ -29,18 +29,18 @@ export function judgeState(
   occurredAtMs: number,
   nowMs: number,
   limits: EventLimits,
-): Refusal | undefined {
+): Rejection | undefined {
   if (!customer) return keyMode === '' ? CUSTOMER_NOT_FOUND : CUSTOMER_ELSEWHERE[keyMode];
   if (customer.archived) return CUSTOMER_ARCHIVED;
   if (!pair) return keyMode === '' ? METER_NOT_FOUND : METER_ELSEWHERE[keyMode];
   if (pair.meter.archived) return METER_ARCHIVED;
   if (occurredAtMs < nowMs - limits.ageMsMax) {
     const days = Math.round(limits.ageMsMax / DAY_MS);
-    return refusal('event_too_old', `\`occurredAt\` lies more than ${days} days back.`, 'occurredAt');
+    return rejection('event_too_old', `\`occurredAt\` lies more than ${days} days back.`, 'occurredAt');
   }
   if (occurredAtMs > nowMs + limits.aheadMsMax) {
     const minutes = Math.round(limits.aheadMsMax / MINUTE_MS);
-    return refusal(
+    return rejection(
       'event_in_future',
       `\`occurredAt\` lies more than ${minutes} minutes ahead.`,
       'occurredAt',
@@ -49,38 +49,38 @@ export function judgeState(
   return undefined;
 }
 
-const CUSTOMER_NOT_FOUND = refusal(
+const CUSTOMER_NOT_FOUND = rejection(
   'customer_not_found',
   'No customer has this id or external id in the mode of this key: test and live mode have their own.',
   'customerId',
 );
-const CUSTOMER_ARCHIVED = refusal('customer_archived', 'This customer is archived.', 'customerId');
-const METER_NOT_FOUND = refusal(
+const CUSTOMER_ARCHIVED = rejection('customer_archived', 'This customer is archived.', 'customerId');
+const METER_NOT_FOUND = rejection(
   'meter_not_found',
   'No meter has this key, and none is made for it: the workspace is strict, has 1,000 automatic meters ' +
     'already, or the key begins with meter_ or is a dot or two.',
   'meterId',
 );
 const CUSTOMER_ELSEWHERE = inEachMode((mode, other) =>
-  refusal(
+  rejection(
     'customer_not_found',
     `No customer has this id or external id in ${mode} mode; one with it exists in ${other} mode.`,
     'customerId',
   ),
 );
 const METER_ELSEWHERE = inEachMode((mode, other) =>
-  refusal(
+  rejection(
     'meter_not_found',
     `No meter has this key or id in ${mode} mode; one with it exists in ${other} mode.`,
     'meterId',
   ),
 );
-const METER_ARCHIVED = refusal('meter_archived', 'This meter is archived.', 'meterId');
+const METER_ARCHIVED = rejection('meter_archived', 'This meter is archived.', 'meterId');
 
-function refusal(code: Refusal['code'], message: string, param: string): Refusal {
+function rejection(code: Rejection['code'], message: string, param: string): Rejection {
   return { code, message, param };
 }
 
-function inEachMode(make: (mode: Mode, other: Mode) => Refusal): Record<Mode, Refusal> {
+function inEachMode(make: (mode: Mode, other: Mode) => Rejection): Record<Mode, Rejection> {
   return { live: make('live', 'test'), test: make('test', 'live') };
 }

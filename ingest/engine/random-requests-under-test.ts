@@ -105,12 +105,12 @@ const ENDS = fc.oneof(
   { weight: 20, arbitrary: SPACE },
   fc.constantFrom(' x', '{}', ',', '\0', '\n\n', ' \n '),
 );
-const BREAKS = fc.oneof(
+const MUTANTS = fc.oneof(
   { weight: 9, arbitrary: fc.constant('\n') },
   fc.constantFrom('\n\n', '\r\n', ' ', ''),
 );
 const LISTS = fc
-  .tuple(fc.boolean(), fc.array(ITEMS, { minLength: 1, maxLength: 4 }), fc.tuple(SPACE, BREAKS, ENDS))
+  .tuple(fc.boolean(), fc.array(ITEMS, { minLength: 1, maxLength: 4 }), fc.tuple(SPACE, MUTANTS, ENDS))
   .map(([isBatch, items, [space, lineBreak, end]]) => {
     const batch = `{${space}"events"${space}:[${items.join(`,${space}`)}]}${end}`;
     const body = Buffer.from(isBatch ? batch : `${items.join(`${space}${lineBreak}`)}${end}`);

@@ -56,10 +56,10 @@ async function lookInOtherMode(
   environment: string,
   wellFormed: Array<{ item: Item; checked: CheckedItem }>,
 ): Promise<void> {
-  const refused = wellFormed.filter(({ item }) => !item.pair && !item.unavailable);
+  const rejected = wellFormed.filter(({ item }) => !item.pair && !item.unavailable);
   const { mode } = splitEnvironment(environment);
   for (const kind of ['customer', 'meter'] as const) {
-    const strangers = refused.filter(({ item }) => (item.customer === undefined) === (kind === 'customer'));
+    const strangers = rejected.filter(({ item }) => (item.customer === undefined) === (kind === 'customer'));
     if (strangers.length === 0) continue;
     const names = await registry
       .namesInOtherMode(environment, kind, namesOf(strangers, kind))

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/ports/conformance/engine-session.ts';
 import { createEngineHarness } from './engine-under-test.ts';
-import { createPlainEngine } from './js/js-engine.ts';
-import { createFastEngine } from './wasm/wasm-engine.ts';
+import { createJsEngine } from './js/js-engine.ts';
+import { createWasmEngine } from './wasm/wasm-engine.ts';
 
 /**
  * What a client may have sent, and the id, fingerprint and value that the release of 25 November 2026 stored
@@ -35,8 +35,8 @@ const STORED: Array<[members: string, stored: string]> = [
 ];
 
 test.each([
-  ['plain', createPlainEngine],
-  ['fast', createFastEngine],
+  ['plain', createJsEngine],
+  ['fast', createWasmEngine],
 ] as const)('the %s engine writes ids and fingerprints as earlier releases did', async (_, create) => {
   const harness = await createEngineHarness(create);
   onTestFinished(() => harness.close());

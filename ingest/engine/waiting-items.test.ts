@@ -8,9 +8,9 @@ const WAITING_MAX = 200_000 / BATCH;
 
 /** Of a world whose Postgres takes its time. */
 function slowParts() {
-  const answers: Array<() => void> = [];
+  const responses: Array<() => void> = [];
   const fillCustomers = () =>
-    new Promise<Map<string, Customer>>((resolve) => answers.push(() => resolve(new Map())));
+    new Promise<Map<string, Customer>>((resolve) => responses.push(() => resolve(new Map())));
   const namesInOtherMode = async () => new Set<string>();
   const nothing = () => undefined;
   const registry = { findCustomer: nothing, findMeter: nothing, fillCustomers, namesInOtherMode };
@@ -21,7 +21,7 @@ function slowParts() {
     limits: { ageMsMax: 1, aheadMsMax: 1 },
     identityOf: () => new Uint8Array(32),
   });
-  return { read, answers };
+  return { read, responses };
 }
 
 const event = { idempotencyKey: 'a', customerId: 'stranger', meterId: 'm', value: 1 };
@@ -30,12 +30,12 @@ const request = { environment: 'e', kind: 'batch', body, requestId: 'r' } as Usa
 
 // Red without a bound: bodies of a kilobyte become 70 each, and ten thousand connections may wait so.
 it('takes no more items that wait for names than fit, and more once those are found', async () => {
-  const { read, answers } = slowParts();
+  const { read, responses } = slowParts();
   const waiting = Array.from({ length: WAITING_MAX }, () => read(request));
   const beyond = read(request);
-  expect('refusal' in beyond && beyond.refusal).toMatchObject({ code: 'overloaded' });
-  expect(answers).toHaveLength(WAITING_MAX);
-  for (const answer of answers) answer();
+  expect('rejection' in beyond && beyond.rejection).toMatchObject({ code: 'overloaded' });
+  expect(responses).toHaveLength(WAITING_MAX);
+  for (const response of responses) response();
   expect(await Promise.all(waiting)).toHaveLength(WAITING_MAX);
   expect(read(request)).toBeInstanceOf(Promise);
 });

@@ -1,6 +1,6 @@
 import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 
 /** A whole body, whose bytes are counted until `release`. */
@@ -9,13 +9,13 @@ export interface GatheredBody {
   release(): void;
 }
 
-export type GatherOutcome = GatheredBody | Refusal | 'aborted';
+export type GatherOutcome = GatheredBody | Rejection | 'aborted';
 
 /**
  * Takes in the body of a request for the control plane before it takes one of its places, so that nobody
  * holds one by sending slowly. `environment`: of the secret key that sends it; undefined for anybody else.
  */
-export interface BodyGatherer {
+export interface BodyBlockReader {
   gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome>;
   /** Bytes that bodies hold, those of the two kinds together. */
   heldBytes(): number;
@@ -49,7 +49,7 @@ interface Room {
   close(): void;
 }
 
-export function createBodyGatherer(limits: GatherLimits = LIMITS): BodyGatherer {
+export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockReader {
   const keyed = createFairShares(limits.keyedBytesMax, 2 * limits.bodyBytesMax);
   const strangers = createStrangersRoom(limits.strangersBytesMax);
 
@@ -90,11 +90,11 @@ export function createBodyGatherer(limits: GatherLimits = LIMITS): BodyGatherer 
   return { gather, heldBytes: () => keyed.held + strangers.heldBytes() };
 }
 
-const OVERLOADED: Refusal = {
+const OVERLOADED: Rejection = {
   code: 'overloaded',
   message: 'Too many bodies are arriving. Send the request again in a moment.',
 };
-export const TOO_SLOW: Refusal = {
+export const TOO_SLOW: Rejection = {
   code: 'invalid_request',
   message: 'The body took too long to arrive. Send it again, at once.',
 };

@@ -73,7 +73,7 @@ function bodies(createFront: CreateFront): void {
       res.on('drain', more);
       more();
     });
-    const { port } = await startDoor(createFront, { target: () => upstream }, { answerStallMs: 10_000 });
+    const { port } = await startDoor(createFront, { target: () => upstream }, { responseStallMs: 10_000 });
     const client = await openConnection(port);
     client.socket.removeAllListeners('data');
     client.socket.pause();

@@ -25,11 +25,11 @@ it('has the control plane refuse a method that no path takes', async () => {
   for (const method of METHODS) {
     const client = await openConnection(port);
     client.send(requestHead(`${method} /api/v2/plans HTTP/1.1`, ['X-Sent-Method: GET']));
-    expect(await client.answer(), method).toMatchObject({ status: 404, body: 'version' });
+    expect(await client.response(), method).toMatchObject({ status: 404, body: 'version' });
     client.send(requestHead(`${method} /api/v1/plans HTTP/1.1`));
-    const answer = await client.answer();
-    expect(answer, method).toMatchObject({ status: 405, body: 'method' });
-    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+    const response = await client.response();
+    expect(response, method).toMatchObject({ status: 405, body: 'method' });
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST');
   }
   // For the log there.
   expect([...new Set(sent)]).toEqual(METHODS);

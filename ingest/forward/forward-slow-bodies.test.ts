@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
 import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
@@ -13,7 +13,7 @@ import {
   until,
 } from '../../tests/support/raw-connection.ts';
 import { createForwardMetrics } from '../metrics.ts';
-import { createBodyGatherer, type GatherLimits } from './buffer-body.ts';
+import { createBodyBlockReader, type GatherLimits } from './buffer-body.ts';
 import { startDoor, startUpstream } from './forwarder-under-test.ts';
 
 describe('slow bodies behind uWebSockets.js', () => slowBodies(createUwsFront));
@@ -31,7 +31,7 @@ const LIMITS: GatherLimits = {
 /** The header X-Env stands for a key of that environment. */
 const senderOf = ({ headers }: { headers: ReadonlyMap<string, string> }) => headers.get('x-env');
 
-const bodiesOf = (limits: Partial<GatherLimits> = {}) => createBodyGatherer({ ...LIMITS, ...limits });
+const bodiesOf = (limits: Partial<GatherLimits> = {}) => createBodyBlockReader({ ...LIMITS, ...limits });
 
 async function send(
   port: number,
@@ -63,7 +63,7 @@ function slowBodies(createFront: CreateFront): void {
       expect((await fetch(url, { method: 'POST', body: 'whole' })).status).toBe(200);
       expect(new Set(slow.map(statusOf))).toEqual(new Set([0]));
       slow[0]?.send(randomBytes(400));
-      expect((await slow[0]?.answer())?.status).toBe(200);
+      expect((await slow[0]?.response())?.status).toBe(200);
     },
   );
 
@@ -73,8 +73,8 @@ function slowBodies(createFront: CreateFront): void {
     const registry = new Registry();
     const upstream = await startUpstream((_, res) => res.end('reached'));
     const bodies = bodiesOf({ strangersMs: 200 });
-    const told = { metrics: createForwardMetrics(registry), refusals: createRefusalLog(log) };
-    const { port } = await startDoor(createFront, { target: () => upstream, senderOf, bodies, ...told });
+    const notified = { metrics: createForwardMetrics(registry), rejections: createRejectionLog(log) };
+    const { port } = await startDoor(createFront, { target: () => upstream, senderOf, bodies, ...notified });
     const keyed = await send(port, { env: 'a:live', announced: 500, sent: 100 });
     const strange = await send(port, { announced: 500, sent: 100 });
     await strange.receives('took too long');
@@ -98,8 +98,8 @@ function slowBodies(createFront: CreateFront): void {
     for (let round = 0; round < 5; round += 1) {
       expect((await fetch(url, { method: 'POST', body: randomBytes(9_999) })).status).toBe(200);
     }
-    const refused = slow.filter((client) => statusOf(client) === 503);
-    expect([slow.length - refused.length, refused.length].sort()).toEqual([1, 2]);
+    const rejected = slow.filter((client) => statusOf(client) === 503);
+    expect([slow.length - rejected.length, rejected.length].sort()).toEqual([1, 2]);
     expect(bodies.heldBytes()).toBeLessThanOrEqual(35_000);
     for (const client of slow) client.socket.destroy();
     await until('nothing is held', () => bodies.heldBytes() === 0);
@@ -127,7 +127,7 @@ function slowBodies(createFront: CreateFront): void {
     const options = { target: () => upstream, senderOf, bodies: bodiesOf(), inFlightMax: 16 };
     const { port, url } = await startDoor(createFront, options);
     const strange = await sendMany(5, port, { announced: 10, sent: 10 });
-    await until('each is held or refused', () => held.length + refusedOf(strange) === 5);
+    await until('each is held or refused', () => held.length + rejectedOf(strange) === 5);
     expect(held).toHaveLength(2);
     expect(await (await fetch(url)).text()).toBe('reached');
     const keyed = await send(port, { env: 'a:live', announced: 10, sent: 10 });
@@ -138,4 +138,4 @@ function slowBodies(createFront: CreateFront): void {
   });
 }
 
-const refusedOf = (clients: RawConnection[]) => clients.filter((one) => statusOf(one) === 503).length;
+const rejectedOf = (clients: RawConnection[]) => clients.filter((one) => statusOf(one) === 503).length;

@@ -29,7 +29,7 @@ function heads(createFront: CreateFront): void {
       'X-Name: G. Ünal !',
     ];
     client.send(requestHead('DELETE /a%2Fb?x=%20 HTTP/1.1', ['Connection: keep-alive, x-own', ...headers]));
-    const seen = JSON.parse(utf8((await client.answer()).body));
+    const seen = JSON.parse(utf8((await client.response()).body));
     expect(seen).toMatchObject({ method: 'DELETE', url: '/a%2Fb?x=%20' });
     expect(seen.headers).toMatchObject({ authorization: 'Bearer k', 'x-request-id': 'mine' });
     expect(utf8(seen.headers['x-name'])).toBe('G. Ünal !');
@@ -44,7 +44,7 @@ function heads(createFront: CreateFront): void {
     const client = await openConnection(port);
     const lines = ['Idempotency-Key: a', 'Idempotency-Key: b', 'X_Y: 1', 'X-Name: Ünal'];
     client.send(Buffer.from(requestHead('GET / HTTP/1.1', lines)));
-    const seen = JSON.parse(utf8((await client.answer()).body));
+    const seen = JSON.parse(utf8((await client.response()).body));
     expect(seen['idempotency-key']).toEqual(['a', 'b']);
     expect(utf8(seen['x-name'][0])).toBe('Ünal');
     expect(Object.keys(seen).filter((name) => name.includes('\u007f'))).toEqual([]);
@@ -56,7 +56,7 @@ function heads(createFront: CreateFront): void {
     for (const target of ['/köln', '/x?q=☂', '/x']) {
       const client = await openConnection(port);
       client.send(Buffer.from(requestHead(`GET ${target} HTTP/1.1`)));
-      const { status, body } = await client.answer();
+      const { status, body } = await client.response();
       expect(status === 200 ? body : status).toBe(target === '/x' ? 'reached' : 400);
     }
   });
@@ -95,9 +95,9 @@ function heads(createFront: CreateFront): void {
     const { port } = await startDoor(createFront, { target: () => upstream });
     const client = await openConnection(port);
     client.send(requestHead('GET /204 HTTP/1.1'));
-    expect((await client.answer()).status).toBe(204);
+    expect((await client.response()).status).toBe(204);
     client.send(requestHead('GET /304 HTTP/1.1'));
-    expect((await client.answer()).status).toBe(304);
+    expect((await client.response()).status).toBe(304);
     client.send(requestHead('HEAD /200 HTTP/1.1'));
     expect(await client.receives('\r\n\r\n')).toMatch(/content-length: 10\r\n/i);
     client.send(requestHead('GET /200 HTTP/1.1'));

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { type Dispatcher, errors, Pool } from 'undici';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import type { ForwardMetrics } from '../metrics.ts';
-import { type BodyGatherer, createBodyGatherer, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
-import { answerHeaders, forwardableTarget, requestHeaders } from './forwarded-headers.ts';
+import { type BodyBlockReader, createBodyBlockReader, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
+import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { createReachableNote } from './reachable-note.ts';
 import type { SenderOf } from './sender-of.ts';
 
@@ -23,8 +23,8 @@ export interface ForwarderOptions {
   senderOf?: SenderOf;
   log: Logger;
   metrics?: ForwardMetrics;
-  refusals?: RefusalLog;
-  bodies?: BodyGatherer;
+  rejections?: RejectionLog;
+  bodies?: BodyBlockReader;
   timeouts?: ForwardTimeouts;
   /** Requests under way; a further one is answered 503 `overloaded`. */
   inFlightMax?: number;
@@ -52,7 +52,7 @@ const STRANGERS_PART = 1 / 8;
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
-  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyGatherer() } = options;
+  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBlockReader() } = options;
   const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
   const reachable = createReachableNote(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
@@ -61,9 +61,9 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   function forward(exchange: Exchange): void {
     const path = forwardableTarget(exchange);
-    if (places.areAllTaken()) refuse(exchange, BUSY);
-    else if (target() === undefined) refuse(exchange, AWAY);
-    else if (path === undefined) refuse(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
+    if (places.areAllTaken()) reject(exchange, BUSY);
+    else if (target() === undefined) reject(exchange, AWAY);
+    else if (path === undefined) reject(exchange, { code: 'invalid_request', message: NOT_FORWARDABLE });
     else if (hasBody(exchange)) void forwardWithBody(exchange, path);
     else send(exchange, { path, isStrangers: false });
   }
@@ -72,7 +72,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const environment = await senderOf(exchange);
     const gathered = await bodies.gather(exchange, environment);
     if (gathered === 'aborted') return;
-    if ('code' in gathered) refuse(exchange, gathered);
+    if ('code' in gathered) reject(exchange, gathered);
     else send(exchange, { path, isStrangers: environment === undefined, gathered });
   }
 
@@ -81,11 +81,11 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const place = url === undefined ? undefined : places.take(isStrangers);
     if (url === undefined || place === undefined) {
       gathered?.release();
-      refuse(exchange, url === undefined ? AWAY : BUSY);
+      reject(exchange, url === undefined ? AWAY : BUSY);
       return;
     }
     const relay = createRelay(exchange, {
-      refuse: (refusal) => refuse(exchange, refusal),
+      reject: (rejection) => reject(exchange, rejection),
       over(failure) {
         place.leave();
         gathered?.release();
@@ -98,12 +98,12 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     upstream(url).dispatch({ method, path, body: gathered?.body ?? null, headers, ...limits }, relay);
   }
 
-  function refuse(exchange: Exchange, refusal: Refusal): void {
-    const status = ERROR_STATUS[refusal.code];
-    respond(exchange, refusal);
-    options.metrics?.refused(refusal.code);
+  function reject(exchange: Exchange, rejection: Rejection): void {
+    const status = ERROR_STATUS[rejection.code];
+    respond(exchange, rejection);
+    options.metrics?.rejected(rejection.code);
     const { requestId, method, path } = exchange;
-    options.refusals?.refused(status, () => ({ requestId, method, path, code: refusal.code }));
+    options.rejections?.rejected(status, () => ({ requestId, method, path, code: rejection.code }));
   }
 
   return { forward, close: () => upstream.close() };
@@ -148,10 +148,10 @@ const UNAVAILABLE = 'The control plane cannot be reached at the moment. Try agai
 const NOT_FORWARDABLE =
   'The method, the path or a header of this request holds characters that HTTP does not allow.';
 
-const BUSY: Refusal = { code: 'overloaded', message: OVERLOADED };
-const AWAY: Refusal = { code: 'unavailable', message: UNAVAILABLE };
+const BUSY: Rejection = { code: 'overloaded', message: OVERLOADED };
+const AWAY: Rejection = { code: 'unavailable', message: UNAVAILABLE };
 
-const HEADERS_TOO_LARGE: Refusal = {
+const HEADERS_TOO_LARGE: Rejection = {
   code: 'headers_too_large',
   message: 'The header block is larger than the control plane takes. Send fewer or shorter headers.',
 };
@@ -159,13 +159,13 @@ const HEADERS_TOO_LARGE: Refusal = {
 /** How long a client whose body is not waited for has to read why. */
 const GOODBYE_MS = 1_000;
 
-function respond(exchange: Exchange, refusal: Refusal): void {
-  const status = ERROR_STATUS[refusal.code];
+function respond(exchange: Exchange, rejection: Rejection): void {
+  const status = ERROR_STATUS[rejection.code];
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (status === 503) headers['retry-after'] = '1';
-  const isTooSlow = refusal === TOO_SLOW;
+  const isTooSlow = rejection === TOO_SLOW;
   if (isTooSlow) headers.connection = 'close';
-  exchange.respond(status, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
+  exchange.respond(status, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
   if (isTooSlow) setTimeout(() => exchange.breakOff(), GOODBYE_MS).unref();
 }
 
@@ -222,12 +222,12 @@ function hasBody({ headers }: Exchange): boolean {
 const TOO_LARGE_STATUS = ERROR_STATUS.headers_too_large;
 
 interface RelayEnds {
-  refuse(refusal: Refusal): void;
+  reject(rejection: Rejection): void;
   /** Called once; with the failure when it was the control plane's. */
   over(failure?: Error): void;
 }
 
-function createRelay(exchange: Exchange, { refuse, over }: RelayEnds): Dispatcher.DispatchHandler {
+function createRelay(exchange: Exchange, { reject, over }: RelayEnds): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined;
   let answering = false;
   exchange.onAborted(() => controller?.abort(new Error('the client is gone')));
@@ -240,7 +240,7 @@ function createRelay(exchange: Exchange, { refuse, over }: RelayEnds): Dispatche
     onResponseStart: (given, status, headers) => {
       if (status < 200 || status === TOO_LARGE_STATUS) return;
       answering = true;
-      exchange.begin(status, answerHeaders(headers));
+      exchange.begin(status, responseHeaders(headers));
       exchange.onDrain(() => given.resume());
     },
     onResponseData: (given, chunk) => {
@@ -248,15 +248,15 @@ function createRelay(exchange: Exchange, { refuse, over }: RelayEnds): Dispatche
     },
     onResponseEnd: () => {
       if (answering) exchange.end();
-      else refuse(HEADERS_TOO_LARGE);
+      else reject(HEADERS_TOO_LARGE);
       over();
     },
     onResponseError: (_, error) => {
       const isClients = exchange.aborted || error instanceof errors.InvalidArgumentError;
       if (answering) exchange.breakOff();
       else if (error instanceof errors.InvalidArgumentError)
-        refuse({ code: 'invalid_request', message: NOT_FORWARDABLE });
-      else refuse(AWAY);
+        reject({ code: 'invalid_request', message: NOT_FORWARDABLE });
+      else reject(AWAY);
       over(isClients ? undefined : error);
     },
   };

@@ -21,7 +21,7 @@ export function requestHeaders(exchange: Exchange): string[] {
 }
 
 /** The control plane's headers for the caller, without those that belong to a connection or to the front. */
-export function answerHeaders(
+export function responseHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Array<[string, string]> {
   const dropped = connectionNames(headers.connection);

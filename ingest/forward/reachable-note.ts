@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 /** Between two outages that are told of: a single request that fails is one, and anybody may send it. */
-const TOLD_EVERY_MS = 10_000;
+const LOGGED_EVERY_MS = 10_000;
 
 /**
  * One line in the log when the control plane goes away and one when it is back, not one per request, and no
@@ -12,25 +12,25 @@ export function createReachableNote(
   nowMs: () => number = () => performance.now(),
 ): (failure: Error | undefined) => void {
   let isAway = false;
-  let isTold = false;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let isNotified = false;
+  let notifiedAtMs = Number.NEGATIVE_INFINITY;
   let leftOut = 0;
 
   function fails(err: Error): void {
-    if (isTold) return;
+    if (isNotified) return;
     const now = nowMs();
-    if (now - toldAtMs < TOLD_EVERY_MS) {
+    if (now - notifiedAtMs < LOGGED_EVERY_MS) {
       leftOut += 1;
       return;
     }
     log.warn({ err, ...(leftOut === 0 ? {} : { leftOut }) }, 'the control plane does not answer');
-    [isTold, toldAtMs, leftOut] = [true, now, 0];
+    [isNotified, notifiedAtMs, leftOut] = [true, now, 0];
   }
 
   return (failure) => {
     if (failure !== undefined) fails(failure);
-    else if (isAway && isTold) log.info('the control plane answers again');
-    if (failure === undefined) isTold = false;
+    else if (isAway && isNotified) log.info('the control plane answers again');
+    if (failure === undefined) isNotified = false;
     isAway = failure !== undefined;
   };
 }

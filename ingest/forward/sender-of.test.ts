@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
-import { KEY_REFUSALS } from '../../domain/rules/key-refusals.ts';
+import { KEY_REJECTIONS } from '../../domain/rules/key-rejections.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { Transient } from '../../schemas/failures.ts';
 import { createSenderOf } from './sender-of.ts';
@@ -15,7 +15,7 @@ const keys = {
     if (text === 'publishable') return stored('publishable');
     if (text === 'away') throw new Transient('keys_unavailable', 'away');
     if (text === 'slow') return Promise.reject(new Transient('database_slow', 'slow'));
-    return KEY_REFUSALS.unknown;
+    return KEY_REJECTIONS.unknown;
   },
 } as KeyCache;
 

@@ -1,6 +1,6 @@
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 
 /** The environment of the secret key that sends a request; undefined for anybody else. */
@@ -27,6 +27,6 @@ async function environmentOf(text: string, keys: KeyCache): Promise<string | und
   }
 }
 
-function ofSecret(found: StoredKey | Refusal): string | undefined {
+function ofSecret(found: StoredKey | Rejection): string | undefined {
   return 'code' in found || found.kind === 'publishable' ? undefined : found.environment;
 }

@@ -1,9 +1,9 @@
 import type pino from 'pino';
 import type { KeyCache } from '../../domain/api-key-cache.ts';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import { Fatal, Transient } from '../../schemas/failures.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 import type { BeginUsage } from '../begin-usage.ts';
@@ -13,7 +13,7 @@ import type { Admission } from './admission.ts';
 import { authoriseUsage } from './authorise.ts';
 import { inflate, readBody } from './read-body.ts';
 import { readUsageHead, type UsageOperation } from './usage-operation.ts';
-import { JSON_BODY, JSON_RETRY, usageAnswerHeaders } from './usage-response-headers.ts';
+import { JSON_BODY, JSON_RETRY, usageResponseHeaders } from './usage-response-headers.ts';
 
 export interface AcceptDeps {
   keys: KeyCache;
@@ -22,7 +22,7 @@ export interface AcceptDeps {
   /** True while the disk is nearly full. */
   isDiskLow: () => boolean;
   metrics: UsageMetrics;
-  refusals: RefusalLog;
+  rejections: RejectionLog;
   log: pino.Logger;
   /** Told of a log or keys that cannot be believed. */
   fail: (error: Fatal) => void;
@@ -34,22 +34,22 @@ export interface AcceptDeps {
  * for a 503 when log or keys have failed: its retry is told.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, begin, isDiskLow, metrics, refusals } = deps;
+  const { keys, admission, begin, isDiskLow, metrics, rejections } = deps;
   const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
-    const asked = authoriseUsage(exchange, keys);
-    const key = asked instanceof Promise ? await asked : asked;
-    if ('code' in key) return refuse(exchange, key);
+    const requested = authoriseUsage(exchange, keys);
+    const key = requested instanceof Promise ? await requested : requested;
+    if ('code' in key) return reject(exchange, key);
 
     const head = readUsageHead(exchange, operation);
-    if ('code' in head) return refuse(exchange, head);
-    if (isDiskLow()) return refuse(exchange, DISK_LOW);
+    if ('code' in head) return reject(exchange, head);
+    if (isDiskLow()) return reject(exchange, DISK_LOW);
     const read = await readBody(exchange, key.environment, memory);
     if (read === 'aborted') return;
-    if ('code' in read) return refuse(exchange, read);
+    if ('code' in read) return reject(exchange, read);
     const whole = head.gzip ? await inflate(read, key.environment, memory) : read;
-    if ('code' in whole) return refuse(exchange, whole);
+    if ('code' in whole) return reject(exchange, whole);
     try {
       const { kind, includeEvents, idempotencyKey, isStrict, numbersAsText } = head;
       const { requestId } = exchange;
@@ -72,24 +72,24 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
 
   async function store(exchange: Exchange, request: UsageRequest): Promise<void> {
     const begun = begin(request);
-    const { answer, created, durable } = begun instanceof Promise ? await begun : begun;
-    if ((await durable) === 'no_space') return refuse(exchange, DISK_LOW);
-    const { status, body, release } = answer;
-    if (status >= 400) refusals.refused(status, () => factsOf(exchange, codeOf(body)));
-    exchange.respond(status, usageAnswerHeaders(answer, request), body, release);
-    metrics.answered(request.kind, status, created);
+    const { response, created, durable } = begun instanceof Promise ? await begun : begun;
+    if ((await durable) === 'no_space') return reject(exchange, DISK_LOW);
+    const { status, body, release } = response;
+    if (status >= 400) rejections.rejected(status, () => factsOf(exchange, codeOf(body)));
+    exchange.respond(status, usageResponseHeaders(response, request), body, release);
+    metrics.responded(request.kind, status, created);
   }
 
-  function refuse(exchange: Exchange, refusal: Refusal): void {
-    const status = ERROR_STATUS[refusal.code];
+  function reject(exchange: Exchange, rejection: Rejection): void {
+    const status = ERROR_STATUS[rejection.code];
     const headers = status === 503 ? JSON_RETRY : JSON_BODY;
-    exchange.respond(status, headers, Buffer.from(errorBody(refusal, exchange.requestId)));
-    metrics.refused(refusal.code);
-    refusals.refused(status, () => factsOf(exchange, refusal.code));
+    exchange.respond(status, headers, Buffer.from(errorBody(rejection, exchange.requestId)));
+    metrics.rejected(rejection.code);
+    rejections.rejected(status, () => factsOf(exchange, rejection.code));
   }
 
   return (exchange, operation) =>
-    void accept(exchange, operation).catch((error) => refuse(exchange, refusalOf(error, exchange, deps)));
+    void accept(exchange, operation).catch((error) => reject(exchange, rejectionOf(error, exchange, deps)));
 }
 
 function factsOf({ requestId, method, path }: Exchange, code: string) {
@@ -104,17 +104,17 @@ const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
 /** That is kept for bodies to come. */
 const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
 
-const DISK_LOW: Refusal = {
+const DISK_LOW: Rejection = {
   code: 'unavailable',
   message: 'The disk is nearly full; nothing of this request was stored. Send it again later.',
 };
-const UNAVAILABLE: Refusal = {
+const UNAVAILABLE: Rejection = {
   code: 'unavailable',
   message: 'What this request needs is away just now; send it again.',
 };
-const INTERNAL: Refusal = { code: 'internal', message: 'Something went wrong on our side.' };
+const INTERNAL: Rejection = { code: 'internal', message: 'Something went wrong on our side.' };
 
-function refusalOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Refusal {
+function rejectionOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Rejection {
   // A log or keys that cannot be believed: the client's retry finds out what is stored.
   if (error instanceof Fatal) fail(error);
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;

@@ -1,5 +1,5 @@
 import { createFairShares, type FairShares } from '../../infra/platform/fair-shares.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 
 /**
@@ -17,7 +17,7 @@ export function createAdmission(bytesMax: number): Admission {
 /** A body and what it inflates to. */
 const REQUEST_BYTES_MAX = 2 * USAGE_LIMITS.bodyBytesMax;
 
-export const OVERLOADED: Refusal = {
+export const OVERLOADED: Rejection = {
   code: 'overloaded',
   message: 'Too much is in flight; nothing of this request was stored. Send it again in a moment.',
 };

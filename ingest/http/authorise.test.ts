@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { authoriseUsage } from './authorise.ts';
 
 const KEY: StoredKey = {
@@ -12,7 +12,7 @@ const KEY: StoredKey = {
   expiresAtMs: undefined,
   revoked: false,
 };
-const UNKNOWN: Refusal = { code: 'unauthenticated', message: 'unknown' };
+const UNKNOWN: Rejection = { code: 'unauthenticated', message: 'unknown' };
 
 /** Answers as memory does for `good`, and as a look-up does for `late`. */
 function cacheOf(key: StoredKey): KeyCache {
@@ -30,8 +30,8 @@ function cacheOf(key: StoredKey): KeyCache {
 async function authorise(headers: Record<string, string>, key = KEY): Promise<string> {
   // Nothing else of a request is read.
   const exchange = { headers: new Map(Object.entries(headers)) } as unknown as Exchange;
-  const told = await authoriseUsage(exchange, cacheOf(key));
-  return 'code' in told ? told.code : told.environment;
+  const notified = await authoriseUsage(exchange, cacheOf(key));
+  return 'code' in notified ? notified.code : notified.environment;
 }
 
 test.each([

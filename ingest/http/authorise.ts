@@ -1,6 +1,6 @@
 import type { KeyCache, StoredKey } from '../../domain/api-key-cache.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 
 /**
@@ -10,7 +10,7 @@ import { presentedKey } from '../../schemas/http/presented-key.ts';
 export function authoriseUsage(
   exchange: Exchange,
   keys: KeyCache,
-): StoredKey | Refusal | Promise<StoredKey | Refusal> {
+): StoredKey | Rejection | Promise<StoredKey | Rejection> {
   const { headers } = exchange;
   const text = presentedKey(headers.get('authorization'), headers.get('x-api-key'));
   if (typeof text !== 'string') return text;
@@ -20,7 +20,7 @@ export function authoriseUsage(
 
 const SCOPE = 'usage:write';
 
-function checkScope(found: StoredKey | Refusal): StoredKey | Refusal {
+function checkScope(found: StoredKey | Rejection): StoredKey | Rejection {
   if ('code' in found) return found;
   if (found.kind === 'publishable') {
     return { code: 'publishable_key_not_allowed', message: 'A publishable key may only post funnel events.' };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { KeyCache } from '../../domain/api-key-cache.ts';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
 import { type CreateFront, SILENT, startFront } from '../../infra/ports/conformance/front-under-test.ts';
 import {
   openConnection,
@@ -32,10 +32,10 @@ async function startUsage(createFront: CreateFront) {
     keys,
     admission,
     begin: () =>
-      ({ answer: { status: 200, body: Buffer.from('{}') }, created: 0, durable: undefined }) as never,
+      ({ response: { status: 200, body: Buffer.from('{}') }, created: 0, durable: undefined }) as never,
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
-    refusals: createRefusalLog(SILENT),
+    rejections: createRejectionLog(SILENT),
     log: SILENT,
     fail: () => undefined,
   });
@@ -62,10 +62,10 @@ it.each<[string, CreateFront]>([
 ])('bodies of one key that stall leave room for those of another, behind %s', async (_, createFront) => {
   const { admission, port } = await startUsage(createFront);
   const stalled = await Promise.all(Array.from({ length: 12 }, () => sendMost(port, 'a')));
-  const answered = () => stalled.filter((client) => client.received().includes(' 503 ')).length;
-  await until('what is beyond the share is refused', () => answered() === 8);
+  const responded = () => stalled.filter((client) => client.received().includes(' 503 ')).length;
+  await until('what is beyond the share is refused', () => responded() === 8);
   expect(admission.held).toBeLessThanOrEqual(POOL_BYTES / 2);
   const other = await sendMost(port, 'b');
   other.send('}');
-  expect((await other.answer()).status).toBe(200);
+  expect((await other.response()).status).toBe(200);
 });

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
-import { createRefusalLog } from '../../infra/platform/rejection-log.ts';
+import { createRejectionLog } from '../../infra/platform/rejection-log.ts';
 import { keptLog, startFront } from '../../infra/ports/conformance/front-under-test.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { Readiness } from '../../schemas/resources/service.ts';
@@ -34,19 +34,19 @@ it.each([
     { status: 'not_ready', checks: { control: { ok: false, detail: 'is away' } }, dataPlane: 'ok' },
   ],
 ])('says that %s, in the fields of its schema', async (...row) => {
-  const [, control, obstacles, status, body] = row;
+  const [, control, blockers, status, body] = row;
   const upstream = control && (await startUpstream((_req, res) => res.end(JSON.stringify(control))));
   const operations = createOperations({
     metrics: new Registry(),
     controlUrl: () => upstream,
-    obstacles: () => obstacles,
+    blockers: () => blockers,
   });
   const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
-  const answer = await fetch(`${url}/readyz`);
-  const answered = (await answer.json()) as object;
-  expect({ status: answer.status, body: answered }).toEqual({ status, body });
-  expect(Object.keys(Readiness.properties)).toEqual(expect.arrayContaining(Object.keys(answered)));
-  expect(Object.keys(answered)).toEqual(expect.arrayContaining(Readiness.required));
+  const response = await fetch(`${url}/readyz`);
+  const responded = (await response.json()) as object;
+  expect({ status: response.status, body: responded }).toEqual({ status, body });
+  expect(Object.keys(Readiness.properties)).toEqual(expect.arrayContaining(Object.keys(responded)));
+  expect(Object.keys(responded)).toEqual(expect.arrayContaining(Readiness.required));
 });
 
 /** Red when the control plane's part, or the name of what is in the way, is shown to everybody. */
@@ -59,15 +59,18 @@ it('shows a bare status, and no metrics, to who may not see more', async () => {
   const operations = createOperations({
     metrics: new Registry(),
     controlUrl: () => upstream,
-    obstacles: () => ({ disk: 'is nearly full' }),
+    blockers: () => ({ disk: 'is nearly full' }),
     access: createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
     controlToken: () => 'own',
   });
   const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
   const bare = await fetch(`${url}/readyz`);
   expect([bare.status, await bare.json()]).toEqual([503, { status: 'not_ready' }]);
-  const refused = await fetch(`${url}/metrics`);
-  expect([refused.status, await refused.json()]).toMatchObject([401, { error: { code: 'unauthenticated' } }]);
+  const rejected = await fetch(`${url}/metrics`);
+  expect([rejected.status, await rejected.json()]).toMatchObject([
+    401,
+    { error: { code: 'unauthenticated' } },
+  ]);
   expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(401);
   const headers = { authorization: 'Bearer a-token-of-an-operator' };
   const whole = await fetch(`${url}/readyz`, { headers });
@@ -83,38 +86,38 @@ it('shows a bare status, and no metrics, to who may not see more', async () => {
 /** Red when each request asks the stores anew: anybody could take them from everybody. */
 it('asks both planes once for all who ask meanwhile, on whatever port', async () => {
   const held = deferred<void>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const upstream = await startUpstream(async (req, res) => {
-    asked.push(String(req.url));
+    requested.push(String(req.url));
     await held.promise;
     res.end(req.url === '/readyz' ? JSON.stringify(CONTROL) : 'their_metric 1\n');
   });
-  let obstaclesAsked = 0;
+  let blockersRequested = 0;
   const operations = createOperations({
     metrics: new Registry(),
     controlUrl: () => upstream,
-    obstacles: () => {
-      obstaclesAsked += 1;
+    blockers: () => {
+      blockersRequested += 1;
       return {};
     },
   });
   const handlers = [(exchange: Exchange) => void operations(exchange), operations.onOwnPort];
   const fronts = await Promise.all(handlers.map((handler) => startFront(createNodeFront, handler)));
   const urls = fronts.map(({ url }) => url);
-  const answers = Array.from({ length: 60 }, (_, at) =>
+  const responses = Array.from({ length: 60 }, (_, at) =>
     fetch(`${urls[at % 2]}${at % 3 === 0 ? '/metrics' : '/readyz'}`, { method: at % 5 ? 'GET' : 'HEAD' }),
   );
-  await until('both pages are asked for', () => asked.length >= 2);
+  await until('both pages are asked for', () => requested.length >= 2);
   held.resolve();
-  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([200]));
   expect(await (await fetch(`${urls[0]}/metrics`)).text()).toContain('their_metric 1');
-  expect([asked.sort(), obstaclesAsked]).toEqual([['/metrics', '/readyz'], 1]);
+  expect([requested.sort(), blockersRequested]).toEqual([['/metrics', '/readyz'], 1]);
 });
 
 /** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
 it('takes no path but the exact one for a page', async () => {
   const operations = createOperations({
-    ...{ metrics: new Registry(), controlUrl: () => undefined, obstacles: () => ({}) },
+    ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },
   });
   const { url } = await startFront(createNodeFront, (exchange) => {
     if (!operations(exchange)) exchange.respond(404, {}, Buffer.from('another'));
@@ -126,9 +129,9 @@ it('takes no path but the exact one for a page', async () => {
 it('tells the log what it refuses', async () => {
   const { log, lines } = keptLog();
   const operations = createOperations({
-    ...{ metrics: new Registry(), controlUrl: () => undefined, obstacles: () => ({}) },
+    ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },
     access: createOperatorAccess({ metricsToken: 'a-token-of-an-operator' }),
-    refusals: createRefusalLog(log),
+    rejections: createRejectionLog(log),
   });
   const { url } = await startFront(createNodeFront, (exchange) => void operations(exchange));
   const headers = { 'x-request-id': 'mine' };
@@ -143,8 +146,8 @@ it('tells the log what it refuses', async () => {
 it('a port of its own has them and nothing else, and says which methods they take', async () => {
   const { log, lines } = keptLog();
   const operations = createOperations({
-    ...{ metrics: new Registry(), controlUrl: () => undefined, obstacles: () => ({}), isAlone: true },
-    refusals: createRefusalLog(log),
+    ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}), isAlone: true },
+    rejections: createRejectionLog(log),
   });
   const { url } = await startFront(createNodeFront, operations.onOwnPort);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);

@@ -1,11 +1,15 @@
 import type { Registry } from 'prom-client';
 import { request } from 'undici';
 import { OPEN_ACCESS, type OperatorAccess } from '../../infra/platform/operator-access.ts';
-import { NO_SUCH_PAGE, OPERATOR_METHODS, operatorPageRefusal } from '../../infra/platform/operator-paths.ts';
-import type { RefusalLog } from '../../infra/platform/rejection-log.ts';
+import {
+  NO_SUCH_PAGE,
+  OPERATOR_METHODS,
+  operatorPageRejection,
+} from '../../infra/platform/operator-paths.ts';
+import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import { ERROR_STATUS, errorBody, type Refusal } from '../../schemas/error-codes.ts';
+import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 
 export interface OperationsDeps {
@@ -13,7 +17,7 @@ export interface OperationsDeps {
   /** Where the control plane answers; undefined while it does not. */
   controlUrl: () => string | undefined;
   /** What stands in the data plane's own way, by name; empty when it takes events. */
-  obstacles: () => Record<string, string> | Promise<Record<string, string>>;
+  blockers: () => Record<string, string> | Promise<Record<string, string>>;
   /** One of several: it tells of itself only, or a control plane that is away would take all of them away. */
   isAlone?: boolean;
   /** Who sees all of it. Default: everybody. */
@@ -22,7 +26,7 @@ export interface OperationsDeps {
   ownPort?: number | undefined;
   /** What the control plane is shown, where it does not answer everybody. */
   controlToken?: () => string;
-  refusals?: RefusalLog;
+  rejections?: RejectionLog;
 }
 
 /** The pages of an operator that both planes answer together. */
@@ -35,56 +39,56 @@ export interface Operations {
 
 /** The pages are made once for all concurrent requests, on both ports (infra/platform/shared-outcome.ts). */
 export function createOperations(deps: OperationsDeps): Operations {
-  const { access = OPEN_ACCESS, refusals } = deps;
+  const { access = OPEN_ACCESS, rejections } = deps;
   const readiness = shareOutcome(() => findReadiness(deps));
   const metricsText = shareOutcome(() => findMetrics(deps));
 
-  const pages = new Map<string, (exchange: Exchange, refusal?: Refusal) => Promise<void>>([
+  const pages = new Map<string, (exchange: Exchange, rejection?: Rejection) => Promise<void>>([
     ['/healthz', async (exchange) => sendJson(exchange, 200, { status: 'alive' })],
     [
       '/readyz',
-      async (exchange, refusal) => {
+      async (exchange, rejection) => {
         const all = await readiness();
         const { status } = all;
-        sendJson(exchange, status === 'ready' ? 200 : 503, refusal ? { status } : all);
+        sendJson(exchange, status === 'ready' ? 200 : 503, rejection ? { status } : all);
       },
     ],
     [
       '/metrics',
-      async (exchange, refusal) => {
-        if (refusal) return refuse(exchange, refusal);
+      async (exchange, rejection) => {
+        if (rejection) return reject(exchange, rejection);
         const text = await metricsText();
         exchange.respond(200, { 'content-type': deps.metrics.contentType }, Buffer.from(text));
       },
     ],
   ]);
 
-  function answer(exchange: Exchange, localPort: number | undefined): boolean {
+  function response(exchange: Exchange, localPort: number | undefined): boolean {
     const page = pages.get(exchange.path);
     if (!page) return false;
-    const refused = operatorPageRefusal(exchange.method, new URLSearchParams(exchange.query));
-    if (refused) {
-      refuse(exchange, refused);
+    const rejected = operatorPageRejection(exchange.method, new URLSearchParams(exchange.query));
+    if (rejected) {
+      reject(exchange, rejected);
       return true;
     }
     const authorization = exchange.headers.get('authorization');
-    const refusal = access.refusalOf({ authorization, localPort });
-    page(exchange, refusal).catch(() => sendJson(exchange, 503, { status: 'unavailable' }));
+    const rejection = access.rejectionOf({ authorization, localPort });
+    page(exchange, rejection).catch(() => sendJson(exchange, 503, { status: 'unavailable' }));
     return true;
   }
 
-  function refuse(exchange: Exchange, refusal: Refusal): void {
+  function reject(exchange: Exchange, rejection: Rejection): void {
     const { requestId, method, path } = exchange;
-    const { code } = refusal;
+    const { code } = rejection;
     const status = ERROR_STATUS[code];
     const allow = code === 'method_not_allowed' ? { allow: OPERATOR_METHODS } : {};
-    exchange.respond(status, { ...JSON_TYPE, ...allow }, Buffer.from(errorBody(refusal, requestId)));
-    refusals?.refused(status, () => ({ requestId, method, path, code }));
+    exchange.respond(status, { ...JSON_TYPE, ...allow }, Buffer.from(errorBody(rejection, requestId)));
+    rejections?.rejected(status, () => ({ requestId, method, path, code }));
   }
 
-  return Object.assign((exchange: Exchange) => answer(exchange, undefined), {
+  return Object.assign((exchange: Exchange) => response(exchange, undefined), {
     onOwnPort(exchange: Exchange) {
-      if (!answer(exchange, deps.ownPort)) refuse(exchange, NO_SUCH_PAGE);
+      if (!response(exchange, deps.ownPort)) reject(exchange, NO_SUCH_PAGE);
     },
   });
 }
@@ -96,9 +100,9 @@ const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
 
 /** `ready` when both planes are; else with the name of everything that is not. */
 async function findReadiness(deps: OperationsDeps): Promise<Readiness> {
-  const obstacles = await deps.obstacles();
-  const isOpen = Object.keys(obstacles).length === 0;
-  const dataPlane = isOpen ? 'ok' : obstacles;
+  const blockers = await deps.blockers();
+  const isOpen = Object.keys(blockers).length === 0;
+  const dataPlane = isOpen ? 'ok' : blockers;
   if (deps.isAlone) return { status: isOpen ? 'ready' : 'not_ready', checks: {}, dataPlane };
   const control = await askControl(deps, '/readyz');
   const theirs = control ? (JSON.parse(control.text) as Partial<Readiness>) : CONTROL_AWAY;
@@ -124,9 +128,9 @@ async function askControl(
   try {
     const headers = controlToken ? { authorization: `Bearer ${controlToken()}` } : {};
     const signal = AbortSignal.timeout(CONTROL_TIMEOUT_MS);
-    const answer = await request(new URL(path, url), { signal, headers });
-    const { statusCode, body } = answer;
-    if (Number(answer.headers['content-length'] ?? 0) > CONTROL_BYTES_MAX) {
+    const response = await request(new URL(path, url), { signal, headers });
+    const { statusCode, body } = response;
+    if (Number(response.headers['content-length'] ?? 0) > CONTROL_BYTES_MAX) {
       body.destroy();
       return undefined;
     }

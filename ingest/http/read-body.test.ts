@@ -94,7 +94,7 @@ test('the memory of a body is used again once it is released', async () => {
 });
 
 test('a body of the limit is taken; one byte more is refused and held no longer', async () => {
-  for (const [bytes, told] of [
+  for (const [bytes, notified] of [
     [BYTES_MAX, 'x'.repeat(BYTES_MAX)],
     [BYTES_MAX + 1, 'payload_too_large'],
   ] as const) {
@@ -103,10 +103,10 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
     const reading = readBody(client.exchange, 'env', memoryOf(admission));
     client.send('x'.repeat(600));
     client.send('x'.repeat(bytes - 600));
-    if (told === 'payload_too_large') expect(admission.held).toBe(0);
+    if (notified === 'payload_too_large') expect(admission.held).toBe(0);
     client.send(''); // chunks go on coming after an early answer
     client.end();
-    expect(textOf(await reading)).toBe(told);
+    expect(textOf(await reading)).toBe(notified);
   }
 });
 
@@ -116,12 +116,12 @@ test('what admission does not allow is refused, and an abort makes room again', 
   const held = readBody(first.exchange, 'env', memoryOf(admission));
   first.send('x'.repeat(700));
   const second = createClient();
-  const refused = readBody(second.exchange, 'env', memoryOf(admission));
+  const rejected = readBody(second.exchange, 'env', memoryOf(admission));
   second.send('y'.repeat(200));
   second.send('y'.repeat(200));
   second.send('y'.repeat(50));
   second.end();
-  expect(textOf(await refused)).toBe('overloaded');
+  expect(textOf(await rejected)).toBe('overloaded');
   expect(admission.held).toBe(700);
   first.abort();
   expect(await held).toBe('aborted');

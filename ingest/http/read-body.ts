@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import type { BufferPool } from '../buffer-pool.ts';
 import { type Admission, OVERLOADED } from './admission.ts';
 
@@ -12,7 +12,7 @@ export interface ReadBody {
 }
 
 /** A body, why there is none, or that the client went away. */
-export type BodyOutcome = ReadBody | Refusal | 'aborted';
+export type BodyOutcome = ReadBody | Rejection | 'aborted';
 
 /** What bodies are counted by, and the memory that they lie in. */
 export interface BodyMemory {
@@ -77,7 +77,7 @@ export async function inflate(
   read: ReadBody,
   environment: string,
   { admission, bytesMax }: Omit<BodyMemory, 'rooms'>,
-): Promise<ReadBody | Refusal> {
+): Promise<ReadBody | Rejection> {
   if (!admission.take(environment, bytesMax)) {
     read.release();
     return OVERLOADED;
@@ -103,7 +103,7 @@ const gunzipAsync = promisify(gunzip) as (
   options: { maxOutputLength: number },
 ) => Promise<Buffer>;
 
-export function tooLarge(bytesMax: number): Refusal {
+export function tooLarge(bytesMax: number): Rejection {
   return {
     code: 'payload_too_large',
     message: `A body has at most ${bytesMax} bytes, inflated; nothing was stored. Send smaller batches.`,

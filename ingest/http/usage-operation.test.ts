@@ -102,18 +102,18 @@ test('a query parameter that comes twice is refused, as the control plane refuse
 
 /** Red when a misspelt parameter is ignored: its client waits for events that no answer shows. */
 test('a query parameter that is not known is refused, and the message lists those that are', () => {
-  const refusal = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);
-  expect(refusal('includes=events', 'batch')).toEqual({
+  const rejection = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);
+  expect(rejection('includes=events', 'batch')).toEqual({
     code: 'invalid_request',
     message:
       '`includes` is no query parameter of this operation: it takes `include`. Did you mean `include`?',
     param: 'includes',
   });
-  expect(refusal('include=events', 'single')).toMatchObject({
+  expect(rejection('include=events', 'single')).toMatchObject({
     message: '`include` is no query parameter of this operation: it takes none.',
   });
-  expect(refusal('include=events&from=x', 'batch')).toMatchObject({ param: 'from' });
-  expect(refusal(`%00${'n'.repeat(200)}=1`, 'single')).toMatchObject({ param: `\ufffd${'n'.repeat(63)}` });
+  expect(rejection('include=events&from=x', 'batch')).toMatchObject({ param: 'from' });
+  expect(rejection(`%00${'n'.repeat(200)}=1`, 'single')).toMatchObject({ param: `\ufffd${'n'.repeat(63)}` });
 });
 
 test('preferences are read from the head', () => {
@@ -137,7 +137,7 @@ test('a batch, whose items have keys of their own, is not asked for the one in t
 
 test('a key in the header that is not visible ASCII is refused', () => {
   for (const key of ['a\u00e9b', '\u65e5', 'a\u0080', 'one\nand another']) {
-    const refusal = { code: 'idempotency_key_invalid', param: 'Idempotency-Key' };
-    expect(headOf({ headers: { 'idempotency-key': key } }, 'single')).toMatchObject(refusal);
+    const rejection = { code: 'idempotency_key_invalid', param: 'Idempotency-Key' };
+    expect(headOf({ headers: { 'idempotency-key': key } }, 'single')).toMatchObject(rejection);
   }
 });

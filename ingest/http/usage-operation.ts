@@ -1,6 +1,6 @@
 import type { UsageRequest } from '../../infra/ports/engine.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
-import type { Refusal } from '../../schemas/error-codes.ts';
+import type { Rejection } from '../../schemas/error-codes.ts';
 import { type Preferences, readPreferences } from '../../schemas/http/preferences.ts';
 import { repeatedParameter, unknownParameter } from '../../schemas/http/query-parameters.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
@@ -28,7 +28,7 @@ export interface UsageHead
   gzip: boolean;
 }
 
-export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Refusal {
+export function readUsageHead(exchange: Exchange, operation: UsageOperation): UsageHead | Rejection {
   const { headers, query } = exchange;
   const mediaType = mediaTypeOf(headers.get('content-type'));
   const lines = operation === 'batch' && mediaType === 'application/x-ndjson';
@@ -58,11 +58,11 @@ export function readUsageHead(exchange: Exchange, operation: UsageOperation): Us
 const PARAMETERS = { single: [], batch: ['include'] };
 
 /** Null where it is left out. */
-function readInclude(query: string, operation: UsageOperation): 'events' | null | Refusal {
+function readInclude(query: string, operation: UsageOperation): 'events' | null | Rejection {
   const search = new URLSearchParams(query);
   const known = PARAMETERS[operation];
-  const refusal = unknownParameter(search, known) ?? repeatedParameter(search, known);
-  if (refusal) return refusal;
+  const rejection = unknownParameter(search, known) ?? repeatedParameter(search, known);
+  if (rejection) return rejection;
   const include = search.get('include');
   if (include === null || include === 'events') return include;
   return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
@@ -80,13 +80,13 @@ function mediaTypeOf(contentType = JSON_TYPE): string | undefined {
  * become one, the second event a replay of the first. A line feed: the header came twice (request-head.ts).
  */
 const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
-const KEY_NOT_ASCII: Refusal = {
+const KEY_NOT_ASCII: Rejection = {
   code: 'idempotency_key_invalid',
   message:
     'An Idempotency-Key header comes once, in visible ASCII. Send other keys in the body (idempotencyKey).',
   param: 'Idempotency-Key',
 };
 
-function unsupported(message: string): Refusal {
+function unsupported(message: string): Rejection {
   return { code: 'unsupported_media_type', message };
 }

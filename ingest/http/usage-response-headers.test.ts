@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import type { Answer, UsageRequest } from '../../infra/ports/engine.ts';
-import { usageAnswerHeaders } from './usage-response-headers.ts';
+import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
+import { usageResponseHeaders } from './usage-response-headers.ts';
 
-const headersOf = (answer: Partial<Answer>, request: Partial<UsageRequest> = {}) =>
-  usageAnswerHeaders(
-    { status: 200, replayed: false, body: Buffer.alloc(0), ...answer },
+const headersOf = (response: Partial<Response>, request: Partial<UsageRequest> = {}) =>
+  usageResponseHeaders(
+    { status: 200, replayed: false, body: Buffer.alloc(0), ...response },
     request as UsageRequest,
   );
 
 test('an answer with nothing to say beside its body says its type alone', () => {
-  for (const answer of [{}, { ignored: [], itemErrors: 0 }]) {
-    expect(headersOf(answer)).toEqual({ 'content-type': 'application/json' });
+  for (const response of [{}, { ignored: [], itemErrors: 0 }]) {
+    expect(headersOf(response)).toEqual({ 'content-type': 'application/json' });
   }
   expect(headersOf({ status: 201, replayed: true })).toMatchObject({ 'idempotent-replayed': 'true' });
   expect(headersOf({ status: 503 })).toMatchObject({ 'retry-after': '1' });

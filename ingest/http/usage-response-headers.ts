@@ -1,4 +1,4 @@
-import type { Answer, UsageRequest } from '../../infra/ports/engine.ts';
+import type { Response, UsageRequest } from '../../infra/ports/engine.ts';
 import { ignoredFieldsHeader } from '../../schemas/http/ignored-fields.ts';
 import { appliedPreferences } from '../../schemas/http/preferences.ts';
 
@@ -10,8 +10,8 @@ const JSON_REPLAYED = { ...JSON_BODY, 'idempotent-replayed': 'true' };
  * The head of what the engine answers. Nearly all answers say nothing more than their type: one object
  * serves.
  */
-export function usageAnswerHeaders(answer: Answer, request: UsageRequest): Record<string, string> {
-  const { status, replayed, ignored, itemErrors = 0 } = answer;
+export function usageResponseHeaders(response: Response, request: UsageRequest): Record<string, string> {
+  const { status, replayed, ignored, itemErrors = 0 } = response;
   const { isStrict = false, numbersAsText = false } = request;
   const headers = replayed ? JSON_REPLAYED : status === 503 ? JSON_RETRY : JSON_BODY;
   const hasIgnored = ignored !== undefined && ignored.length > 0;

@@ -15,12 +15,12 @@ export async function findCustomers(
       [environment, names],
     )
     .catch(throwTransient);
-  const asked = new Set(names);
+  const requested = new Set(names);
   const found = new Map<string, Customer>();
   for (const row of rows) {
     const customer = { id: row.id, archived: row.status === 'archived', pairs: new Map() };
     for (const name of [row.id, row.external_id]) {
-      if (name !== null && asked.has(name)) found.set(name, customer);
+      if (name !== null && requested.has(name)) found.set(name, customer);
     }
   }
   return found;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
 
-export interface AskedNames {
+export interface RequestedNames {
   environment: string;
   kind: 'customer' | 'meter';
   names: string[];
@@ -19,7 +19,7 @@ const STATEMENTS = {
 /** Those of the names that an environment has; nothing is made. Throws Transient. */
 export async function findNames(
   pool: pg.Pool,
-  { environment, kind, names }: AskedNames,
+  { environment, kind, names }: RequestedNames,
 ): Promise<Set<string>> {
   const { rows } = await pool
     .query<{ sent: string }>(STATEMENTS[kind], [environment, names])

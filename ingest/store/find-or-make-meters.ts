@@ -46,11 +46,11 @@ async function selectMeters(
       WHERE environment = $1 AND (key = ANY ($2) OR id = ANY ($2))`,
     [environment, names],
   );
-  const asked = new Set(names);
+  const requested = new Set(names);
   const found = new Map<string, Meter>();
   for (const { id, key, aggregation, property, status } of rows) {
     const meter = { key, aggregation, property: property ?? undefined, archived: status === 'archived' };
-    for (const name of [id, key]) if (asked.has(name)) found.set(name, meter);
+    for (const name of [id, key]) if (requested.has(name)) found.set(name, meter);
   }
   return found;
 }

@@ -1,10 +1,10 @@
-import type { Refusal } from '../error-codes.ts';
+import type { Rejection } from '../error-codes.ts';
 
 /** The API key that a request carries in either of its two headers, or why it is refused (401). */
 export function presentedKey(
   authorization: string | undefined,
   apiKeyHeader: string | undefined,
-): string | Refusal {
+): string | Rejection {
   const bearer = authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
   const header = apiKeyHeader?.trim();
   if (authorization !== undefined && bearer === undefined) {
@@ -18,6 +18,6 @@ export function presentedKey(
   );
 }
 
-function unauthenticated(message: string): Refusal {
+function unauthenticated(message: string): Rejection {
   return { code: 'unauthenticated', message };
 }

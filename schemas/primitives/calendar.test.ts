@@ -5,12 +5,12 @@ import { CALENDAR_WINDOWS, calendarSpan, HOUR_MS, splitByHours } from './calenda
 
 // Breaks that turn it red: a week from Sunday; local time in place of UTC; floor and ceil swapped in the
 // split.
-const moment = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) - 1 });
+const time = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) - 1 });
 
 describe('a calendar window', () => {
   it('holds its moment, and follows on the one before', () => {
     fc.assert(
-      fc.property(moment, fc.constantFrom(...CALENDAR_WINDOWS), (atMs, window) => {
+      fc.property(time, fc.constantFrom(...CALENDAR_WINDOWS), (atMs, window) => {
         const { fromMs, toMs } = calendarSpan(window, atMs);
         expect(fromMs).toBeLessThanOrEqual(atMs);
         expect(toMs).toBeGreaterThan(atMs);
@@ -36,7 +36,7 @@ describe('a calendar window', () => {
 describe('a span by hours', () => {
   it('holds every millisecond in exactly one part', () => {
     const near = fc.tuple(
-      moment,
+      time,
       fc.integer({ min: 0, max: 5 * HOUR_MS }),
       fc.integer({ min: -2, max: 5 * HOUR_MS }),
     );

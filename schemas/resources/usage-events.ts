@@ -50,7 +50,7 @@ const NewUsageEvents = Type.Object({
   }),
 });
 
-const BatchAnswer = Type.Object({
+const BatchResponse = Type.Object({
   summary: Type.Object({
     total: Type.Integer(),
     created: Type.Integer(),
@@ -117,7 +117,7 @@ export const usageEventRoutes = {
     body: NewUsageEvents,
     example: { events: [{ idempotencyKey: 'req-1', customerId: 'acme', meterId: 'api_calls', value: 3 }] },
     status: 200,
-    response: BatchAnswer,
+    response: BatchResponse,
     errors: ['batch_too_large', 'overloaded'],
   }),
 };

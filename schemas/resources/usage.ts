@@ -7,7 +7,7 @@ import { CustomerParams } from './customers.ts';
 import { Decimal, NamedId, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 import { UsageEvent } from './usage-events.ts';
 
-const PairParams = Type.Object({
+const CustomerMeterParams = Type.Object({
   ...CustomerParams.properties,
   meterId: Type.String({ ...NamedId, description: "The meter's key or id." }),
 });
@@ -102,7 +102,7 @@ export const usageRoutes = {
     access: 'usage:read',
     summary: 'Read a usage counter',
     description: `Everything that occurred in the period. ${PERIOD}`,
-    params: PairParams,
+    params: CustomerMeterParams,
     query: optional({ at: At, consistency: Consistency }),
     status: 200,
     response: UsageCounter,
@@ -118,7 +118,7 @@ export const usageRoutes = {
       'Largest total first, then by value. Events without the property stand under the empty value. ' +
       'What is beyond `limit` is folded into `other`. `total` is the aggregate of all events of the ' +
       `window. ${PERIOD}`,
-    params: PairParams,
+    params: CustomerMeterParams,
     query: Type.Object({
       dimension: Type.String({
         minLength: 1,
@@ -143,7 +143,7 @@ export const usageRoutes = {
     access: 'usage:read',
     summary: 'List stored usage events, oldest first',
     description: 'from ≤ occurredAt < to. Events of the same millisecond come in the order of their ids.',
-    params: PairParams,
+    params: CustomerMeterParams,
     query: Type.Object({
       from: Type.Optional(Timestamp),
       to: Type.Optional(Timestamp),

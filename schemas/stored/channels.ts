@@ -5,13 +5,13 @@ export const CHANNELS = {
   /** Credits were granted, burned or have expired: {@link CreditsNote}. */
   credits: 'metergate_credits',
   /** A row of `fanout_jobs` waits. No payload. */
-  fanoutAsked: 'metergate_fanout_asked',
+  fanoutRequested: 'metergate_fanout_asked',
   /** A range was loaded: {@link LoadedNote}. */
   loaded: 'metergate_loaded',
   /** A reader waits for what is on the log: load at once. No payload. */
   readerWaits: 'metergate_reader_waits',
   /** A row of `audit_runs` waits. No payload. */
-  auditAsked: 'metergate_audit_asked',
+  auditRequested: 'metergate_audit_asked',
   /** An event waits to be told, or a delivery to be sent. No payload. */
   outbox: 'metergate_outbox',
 } as const;

@@ -24,7 +24,7 @@ export const RECORD_BYTES = 40;
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 
 /** A (customer, meter) pair that a frame changes, with the span of its events' occurredAt in milliseconds. */
-export interface TouchedPair {
+export interface TouchedCustomerMeter {
   environment: string;
   customerId: string;
   meterKey: string;
@@ -58,7 +58,7 @@ export interface Frame {
   logId: Uint8Array;
   committedAtMs: number;
   eventCount: number;
-  touched: TouchedPair[];
+  touched: TouchedCustomerMeter[];
   records: Buffer;
   recheck: number[];
   lines: Buffer;
@@ -145,7 +145,7 @@ function touchedRow(span: TouchedSpan): string {
   return `[${span.pair},${span.occurredFromMs},${span.occurredToMs}]`;
 }
 
-function parseTouched(text: string): TouchedPair[] {
+function parseTouched(text: string): TouchedCustomerMeter[] {
   return (JSON.parse(text) as TouchedRow[]).map(
     ([environment, customerId, meterKey, occurredFromMs, occurredToMs]) => ({
       environment,

@@ -16,7 +16,7 @@ export interface CreditWorld {
   customer(granted?: number): Promise<string>;
   grant(customerId: string, amount: number): Promise<void>;
   subscribe(customerId: string, planId: string, fields?: object): Promise<string>;
-  change(method: Method, path: string, body?: object): Promise<Answer>;
+  change(method: Method, path: string, body?: object): Promise<Response>;
   /** In one batch. Gives when each of them occurred. */
   use(...events: Usage[]): Promise<Date[]>;
   /** Waits until the wallet has this balance, and this is unpaid. */
@@ -32,7 +32,7 @@ export interface CreditWorld {
   close(): Promise<void>;
 }
 
-export type Answer = Record<string, unknown>;
+export type Response = Record<string, unknown>;
 
 export interface Usage {
   customerId: string;
@@ -125,7 +125,7 @@ function usageOf(api: Api) {
     let last = '';
     const look = async () => {
       const { body } = await getPatiently(api, `/customers/${customerId}/credits`, PATIENCE_MS);
-      const wallet = body as Answer;
+      const wallet = body as Response;
       last = `${numberText(wallet.balance)} and ${numberText(wallet.unpaid)} unpaid`;
       return last === `${balance} and ${unpaid} unpaid` || undefined;
     };
@@ -145,15 +145,15 @@ function usageOf(api: Api) {
       await holds(customerId, balance, unpaid);
     },
     async current({ customerId, meterId }: Pick<Usage, 'customerId' | 'meterId'>, at?: Date) {
-      const moment = at ? `&at=${at.toISOString()}` : '';
-      const path = `/usage/${customerId}/${meterId}?consistency=strong${moment}`;
+      const time = at ? `&at=${at.toISOString()}` : '';
+      const path = `/usage/${customerId}/${meterId}?consistency=strong${time}`;
       const { body } = await getPatiently(api, path, PATIENCE_MS);
-      return Number(numberText((body as Answer).current));
+      return Number(numberText((body as Response).current));
     },
     async hasLimit(customerId: string, meter: string, limit: number) {
       const look = async () => {
         const { body } = await getPatiently(api, `/entitlements/${customerId}/${meter}`, PATIENCE_MS);
-        return numberText((body as Answer).limit) === String(limit) || undefined;
+        return numberText((body as Response).limit) === String(limit) || undefined;
       };
       await seenInTime(look, WAIT, `a limit of ${limit}`);
     },
@@ -161,22 +161,22 @@ function usageOf(api: Api) {
 }
 
 function processorOf({ origin }: Instance, { workspaceId }: DemoKeys) {
-  let told = 0;
+  let notified = 0;
   return {
     async processorSays(type: 'updated' | 'deleted', object: object) {
       const timestamp = Math.floor(Date.now() / 1000);
-      told += 1;
-      const id = `evt_${told}`;
+      notified += 1;
+      const id = `evt_${notified}`;
       const whole = { id, type: `customer.subscription.${type}`, created: timestamp, data: { object } };
       const payload = JSON.stringify(whole);
       const secret = PROCESSOR_SECRET;
       const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
-      const answer = await fetch(`${origin}/api/v1/integrations/processor/webhooks/${workspaceId}/live`, {
+      const response = await fetch(`${origin}/api/v1/integrations/processor/webhooks/${workspaceId}/live`, {
         method: 'POST',
         body: payload,
         headers: { 'content-type': 'application/json', 'stripe-signature': signature },
       });
-      if (answer.status !== 200) throw new Error(`the processor was answered ${await answer.text()}`);
+      if (response.status !== 200) throw new Error(`the processor was answered ${await response.text()}`);
     },
   };
 }
@@ -185,10 +185,10 @@ async function grant(api: Api, customerId: string, amount: number): Promise<void
   await done(api, 'POST', `/customers/${customerId}/credits`, { amount, reason: 'for the test' });
 }
 
-async function done(api: Api, method: Method, path: string, body?: object): Promise<Answer> {
+async function done(api: Api, method: Method, path: string, body?: object): Promise<Response> {
   const options: CallOptions = { timeoutMs: PATIENCE_MS };
   if (body) options.body = JSON.stringify(body);
-  const answer = await api.call(method, path, options);
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body as Answer;
+  const response = await api.call(method, path, options);
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
+  return response.body as Response;
 }

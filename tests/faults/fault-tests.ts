@@ -7,9 +7,9 @@
  */
 import { parseArgs } from 'node:util';
 import { lacking } from '../support/machine-requirements.ts';
-import type { TorturePromise, TortureResult } from './promise.ts';
+import type { FaultPromise, FaultResult } from './promise.ts';
 import { ON_WISH, PROMISES } from './promises.ts';
-import { newTortureFile, type OpenedFile, unfinishedTortureFile, writeTortureFile } from './run-file.ts';
+import { newRunFile, type OpenedFile, unfinishedRunFile, writeRunFile } from './run-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
 
 const RESULTS = 'bench/results';
@@ -26,18 +26,18 @@ const RUNNABLE = [...PROMISES, ...ON_WISH];
 
 type Wishes = ReturnType<typeof readWishes>;
 
-const exitCode = await torture().catch((error: unknown) => {
+const exitCode = await runFaultTests().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   return EXIT.wrongUsage;
 });
 // At once: with a socket that does not end Node 20 spins in its own clean-up for ever, after all was said.
 process.exit(exitCode);
 
-async function torture(): Promise<number> {
+async function runFaultTests(): Promise<number> {
   const wishes = readWishes();
   const lacks = lacking('linux');
   if (lacks !== undefined) throw new Error(`Not on this machine: ${lacks}.`);
-  const opened = wishes.resume ? unfinishedTortureFile(RESULTS) : planned(wishes);
+  const opened = wishes.resume ? unfinishedRunFile(RESULTS) : planned(wishes);
   if (!opened) throw new Error('There is no unfinished run to resume.');
   const { file, path } = opened;
   let interrupted = false;
@@ -51,9 +51,9 @@ async function torture(): Promise<number> {
     const { seed, rounds, title } = before;
     const promise = RUNNABLE.find((one) => one.title === title);
     if (!promise) throw new Error(`${path} is of another release: it has "${title}".`);
-    const onRound = (result: TortureResult): void => {
+    const onRound = (result: FaultResult): void => {
       file.results[at] = result;
-      writeTortureFile(RESULTS, opened);
+      writeRunFile(RESULTS, opened);
       say(progress(result));
     };
     say(`${numbered(promise)}: ${title}, ${rounds} rounds, seed ${seed}`);
@@ -80,7 +80,7 @@ function readWishes() {
   return { only, rounds, seed, form, resume: values.resume === true };
 }
 
-function isMeant({ name, promises }: TorturePromise, wish: string): boolean {
+function isMeant({ name, promises }: FaultPromise, wish: string): boolean {
   return wish === name || promises.some((one) => String(one) === wish);
 }
 
@@ -89,25 +89,25 @@ function planned({ only, rounds, seed, form }: Wishes): OpenedFile {
   const results = chosen.map((promise) => {
     return unbegun(promise, { seed, rounds: rounds ?? promise.rounds[form], form });
   });
-  const opened = newTortureFile(RESULTS, form, results);
-  writeTortureFile(RESULTS, opened);
+  const opened = newRunFile(RESULTS, form, results);
+  writeRunFile(RESULTS, opened);
   return opened;
 }
 
-function progress(result: TortureResult): string {
+function progress(result: FaultResult): string {
   const { rounds, roundsDone, seconds } = result;
   const left = roundsDone === 0 ? 0 : (seconds / roundsDone) * (rounds - roundsDone);
   const time = `${Math.round(seconds)} s, about ${Math.round(left)} s left`;
   return `${result.promises.join(',')} round ${roundsDone}/${rounds}, ${time}: ${figures(result)}`;
 }
 
-function figures({ counts, peaks }: TortureResult): string {
+function figures({ counts, peaks }: FaultResult): string {
   return [...Object.entries(counts), ...Object.entries(peaks)]
     .map(([what, number]) => `${what} ${number}`)
     .join(', ');
 }
 
-function verdict(result: TortureResult, { name }: TorturePromise): string {
+function verdict(result: FaultResult, { name }: FaultPromise): string {
   if (result.lacks !== undefined) return `${result.promises.join(',')} NOT RUN: ${result.lacks}`;
   if (result.outcome !== 'broken') return `${result.promises.join(',')} ${result.outcome}`;
   const again = `npm run torture -- --only ${name ?? result.promises[0]} --seed ${result.seed}`;
@@ -117,7 +117,7 @@ function verdict(result: TortureResult, { name }: TorturePromise): string {
   return [head, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-function numbered({ promises }: TorturePromise): string {
+function numbered({ promises }: FaultPromise): string {
   return `promise ${promises.join(', ')}`;
 }
 

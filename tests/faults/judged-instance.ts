@@ -16,17 +16,17 @@ export interface JudgedOptions extends InstanceOptions {
   /** Of the client. */
   connections: number;
   /** Called as soon as an answer begins to arrive. */
-  onAnswer?: () => void;
+  onResponse?: () => void;
 }
 
 /** What was started is ended when it rejects. */
 export async function startJudged(
   environment: Record<string, string>,
-  { connections, onAnswer, ...options }: JudgedOptions,
+  { connections, onResponse, ...options }: JudgedOptions,
 ): Promise<JudgedInstance> {
   const instance = await startInstance(environment, options);
   const to = { origin: instance.origin, key: instance.keys().live.secret, connections };
-  const api = createApi({ ...to, ...(onAnswer ? { onAnswer } : {}) });
+  const api = createApi({ ...to, ...(onResponse ? { onResponse } : {}) });
   const close = async ({ keep }: { keep: boolean }): Promise<string | undefined> => {
     await api.close();
     if (keep) return await instance.leave();

@@ -3,7 +3,7 @@
  * harness owns the loop, the clock and the result file; the same promise with few rounds is a short form of
  * `npm test`.
  */
-export interface TorturePromise {
+export interface FaultPromise {
   /** Its rows of the table: one run may judge several. */
   promises: readonly number[];
   /** By which `--only` picks it alone, where its numbers pick others too. */
@@ -14,7 +14,7 @@ export interface TorturePromise {
   /** What this machine lacks that the rounds need, in words: then none is begun. Undefined when nothing. */
   lacks?(): string | undefined;
   /** Starts what the rounds need. What it had started is ended when it rejects. */
-  open(options: TortureOptions): Promise<TortureRounds>;
+  open(options: FaultOptions): Promise<FaultRounds>;
 }
 
 export interface RoundsOfForms {
@@ -22,7 +22,7 @@ export interface RoundsOfForms {
   long: number;
 }
 
-export interface TortureOptions {
+export interface FaultOptions {
   /** Round n of a seed draws from `createRandom(roundSeed(seed, n))` alone, so that it can be had again. */
   seed: number;
   /** Rounds in all, those of a run that is resumed among them. */
@@ -33,7 +33,7 @@ export interface TortureOptions {
   say(line: string): void;
 }
 
-export interface TortureRounds {
+export interface FaultRounds {
   /**
    * One fault, or one load of generated input, and the judgement after it. Called with growing numbers from
    * 0, or from the first one missing when a run is resumed: then nothing of the earlier rounds is there any
@@ -60,7 +60,7 @@ export interface RoundReport {
 }
 
 /** What is kept of a promise's rounds, in bench/results/torture-*.json. */
-export interface TortureResult {
+export interface FaultResult {
   promises: readonly number[];
   title: string;
   seed: number;
@@ -89,7 +89,7 @@ export interface TortureResult {
   leftAt?: string;
 }
 
-export type Tally = Pick<TortureResult, 'seconds' | 'counts' | 'peaks'>;
+export type Tally = Pick<FaultResult, 'seconds' | 'counts' | 'peaks'>;
 
 /** Rounds of one seed draw different numbers, and a round the same ones in every run. */
 export function roundSeed(seed: number, round: number): number {

@@ -1,4 +1,4 @@
-import { breakRounds, singleBreaks } from '../mutants/break-rounds.ts';
+import { mutantRounds, singleMutants } from '../mutants/mutant-rounds.ts';
 import { changesKilled } from './changes/change-rounds.ts';
 import { dataPlaneKilled, othersKilled } from './crash/kill-rounds.ts';
 import { boundedMemory } from './crash/memory-rounds.ts';
@@ -8,25 +8,25 @@ import { powerCutsOfAll, powerCutsOfLog } from './crash-consistency/power-rounds
 import { writeErrors } from './crash-consistency/write-error-rounds.ts';
 import { distributedExact } from './distributed/distributed-exact.ts';
 import { distributedFaults } from './distributed/distributed-rounds.ts';
-import { distributedAnswersLost } from './distributed/lost-answers.ts';
+import { distributedResponsesLost } from './distributed/lost-responses.ts';
 import { fanoutKilled } from './fan-out/fanout-rounds.ts';
-import { hostileBytes } from './fuzz/hostile-bytes.ts';
-import { storesAway } from './outage/stores-away.ts';
+import { fuzzBytes } from './fuzz/fuzz-bytes.ts';
+import { storesUnavailable } from './outage/stores-unavailable.ts';
 import { unknownOutcomes } from './outage/unknown-outcomes.ts';
-import type { TorturePromise } from './promise.ts';
+import type { FaultPromise } from './promise.ts';
 import { logGivenUp } from './retention/retention-rounds.ts';
 import { settlementKilled } from './settlement/settlement-rounds.ts';
 import { upgradesKilled } from './upgrade/upgrade-rounds.ts';
 import { deliveryKilled } from './webhooks/delivery-kills.ts';
-import { webhookAnswersLost } from './webhooks/lost-answers.ts';
+import { webhookResponsesLost } from './webhooks/lost-responses.ts';
 import { noisyNeighbours } from './webhooks/noisy-neighbours.ts';
 
-const OF_THE_TABLE: readonly TorturePromise[] = [
+const OF_THE_TABLE: readonly FaultPromise[] = [
   dataPlaneKilled,
   othersKilled,
   unknownOutcomes,
-  webhookAnswersLost,
-  storesAway,
+  webhookResponsesLost,
+  storesUnavailable,
   powerCutsOfAll,
   powerCutsOfLog,
   writeErrors,
@@ -34,7 +34,7 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   diskFull,
   boundedMemory,
   quickRestart,
-  hostileBytes,
+  fuzzBytes,
   logGivenUp,
   upgradesKilled,
   changesKilled,
@@ -44,11 +44,11 @@ const OF_THE_TABLE: readonly TorturePromise[] = [
   noisyNeighbours,
   distributedExact,
   distributedFaults,
-  distributedAnswersLost,
+  distributedResponsesLost,
 ];
 
 /** Every promise that `npm run torture` runs, in the order it does. */
-export const PROMISES: readonly TorturePromise[] = [...OF_THE_TABLE, breakRounds(OF_THE_TABLE)];
+export const PROMISES: readonly FaultPromise[] = [...OF_THE_TABLE, mutantRounds(OF_THE_TABLE)];
 
 /** What it runs beside them where it is asked to. */
-export const ON_WISH: readonly TorturePromise[] = singleBreaks(OF_THE_TABLE);
+export const ON_WISH: readonly FaultPromise[] = singleMutants(OF_THE_TABLE);

@@ -15,15 +15,15 @@ const BATCH_ITEMS = 100;
  * Answered requests once more: as they were, then each of their events through a batch that shows it, then
  * some through the single endpoint. Every event of them has to be a duplicate of what was acknowledged.
  */
-export function replaysOf(answered: PlannedRequest[], { world, random }: ReplayScope): PlannedRequest[] {
-  const events = eventsOf(answered);
-  const scope = { world, random, nowMs: Date.now(), answersShowEvents: true };
+export function replaysOf(responded: PlannedRequest[], { world, random }: ReplayScope): PlannedRequest[] {
+  const events = eventsOf(responded);
+  const scope = { world, random, nowMs: Date.now(), responsesShowEvents: true };
   const batches: PlannedRequest[] = [];
   for (let at = 0; at < events.length; at += BATCH_ITEMS) {
     batches.push(batchRequestOf(events.slice(at, at + BATCH_ITEMS), scope));
   }
   const newest = events.slice(-SINGLES_MAX);
-  return [...answered, ...batches, ...newest.map((event) => singleRequestOf(event, scope))];
+  return [...responded, ...batches, ...newest.map((event) => singleRequestOf(event, scope))];
 }
 
 function eventsOf(requests: PlannedRequest[]): MeantEvent[] {

@@ -1,27 +1,23 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commit, type MachineFacts, machineFacts } from '../support/machine.ts';
-import type { TortureResult } from './promise.ts';
+import type { FaultResult } from './promise.ts';
 
 /** bench/results/torture-*.json: one run, brought up to date after every round. */
-export interface TortureFile extends MachineFacts {
+export interface RunFile extends MachineFacts {
   at: string;
   commit: string;
   form: 'short' | 'long';
   /** In the order in which they are run; those not begun yet among them. */
-  results: TortureResult[];
+  results: FaultResult[];
 }
 
 export interface OpenedFile {
   path: string;
-  file: TortureFile;
+  file: RunFile;
 }
 
-export function newTortureFile(
-  folder: string,
-  form: TortureFile['form'],
-  results: TortureResult[],
-): OpenedFile {
+export function newRunFile(folder: string, form: RunFile['form'], results: FaultResult[]): OpenedFile {
   const at = new Date().toISOString();
   const name = `torture-${at.slice(0, 19).replaceAll(':', '')}.json`;
   return { path: join(folder, name), file: { at, commit: commit(), ...machineFacts(), form, results } };
@@ -31,12 +27,12 @@ export function newTortureFile(
  * The newest one if anything of it is unfinished. Throws when other code than this began it: what is kept is
  * told of one commit.
  */
-export function unfinishedTortureFile(folder: string): OpenedFile | undefined {
+export function unfinishedRunFile(folder: string): OpenedFile | undefined {
   const names = readdirSync(folder).filter((name) => /^torture-.*\.json$/.test(name));
   const newest = names.sort().at(-1);
   if (newest === undefined) return undefined;
   const path = join(folder, newest);
-  const file = JSON.parse(readFileSync(path, 'utf8')) as TortureFile;
+  const file = JSON.parse(readFileSync(path, 'utf8')) as RunFile;
   if (!file.results.some(({ outcome }) => outcome === 'unfinished')) return undefined;
   const now = commit();
   if (file.commit !== now) throw new Error(`${path} was begun on ${file.commit}, and this is ${now}.`);
@@ -44,7 +40,7 @@ export function unfinishedTortureFile(folder: string): OpenedFile | undefined {
 }
 
 /** Put in its place whole: a crash while it is written leaves the one before. */
-export function writeTortureFile(folder: string, { path, file }: OpenedFile): void {
+export function writeRunFile(folder: string, { path, file }: OpenedFile): void {
   mkdirSync(folder, { recursive: true });
   // Where a broken run left its data is said to whoever ran it; a file that is kept names no machine's path.
   const results = file.results.map(({ leftAt: _, ...result }) => result);

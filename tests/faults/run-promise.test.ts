@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RoundReport, TorturePromise, TortureResult } from './promise.ts';
-import { newTortureFile, unfinishedTortureFile, writeTortureFile } from './run-file.ts';
+import type { FaultPromise, FaultResult, RoundReport } from './promise.ts';
+import { newRunFile, unfinishedRunFile, writeRunFile } from './run-file.ts';
 import { runPromise, unbegun } from './run-promise.ts';
 
 const RUN = { seed: 5, rounds: 4, form: 'short' as const };
@@ -11,7 +11,7 @@ const RUN = { seed: 5, rounds: 4, form: 'short' as const };
 /** A promise whose rounds do what they are told, and say that they were there. */
 function promiseOf(round: (number: number) => Partial<RoundReport>, judge?: () => RoundReport) {
   const seen: Array<number | string> = [];
-  const promise: TorturePromise = {
+  const promise: FaultPromise = {
     promises: [1],
     title: 'as told',
     rounds: { short: 4, long: 9 },
@@ -47,7 +47,7 @@ describe('a promise', () => {
 
   it('that was judged broken stays so when its end fails as well', async () => {
     const { promise } = promiseOf(() => ({ problems: ['lost'] }));
-    const open: TorturePromise['open'] = async (options) => {
+    const open: FaultPromise['open'] = async (options) => {
       const close = () => Promise.reject(new Error('no end'));
       return { ...(await promise.open(options)), close };
     };
@@ -146,9 +146,9 @@ describe('a promise that is judged at its end', () => {
   it('keeps what was judged when the run that goes on with it ends without a word', async () => {
     const cut = interruptedIn(2);
     const first = await runPromise(cut.promise, cut.run);
-    let written: TortureResult | undefined;
+    let written: FaultResult | undefined;
     const killed = interruptedIn(9);
-    const onRound = (result: TortureResult) => {
+    const onRound = (result: FaultResult) => {
       written ??= structuredClone(result);
     };
     await runPromise(killed.promise, { ...killed.run, resumed: first, onRound });
@@ -165,15 +165,15 @@ describe('a result file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'metergate-test-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const { promise } = promiseOf(() => ({}));
-    const opened = newTortureFile(folder, 'short', [unbegun(promise, RUN)]);
-    writeTortureFile(folder, opened);
-    expect(unfinishedTortureFile(folder)).toEqual(opened);
+    const opened = newRunFile(folder, 'short', [unbegun(promise, RUN)]);
+    writeRunFile(folder, opened);
+    expect(unfinishedRunFile(folder)).toEqual(opened);
     const older = { ...opened, file: { ...opened.file, commit: 'b83522c' } };
-    writeTortureFile(folder, older);
-    expect(() => unfinishedTortureFile(folder)).toThrow('was begun on b83522c, and this is');
+    writeRunFile(folder, older);
+    expect(() => unfinishedRunFile(folder)).toThrow('was begun on b83522c, and this is');
     const later = { ...opened, path: join(folder, 'torture-9999.json') };
     const results = [{ ...unbegun(promise, RUN), outcome: 'kept' as const }];
-    writeTortureFile(folder, { ...later, file: { ...later.file, results } });
-    expect(unfinishedTortureFile(folder)).toBeUndefined();
+    writeRunFile(folder, { ...later, file: { ...later.file, results } });
+    expect(unfinishedRunFile(folder)).toBeUndefined();
   });
 });

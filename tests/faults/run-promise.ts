@@ -1,13 +1,13 @@
-import type { RoundReport, Tally, TorturePromise, TortureResult, TortureRounds } from './promise.ts';
+import type { FaultPromise, FaultResult, FaultRounds, RoundReport, Tally } from './promise.ts';
 
 export interface PromiseRun {
   seed: number;
   rounds: number;
   form: 'short' | 'long';
   /** What an earlier run of the same promise and seed has done: the rounds after it are run. */
-  resumed?: TortureResult;
+  resumed?: FaultResult;
   /** After each round, with all that is known so far. */
-  onRound?: (result: TortureResult) => void;
+  onRound?: (result: FaultResult) => void;
   say?: (line: string) => void;
   /** True: no further round, and one that was cut off does not count. */
   isInterrupted?: () => boolean;
@@ -17,7 +17,7 @@ export interface PromiseRun {
  * Runs a promise's rounds until one breaks it, and judges what was done, after an interrupt as well. Never
  * rejects: what is thrown is a problem of the result.
  */
-export async function runPromise(promise: TorturePromise, run: PromiseRun): Promise<TortureResult> {
+export async function runPromise(promise: FaultPromise, run: PromiseRun): Promise<FaultResult> {
   const result = run.resumed ? judgedPart(run.resumed) : unbegun(promise, run);
   const lacks = promise.lacks?.();
   if (lacks !== undefined) return { ...result, outcome: 'not run', lacks };
@@ -46,8 +46,8 @@ export async function runPromise(promise: TorturePromise, run: PromiseRun): Prom
 }
 
 interface Running {
-  opened: TortureRounds;
-  result: TortureResult;
+  opened: FaultRounds;
+  result: FaultResult;
   take(report: RoundReport): void;
   run: PromiseRun & Required<Pick<PromiseRun, 'say' | 'isInterrupted'>>;
 }
@@ -81,28 +81,28 @@ async function judgeRounds({ opened, result, take, run }: Running): Promise<void
 }
 
 /** Without the rounds whose installation is gone and was never judged. */
-function judgedPart(resumed: TortureResult): TortureResult {
+function judgedPart(resumed: FaultResult): FaultResult {
   if (resumed.roundsDone === resumed.roundsJudged) return resumed;
   const { judged, ...result } = resumed;
   if (!judged) return { ...result, ...NOTHING, counts: {}, peaks: {} };
   return { ...result, ...judged, roundsDone: result.roundsJudged };
 }
 
-function tallyOf({ seconds, counts, peaks }: TortureResult): Tally {
+function tallyOf({ seconds, counts, peaks }: FaultResult): Tally {
   return { seconds, counts: { ...counts }, peaks: { ...peaks } };
 }
 
 const NOTHING = { roundsDone: 0, roundsJudged: 0, seconds: 0 };
 
-export function unbegun({ promises, title }: TorturePromise, { seed, rounds }: PromiseRun): TortureResult {
+export function unbegun({ promises, title }: FaultPromise, { seed, rounds }: PromiseRun): FaultResult {
   const nothing = { ...NOTHING, counts: {}, peaks: {}, problems: [] };
   return { promises, title, seed, rounds, outcome: 'unfinished', ...nothing };
 }
 
 async function open(
-  promise: TorturePromise,
-  options: Parameters<TorturePromise['open']>[0],
-): Promise<TortureRounds | RoundReport> {
+  promise: FaultPromise,
+  options: Parameters<FaultPromise['open']>[0],
+): Promise<FaultRounds | RoundReport> {
   try {
     return await promise.open(options);
   } catch (error) {
@@ -130,7 +130,7 @@ function inWords(cause: unknown): string {
   return isPlain ? JSON.stringify(cause) : String(cause);
 }
 
-function add(result: TortureResult, { counts, peaks = {}, problems, foundBy, thrown }: RoundReport): void {
+function add(result: FaultResult, { counts, peaks = {}, problems, foundBy, thrown }: RoundReport): void {
   if (thrown && result.problems.length === 0) result.thrown = thrown;
   for (const [name, count] of Object.entries(counts)) {
     result.counts[name] = (result.counts[name] ?? 0) + count;
@@ -147,7 +147,7 @@ function add(result: TortureResult, { counts, peaks = {}, problems, foundBy, thr
 /** One lost frame is a hundred sentences. */
 const PROBLEMS_KEPT = 12;
 
-function ended(result: TortureResult): TortureResult {
+function ended(result: FaultResult): FaultResult {
   const isJudged = result.roundsJudged === result.rounds;
   result.outcome = result.problems.length > 0 ? 'broken' : isJudged ? 'kept' : 'unfinished';
   return result;

@@ -3,24 +3,24 @@ import type { Judged } from '../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../support/generator.ts';
 import type { MeantEvent } from '../support/planned-event.ts';
 import { createRandom } from '../support/random.ts';
-import { type SendOptions, sendUntilAnswered } from '../support/send.ts';
+import { type SendOptions, sendUntilResponse } from '../support/send.ts';
 
 /** A load that goes on until it is stopped: every request is repeated until it is answered and judged. */
-export interface Storm {
+export interface Workload {
   /** The requests answered last, newest last. */
   recent(): PlannedRequest[];
   /** Resolves when everything sent was answered. Rejects when a request found no answer for too long. */
-  stop(): Promise<StormSummary>;
+  stop(): Promise<WorkloadSummary>;
 }
 
-export interface StormSummary {
+export interface WorkloadSummary {
   requestsSent: number;
   concurrentCopies: number;
   /** Requests that had to be sent again, since no answer came or the answer was 503. */
   requestsRepeated: number;
 }
 
-export interface StormOptions {
+export interface WorkloadOptions {
   seed: number;
   /** Loops that send; a request sent twice at once takes two connections. */
   lanes: number;
@@ -33,7 +33,7 @@ export interface StormOptions {
   pauseMs?: number;
   /** What is sent of a planned request; all of it by default. */
   sentOf?: (request: PlannedRequest) => PlannedRequest;
-  onAnswered?: () => void;
+  onResponded?: () => void;
 }
 
 /** Of the items; half of them within their own batch. */
@@ -44,8 +44,8 @@ const PATIENCE_MS = 60_000;
 /** What a lane and its copy can have in flight at a kill, and as much again that was answered just before. */
 const RECENT_PER_LANE = 4;
 
-export function startStorm(judged: Judged, options: StormOptions): Storm {
-  const { pauseMs = 0, sentOf = (request) => request, onAnswered } = options;
+export function startWorkload(judged: Judged, options: WorkloadOptions): Workload {
+  const { pauseMs = 0, sentOf = (request) => request, onResponded } = options;
   const random = createRandom(options.seed + 1);
   const requests = planRequests({
     ...options,
@@ -54,12 +54,12 @@ export function startStorm(judged: Judged, options: StormOptions): Storm {
     world: judged.world,
     replayShare: REPLAY_SHARE,
   });
-  const summary: StormSummary = { requestsSent: 0, concurrentCopies: 0, requestsRepeated: 0 };
+  const summary: WorkloadSummary = { requestsSent: 0, concurrentCopies: 0, requestsRepeated: 0 };
   const recent: PlannedRequest[] = [];
   const sending = sendOptions(judged, (request) => {
     recent.push(request);
     if (recent.length > RECENT_PER_LANE * options.lanes) recent.shift();
-    onAnswered?.();
+    onResponded?.();
   });
   let stopping = false;
 
@@ -69,7 +69,7 @@ export function startStorm(judged: Judged, options: StormOptions): Storm {
     const copies = random.chance(COPY_SHARE) ? [request, request] : [request];
     summary.requestsSent += copies.length;
     summary.concurrentCopies += copies.length - 1;
-    const repeats = await Promise.all(copies.map((copy) => sendUntilAnswered(copy, sending)));
+    const repeats = await Promise.all(copies.map((copy) => sendUntilResponse(copy, sending)));
     summary.requestsRepeated += repeats.reduce((sum, count) => sum + count, 0);
   }
 
@@ -101,8 +101,8 @@ export function startStorm(judged: Judged, options: StormOptions): Storm {
 /** For whoever sends beside the storm: as patient as it is. */
 export function sendOptions(
   { api, ledger }: Judged,
-  onAnswered?: (request: PlannedRequest) => void,
+  onResponded?: (request: PlannedRequest) => void,
 ): SendOptions {
-  const told = onAnswered === undefined ? {} : { onAnswered };
-  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...told };
+  const notified = onResponded === undefined ? {} : { onResponded };
+  return { api, ledger, connections: 4, patienceMs: PATIENCE_MS, ...notified };
 }

@@ -17,7 +17,7 @@ export async function startPublicPort(): Promise<number> {
     else res.end(JSON.stringify({ forwarded: req.url, length: req.headers['content-length'] }));
   });
   const controlUrl = () => upstream;
-  const operations = createOperations({ metrics: new Registry(), controlUrl, obstacles: () => ({}) });
+  const operations = createOperations({ metrics: new Registry(), controlUrl, blockers: () => ({}) });
   const forwarder = createForwarder({ target: controlUrl, log: SILENT });
   onTestFinished(() => forwarder.close());
   const { port } = await startFront(createUwsFront, (exchange) => {
@@ -45,8 +45,8 @@ export async function startProxy({ command, args, env, port }: Proxy): Promise<s
   });
   onTestFinished(() => stopped(child));
   const url = `http://127.0.0.1:${port}`;
-  const answers = async () => (await fetch(`${url}/healthz`).catch(() => undefined)) ?? ended(child);
-  const first = await poll(answers, { timeoutMs: 30_000, everyMs: 50 });
+  const responses = async () => (await fetch(`${url}/healthz`).catch(() => undefined)) ?? ended(child);
+  const first = await poll(responses, { timeoutMs: 30_000, everyMs: 50 });
   if (!(first instanceof Response)) throw new Error(`${command} does not answer: ${said}`);
   return url;
 }
@@ -79,9 +79,9 @@ export async function expectKeepsPages(url: string): Promise<void> {
       `/x/..%2f${page}`,
       `/%${hexOf(page[1])}${page.slice(2)}`,
     ]) {
-      const answer = await fetch(url + path);
-      expect(await answer.text(), path).not.toMatch(/metric 1|checks|"status"/);
-      expect(path.includes('..') ? 404 : answer.status, path).toBe(404);
+      const response = await fetch(url + path);
+      expect(await response.text(), path).not.toMatch(/metric 1|checks|"status"/);
+      expect(path.includes('..') ? 404 : response.status, path).toBe(404);
     }
   }
 }

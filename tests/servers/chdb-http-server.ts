@@ -39,7 +39,7 @@ export async function startChdbHttpServer(
   const keeper = createChdbConnection({ path: directory });
   let answering = 0;
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    if (login && !isLogin(request, login)) return refuse(response);
+    if (login && !isLogin(request, login)) return reject(response);
     answering++;
     void respond(request, response, directory).finally(() => answering--);
   };
@@ -73,7 +73,7 @@ function isLogin({ headers }: IncomingMessage, login: { username: string; passwo
 }
 
 /** In a server's words. */
-function refuse(response: ServerResponse): void {
+function reject(response: ServerResponse): void {
   const said =
     'Code: 516. DB::Exception: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)';
   response.writeHead(401, { 'x-clickhouse-exception-code': '516' }).end(said);

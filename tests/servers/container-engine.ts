@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-const ANSWER_MS = 10_000;
+const RESPONSE_MS = 10_000;
 let known: boolean | undefined;
 
 /** True where a Docker engine answers: its client alone may be there without one. */
 export function hasContainerEngine(): boolean {
   known ??=
-    spawnSync('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: ANSWER_MS }).status === 0;
+    spawnSync('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: RESPONSE_MS }).status ===
+    0;
   return known;
 }

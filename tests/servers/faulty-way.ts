@@ -7,9 +7,9 @@ export interface FaultyWay {
   /** From now on nothing comes back, and they stay open. */
   silence(): void;
   /** The next answer of each ends in its middle, and the connection with it. */
-  cutNextAnswers(): void;
+  cutNextResponses(): void;
   /** The next answer of each goes through this. */
-  changeNextAnswers(change: (bytes: Buffer) => Buffer): void;
+  changeNextResponses(change: (bytes: Buffer) => Buffer): void;
   close(): void;
 }
 
@@ -33,13 +33,13 @@ export async function startFaultyWay(port: () => number): Promise<FaultyWay> {
     silence() {
       for (const [client, away] of open) away.unpipe(client).resume();
     },
-    cutNextAnswers() {
+    cutNextResponses() {
       for (const [client, away] of open) {
         away.unpipe(client).once('data', (bytes) => client.end(bytes.subarray(0, bytes.length / 2)));
         away.resume();
       }
     },
-    changeNextAnswers(change) {
+    changeNextResponses(change) {
       for (const [client, away] of open) {
         away.unpipe(client).once('data', (bytes) => {
           client.write(change(bytes));

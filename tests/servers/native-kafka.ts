@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { quietPort } from '../support/quiet-port.ts';
-import { answerOf } from './answer-of.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import { startNativeServer } from './native-server.ts';
+import { responseOf } from './response-of.ts';
 import type { TestingServer, TestingServerOptions } from './testing-server.ts';
 
 const FORMAT_TIMEOUT_MS = 60_000;
@@ -102,6 +102,6 @@ const ASK_METADATA = Buffer.from('000000140003000400000001000570726f626500000000
 const COUNT_AT = 12;
 
 async function knowsABroker(port: number): Promise<boolean> {
-  const answer = await answerOf(port, ASK_METADATA);
-  return answer !== undefined && answer.length >= COUNT_AT + 4 && answer.readInt32BE(COUNT_AT) > 0;
+  const response = await responseOf(port, ASK_METADATA);
+  return response !== undefined && response.length >= COUNT_AT + 4 && response.readInt32BE(COUNT_AT) > 0;
 }

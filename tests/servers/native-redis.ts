@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { quietPort } from '../support/quiet-port.ts';
-import { answerOf } from './answer-of.ts';
 import { startNativeServer } from './native-server.ts';
 import { redisSettings } from './redis-settings.ts';
+import { responseOf } from './response-of.ts';
 import type { TestingServer, TestingServerOptions } from './testing-server.ts';
 
 export function hasRedisServer(): boolean {
@@ -18,7 +18,7 @@ export async function startNativeRedis(options: TestingServerOptions): Promise<T
     url: `redis://127.0.0.1:${port}`,
     prepare: () => undefined,
     command: (folder) => ({ program, options: [...place, '--dir', folder, ...redisSettings(options)] }),
-    isUp: () => answersPing(port),
+    isUp: () => responsesPing(port),
   });
 }
 
@@ -27,7 +27,7 @@ function redisProgram(): string | undefined {
 }
 
 /** Up is who has read its file: until then every command is refused. To want a password is an answer. */
-async function answersPing(port: number): Promise<boolean> {
-  const answer = await answerOf(port, Buffer.from('PING\r\n'));
-  return /^(\+PONG|-NOAUTH)/.test(answer?.toString() ?? '');
+async function responsesPing(port: number): Promise<boolean> {
+  const response = await responseOf(port, Buffer.from('PING\r\n'));
+  return /^(\+PONG|-NOAUTH)/.test(response?.toString() ?? '');
 }

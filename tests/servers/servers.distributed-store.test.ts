@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { answerOf } from './answer-of.ts';
+import { responseOf } from './response-of.ts';
 import { sharedKafka, sharedRedis } from './shared-url.ts';
 import { startKafka } from './start-kafka.ts';
 import { startRedis } from './start-redis.ts';
@@ -7,7 +7,7 @@ import { startRedis } from './start-redis.ts';
 const portOf = (url: string) => Number(url.split(':').at(-1));
 
 async function redisWith(command: string, port: number): Promise<string | undefined> {
-  return (await answerOf(port, Buffer.from(`${command}\r\n`)))?.toString();
+  return (await responseOf(port, Buffer.from(`${command}\r\n`)))?.toString();
 }
 
 it('a key store keeps what it was told through a kill, and not when it is wiped', async () => {

@@ -3,7 +3,7 @@ import { parseExact } from './exact.ts';
 
 /** A small client of the public API. It knows nothing of the product but its contract. */
 export interface Api {
-  call(method: Method, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  call(method: Method, path: string, options?: CallOptions): Promise<ApiResponse>;
   close(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   /** As `parseExact` reads it; undefined when the body is empty or no JSON. */
@@ -27,17 +27,17 @@ export interface ApiOptions {
   key: string;
   connections: number;
   /** Called as soon as an answer begins to arrive: nothing of it was read yet but its head. */
-  onAnswer?: () => void;
+  onResponse?: () => void;
 }
 
-const ANSWER_TIMEOUT_MS = 20_000;
+const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** Paths are below /api/v1. Rejects when no whole answer came. */
-export function createApi({ origin, key, connections, onAnswer }: ApiOptions): Api {
+export function createApi({ origin, key, connections, onResponse }: ApiOptions): Api {
   const pool = new Pool(origin, { connections, connectTimeout: 2_000 });
   return {
-    async call(method, path, { body, headers = {}, timeoutMs = ANSWER_TIMEOUT_MS } = {}) {
-      const answer = await pool.request({
+    async call(method, path, { body, headers = {}, timeoutMs = RESPONSE_TIMEOUT_MS } = {}) {
+      const response = await pool.request({
         method,
         path: `/api/v1${path}`,
         headers: {
@@ -49,12 +49,12 @@ export function createApi({ origin, key, connections, onAnswer }: ApiOptions): A
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
-      onAnswer?.();
-      const text = await answer.body.text();
-      const isJson = String(answer.headers['content-type'] ?? '').startsWith('application/json');
+      onResponse?.();
+      const text = await response.body.text();
+      const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
       return {
-        status: answer.statusCode,
-        headers: answer.headers,
+        status: response.statusCode,
+        headers: response.headers,
         body: isJson && text !== '' ? parseExact(text) : undefined,
       };
     },
@@ -71,18 +71,18 @@ export async function getPatiently(
   path: string,
   patienceMs: number,
   leaving?: AbortSignal,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const until = Date.now() + patienceMs;
   for (;;) {
-    const answer = await api.call('GET', path).catch((error: unknown) => error as Error);
-    if (!(answer instanceof Error) && answer.status !== 503) return answer;
+    const response = await api.call('GET', path).catch((error: unknown) => error as Error);
+    if (!(response instanceof Error) && response.status !== 503) return response;
     if (Date.now() > until || leaving?.aborted)
-      throw new Error(`GET ${path} found no answer: ${shown(answer)}`);
+      throw new Error(`GET ${path} found no answer: ${shown(response)}`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }
 
-function shown(answer: ApiAnswer | Error): string {
-  if (answer instanceof Error) return answer.message;
-  return `${answer.status} ${JSON.stringify(answer.body)}`;
+function shown(response: ApiResponse | Error): string {
+  if (response instanceof Error) return response.message;
+  return `${response.status} ${JSON.stringify(response.body)}`;
 }

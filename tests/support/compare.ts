@@ -1,4 +1,4 @@
-import { type Api, type ApiAnswer, getPatiently } from './api.ts';
+import { type Api, type ApiResponse, getPatiently } from './api.ts';
 import { numberText, plainText, units } from './exact.ts';
 import {
   aggregate,
@@ -20,7 +20,7 @@ export interface Judged {
 }
 
 /** One (customer, meter) with everything acknowledged for it. */
-interface Pair {
+interface CustomerMeter {
   customer: World['customers'][number];
   meter: World['meters'][number];
   events: KeptEvent[];
@@ -33,36 +33,39 @@ const PATIENCE_MS = 30_000;
 export async function compareCounters({ api, ledger, world }: Judged): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong`;
-    const { span, answer } = await steadily('month', () => getPatiently(api, path, PATIENCE_MS));
+    const { span, response } = await steadily('month', () => getPatiently(api, path, PATIENCE_MS));
     const past = windowSpan('month', span.fromMs - 1);
     const pastPath = `${path}&at=${new Date(past.toMs - 1).toISOString()}`;
-    const pastAnswer = await getPatiently(api, pastPath, PATIENCE_MS);
-    return [...counterFaults(pair, path, span, answer), ...counterFaults(pair, pastPath, past, pastAnswer)];
+    const pastResponse = await getPatiently(api, pastPath, PATIENCE_MS);
+    return [
+      ...counterFaults(pair, path, span, response),
+      ...counterFaults(pair, pastPath, past, pastResponse),
+    ];
   });
 }
 
 /** The same for the months that these moments lie in, whenever that was. */
-export async function compareMonths({ api, ledger, world }: Judged, moments: number[]): Promise<string[]> {
+export async function compareMonths({ api, ledger, world }: Judged, times: number[]): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const found: string[] = [];
-    for (const moment of moments) {
-      const at = new Date(moment).toISOString();
+    for (const time of times) {
+      const at = new Date(time).toISOString();
       const path = `${usagePath(pair.customer, pair.meter)}?consistency=strong&at=${at}`;
-      const answer = await getPatiently(api, path, PATIENCE_MS);
-      found.push(...counterFaults(pair, path, windowSpan('month', moment), answer));
+      const response = await getPatiently(api, path, PATIENCE_MS);
+      found.push(...counterFaults(pair, path, windowSpan('month', time), response));
     }
     return found;
   });
 }
 
 function counterFaults(
-  { customer, meter, events }: Pair,
+  { customer, meter, events }: CustomerMeter,
   path: string,
   span: Span,
-  answer: ApiAnswer,
+  response: ApiResponse,
 ): string[] {
-  const seen = (answer.body ?? {}) as Record<string, unknown>;
-  return differences(path, answer.status, seen, {
+  const seen = (response.body ?? {}) as Record<string, unknown>;
+  return differences(path, response.status, seen, {
     customerId: customer.id,
     meterId: meter.key,
     current: aggregate(within(events, span), meter),
@@ -94,7 +97,7 @@ export async function compareBreakdowns(
       const custom = window === 'custom' ? customSpan(pair.events) : undefined;
       for (const dimension of dimensions) {
         const path = breakdownPath(pair, dimension, custom ? isoSpan(custom) : { window });
-        const { span, answer } = await steadily(window, () => getPatiently(api, path, PATIENCE_MS));
+        const { span, response } = await steadily(window, () => getPatiently(api, path, PATIENCE_MS));
         const expected = breakdown(expectedWithin(custom ?? span), pair.meter, dimension);
         const stated = {
           customerId: pair.customer.id,
@@ -103,15 +106,19 @@ export async function compareBreakdowns(
           window,
           ...flatten(expected),
         };
-        const seen = (answer.body ?? {}) as Record<string, unknown>;
-        found.push(...differences(path, answer.status, { ...seen, ...flattenSeen(seen) }, stated));
+        const seen = (response.body ?? {}) as Record<string, unknown>;
+        found.push(...differences(path, response.status, { ...seen, ...flattenSeen(seen) }, stated));
       }
     }
     return found;
   });
 }
 
-function breakdownPath({ customer, meter }: Pair, dimension: string, more: Record<string, string>): string {
+function breakdownPath(
+  { customer, meter }: CustomerMeter,
+  dimension: string,
+  more: Record<string, string>,
+): string {
   const query = new URLSearchParams({ dimension, limit: '1000', ...more });
   return `${usagePath(customer, meter)}/breakdown?${query}`;
 }
@@ -122,12 +129,12 @@ const SHOWN = 5;
 export async function compareFolded({ api, ledger, world }: Judged): Promise<string[]> {
   return eachOf(pairsOf(ledger, world), async (pair) => {
     const path = breakdownPath(pair, 'user', { window: 'all', limit: String(SHOWN) });
-    const answer = await getPatiently(api, path, PATIENCE_MS);
-    const seen = (answer.body ?? {}) as { breakdown?: object[]; other?: object };
+    const response = await getPatiently(api, path, PATIENCE_MS);
+    const seen = (response.body ?? {}) as { breakdown?: object[]; other?: object };
     const other = seen.other ? [{ ...seen.other, value: OTHER }] : [];
     const rows = flattenSeen({ breakdown: [...(seen.breakdown ?? []), ...other] });
     const expected = folded(pair.events, pair.meter, 'user', SHOWN);
-    return differences(path, answer.status, { ...seen, ...rows }, flatten(expected));
+    return differences(path, response.status, { ...seen, ...rows }, flatten(expected));
   });
 }
 
@@ -163,33 +170,33 @@ async function* listedEvents(api: Api, path: string): AsyncGenerator<Record<stri
   let cursor: string | undefined;
   do {
     const query = new URLSearchParams({ limit: '1000', ...(cursor === undefined ? {} : { cursor }) });
-    const answer = await getPatiently(api, `${path}/events?${query}`, PATIENCE_MS);
-    if (answer.status !== 200) throw new Error(`${path}/events answered ${answer.status}`);
-    const page = answer.body as { data: Array<Record<string, unknown>>; nextCursor?: string | null };
+    const response = await getPatiently(api, `${path}/events?${query}`, PATIENCE_MS);
+    if (response.status !== 200) throw new Error(`${path}/events answered ${response.status}`);
+    const page = response.body as { data: Array<Record<string, unknown>>; nextCursor?: string | null };
     yield* page.data;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
 }
 
-function pairsOf(ledger: Ledger, world: World): Pair[] {
+function pairsOf(ledger: Ledger, world: World): CustomerMeter[] {
   const pairs = world.customers.map((customer) => {
-    return world.meters.map((meter): Pair => ({ customer, meter, events: [] }));
+    return world.meters.map((meter): CustomerMeter => ({ customer, meter, events: [] }));
   });
   for (const entry of ledger.events()) pairs[entry.event.customer]?.[entry.event.meter]?.events.push(entry);
   return pairs.flat();
 }
 
 /** Externally named customers are asked for by that name. */
-function usagePath(customer: Pair['customer'], meter: Pair['meter']): string {
+function usagePath(customer: CustomerMeter['customer'], meter: CustomerMeter['meter']): string {
   return `/usage/${encodeURIComponent(customer.externalId ?? customer.id)}/${encodeURIComponent(meter.key)}`;
 }
 
 /** Asks again when a calendar bound passed between question and answer. */
-async function steadily<T>(window: string, ask: () => Promise<T>): Promise<{ span: Span; answer: T }> {
+async function steadily<T>(window: string, ask: () => Promise<T>): Promise<{ span: Span; response: T }> {
   for (;;) {
     const before = windowSpan(window, Date.now());
-    const answer = await ask();
-    if (windowSpan(window, Date.now()).fromMs === before.fromMs) return { span: before, answer };
+    const response = await ask();
+    if (windowSpan(window, Date.now()).fromMs === before.fromMs) return { span: before, response };
   }
 }
 
@@ -251,16 +258,19 @@ function firstDifference(seen: string, expected: string): string {
   return `${seenRows[row]}, expected ${expectedRows[row]} (row ${row} of ${expectedRows.length})`;
 }
 
-const ASKED_AT_ONCE = 3;
+const REQUESTED_AT_ONCE = 3;
 const FAULTS_SHOWN = 10;
 
-async function eachOf(pairs: Pair[], judge: (pair: Pair) => Promise<string[]>): Promise<string[]> {
+async function eachOf(
+  pairs: CustomerMeter[],
+  judge: (pair: CustomerMeter) => Promise<string[]>,
+): Promise<string[]> {
   const source = pairs.values();
   const found: string[] = [];
   const work = async (): Promise<void> => {
     for (let next = source.next(); !next.done; next = source.next()) found.push(...(await judge(next.value)));
   };
-  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+  await Promise.all(Array.from({ length: REQUESTED_AT_ONCE }, work));
   const more = found.length - FAULTS_SHOWN;
   return more > 0 ? [...found.slice(0, FAULTS_SHOWN), `and ${more} more`] : found;
 }

@@ -27,11 +27,11 @@ export function startFreshnessProbe(api: Api, customerId: string, meterKey: stri
     () => stopping,
     async (at) => {
       const body = JSON.stringify({ customerId, meterId: meterKey, value: 1 });
-      const answer = await api.call('POST', '/usage/events', {
+      const response = await api.call('POST', '/usage/events', {
         body,
         headers: { 'idempotency-key': `${meterKey}-${at}` },
       });
-      if (answer.status === 201) waiting.push(performance.now());
+      if (response.status === 201) waiting.push(performance.now());
     },
   );
   const path = `/usage/${customerId}/${meterKey}?consistency=eventual`;
@@ -39,10 +39,10 @@ export function startFreshnessProbe(api: Api, customerId: string, meterKey: stri
     READ_EVERY_MS,
     () => stopping && waiting.length === 0,
     async () => {
-      const answer = await getPatiently(api, path, DRAIN_MS);
+      const response = await getPatiently(api, path, DRAIN_MS);
       // The meter is made by its first event: until then there is nothing to read.
       const current =
-        answer.status === 404 ? 0 : Number(numberText((answer.body as { current: unknown }).current));
+        response.status === 404 ? 0 : Number(numberText((response.body as { current: unknown }).current));
       const now = performance.now();
       for (; counted < current; counted++) seen.push(now - (waiting.shift() ?? now));
     },

@@ -50,8 +50,8 @@ describe('the generator', () => {
     const pairs = new Set(events.map(({ customer, meter }) => `${customer}/${meter}`));
     expect(pairs.size).toBe(CUSTOMERS.length * METERS.length);
     expect(new Set(requests.map(({ kind, gzip }) => `${kind} ${gzip}`)).size).toBe(5);
-    const refusals = new Set(items.flatMap(({ refusal }) => refusal ?? []));
-    expect([...refusals].sort()).toEqual([
+    const rejections = new Set(items.flatMap(({ rejection }) => rejection ?? []));
+    expect([...rejections].sort()).toEqual([
       'customer_not_found',
       'event_in_future',
       'event_too_old',
@@ -63,13 +63,13 @@ describe('the generator', () => {
   });
 
   it('spreads events out of order over forty days, some exactly on and just before a bound', () => {
-    const moments = events.flatMap(({ occurredAtMs }) => occurredAtMs ?? []);
-    expect(Math.min(...moments)).toBeLessThan(NOW_MS - 39 * DAY_MS);
-    expect(moments.some((ms, at) => ms < (moments[at - 1] ?? 0))).toBe(true);
+    const times = events.flatMap(({ occurredAtMs }) => occurredAtMs ?? []);
+    expect(Math.min(...times)).toBeLessThan(NOW_MS - 39 * DAY_MS);
+    expect(times.some((ms, at) => ms < (times[at - 1] ?? 0))).toBe(true);
     const month = Date.UTC(2026, 10, 1);
-    expect(moments.filter((ms) => ms === month).length).toBeGreaterThan(3);
-    expect(moments.filter((ms) => ms === month - 1).length).toBeGreaterThan(3);
-    expect(moments.filter((ms) => ms % 3_600_000 === 0).length).toBeGreaterThan(1_000);
+    expect(times.filter((ms) => ms === month).length).toBeGreaterThan(3);
+    expect(times.filter((ms) => ms === month - 1).length).toBeGreaterThan(3);
+    expect(times.filter((ms) => ms % 3_600_000 === 0).length).toBeGreaterThan(1_000);
   });
 
   it('plans values of twelve fraction digits, negative ones and ones that no double holds', () => {

@@ -6,7 +6,7 @@ import {
   meanEvent,
   type PlannedItem,
 } from './planned-event.ts';
-import { refusedItem } from './planned-refusal.ts';
+import { rejectedItem } from './planned-rejection.ts';
 import { createRandom, type Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -38,7 +38,7 @@ export interface GeneratorOptions {
 
 const BATCH_ITEMS = 500;
 const REPLAY_SHARE = 0.2;
-const REFUSAL_SHARE = 0.004;
+const REJECTION_SHARE = 0.004;
 const SINGLE_SHARE = 0.5;
 /** How far back a replay reaches: sent on other connections just now, or long counted. */
 const REMEMBERED = 50_000;
@@ -55,14 +55,14 @@ export function* planRequests(options: GeneratorOptions): Generator<PlannedReque
   const newKey = () => `${options.run}-${keys++}-${random.below(1e9).toString(36)}`;
   while (sent < items) {
     const includeEvents = random.chance(0.3);
-    const scope: EventScope = { world, random, nowMs, answersShowEvents: includeEvents };
+    const scope: EventScope = { world, random, nowMs, responsesShowEvents: includeEvents };
     const count = Math.min(items - sent, random.chance(0.9) ? batchItems : 1 + random.below(batchItems));
     const batch = planItems(count, { scope, past, newKey, replayShare });
     sent += batch.length;
     yield batchRequest(batch, includeEvents, random);
     if (sent < items && random.chance(SINGLE_SHARE)) {
       sent++;
-      yield singleRequest({ ...scope, answersShowEvents: true }, past, newKey);
+      yield singleRequest({ ...scope, responsesShowEvents: true }, past, newKey);
     }
   }
 }
@@ -80,8 +80,8 @@ function planItems(count: number, { scope, past, newKey, replayShare }: Source):
   const items: PlannedItem[] = [];
   const fresh: MeantEvent[] = [];
   while (items.length < count) {
-    if (random.chance(REFUSAL_SHARE)) {
-      items.push(refusedItem(newKey(), world.customers[0]?.id ?? '', nowMs, random));
+    if (random.chance(REJECTION_SHARE)) {
+      items.push(rejectedItem(newKey(), world.customers[0]?.id ?? '', nowMs, random));
     } else if (random.chance(replayShare) && past.length + fresh.length > 0) {
       items.push(replay({ fresh, past, scope }));
     } else {
@@ -114,7 +114,7 @@ function replay({
   const kind = random.below(20);
   if (kind === 0) {
     const { json, echoedKey } = itemOf({ ...event, value: event.value + 1n }, scope);
-    return { json, echoedKey, refusal: 'idempotency_key_reused' };
+    return { json, echoedKey, rejection: 'idempotency_key_reused' };
   }
   if (kind > 2 || event.occurredAtMs === undefined) return itemOf(event, scope);
   return { ...itemOf({ ...event, occurredAtMs: event.occurredAtMs - 3_600_000 }, scope), event };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { markedNumber, numberText, parseExact, plainText, units } from './exact.ts';
 import { aggregate, breakdown, windowSpan, within } from './expected-usage.ts';
 import { type PlannedRequest, planRequests } from './generator.ts';
-import { createLedger, type KeptEvent, type SeenAnswer } from './ledger.ts';
+import { createLedger, type KeptEvent, type SeenResponse } from './ledger.ts';
 import type { MeantEvent } from './planned-event.ts';
 import { CUSTOMERS, METERS, type MeterPlan, type World } from './world.ts';
 
@@ -13,7 +13,7 @@ const world: World = {
 };
 
 /** What a faultless product answers, one request after the other. */
-function createHonestAnswers() {
+function createHonestResponses() {
   const stored = new Map<string, Record<string, unknown>>();
   const store = (event: MeantEvent): Record<string, unknown> => ({
     id: `use_${event.key}`,
@@ -28,19 +28,19 @@ function createHonestAnswers() {
   });
   const result = (item: PlannedRequest['items'][number], index: number, request: PlannedRequest) => {
     const head = { index: markedNumber(String(index)), idempotencyKey: item.echoedKey };
-    if (!item.event) return { ...head, status: 'error', error: { code: item.refusal, message: 'why' } };
+    if (!item.event) return { ...head, status: 'error', error: { code: item.rejection, message: 'why' } };
     const known = stored.get(item.event.key);
     const event = known ?? store(item.event);
     stored.set(item.event.key, event);
     const status = known ? 'duplicate' : 'created';
     return { ...head, status, eventId: event.id, ...(request.includeEvents ? { event } : {}) };
   };
-  return (request: PlannedRequest): SeenAnswer => {
+  return (request: PlannedRequest): SeenResponse => {
     const results = request.items.map((item, at) => result(item, at, request));
     const count = (status: string) => results.filter((one) => one.status === status).length;
     const [created, duplicate, errors] = [count('created'), count('duplicate'), count('error')];
     const summary = parseExact(JSON.stringify({ total: results.length, created, duplicate, errors }));
-    const times = { askedAtMs: NOW_MS, answeredAtMs: NOW_MS };
+    const times = { requestedAtMs: NOW_MS, respondedAtMs: NOW_MS };
     if (request.kind !== 'single')
       return { status: 200, replayed: false, body: { summary, results }, ...times };
     const event = (results[0] as { event?: unknown } | undefined)?.event;
@@ -53,13 +53,13 @@ type Spoil = (results: Array<Record<string, unknown>>, request: PlannedRequest) 
 /** Runs the generator against honest answers, the last batch's spoiled. */
 function problemsWhen(spoil: Spoil): string[] {
   const ledger = createLedger(world);
-  const answer = createHonestAnswers();
+  const response = createHonestResponses();
   const requests = [...planRequests({ seed: 3, items: 3_000, run: 'a', nowMs: NOW_MS, world })];
   const last = requests.filter(({ kind, includeEvents }) => kind !== 'single' && includeEvents).at(-1);
   for (const request of requests) {
-    const seen = answer(request);
+    const seen = response(request);
     if (request === last) spoil((seen.body as { results: Array<Record<string, unknown>> }).results, request);
-    ledger.answered(request, seen);
+    ledger.responded(request, seen);
   }
   return ledger.problems();
 }
@@ -115,40 +115,40 @@ describe('the ledger', () => {
 
   it('takes a replay as the first answer of an event whose answer was lost', () => {
     const ledger = createLedger(world);
-    const answer = createHonestAnswers();
+    const response = createHonestResponses();
     const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
     if (!request) throw new Error('nothing planned');
-    answer(request);
-    ledger.unanswered(request);
-    ledger.answered(request, answer(request));
+    response(request);
+    ledger.withoutResponse(request);
+    ledger.responded(request, response(request));
     expect(ledger.problems()).toEqual([]);
     expect(ledger.size()).toBeGreaterThan(50);
   });
 
   it('notices an acknowledged event that is stored anew, though its first answer was lost too', () => {
     const ledger = createLedger(world);
-    const answer = createHonestAnswers();
+    const response = createHonestResponses();
     const [request] = planRequests({ seed: 3, items: 100, run: 'a', nowMs: NOW_MS, world });
     if (!request) throw new Error('nothing planned');
-    answer(request);
-    ledger.unanswered(request);
-    ledger.answered(request, answer(request));
-    const later = { askedAtMs: NOW_MS + 1, answeredAtMs: NOW_MS + 1 };
-    ledger.answered(request, { ...createHonestAnswers()(request), ...later });
+    response(request);
+    ledger.withoutResponse(request);
+    ledger.responded(request, response(request));
+    const later = { requestedAtMs: NOW_MS + 1, respondedAtMs: NOW_MS + 1 };
+    ledger.responded(request, { ...createHonestResponses()(request), ...later });
     expect(ledger.problems().join('\n')).toContain('created again');
   });
 
   // Red when an event is believed to be as late as the copy whose answer was heard first.
   it('takes a copy that was sent later and heard before the request that made the event', () => {
     const ledger = createLedger(world);
-    const answer = createHonestAnswers();
+    const response = createHonestResponses();
     const requests = [...planRequests({ seed: 3, items: 3_000, run: 'a', nowMs: NOW_MS, world })];
     const request = requests.find(({ includeEvents }) => includeEvents);
     if (!request) throw new Error('nothing planned');
-    const made = answer(request);
+    const made = response(request);
     const laterMs = NOW_MS + 1_000;
-    ledger.answered(request, { ...answer(request), askedAtMs: laterMs, answeredAtMs: laterMs });
-    ledger.answered(request, { ...made, answeredAtMs: laterMs });
+    ledger.responded(request, { ...response(request), requestedAtMs: laterMs, respondedAtMs: laterMs });
+    ledger.responded(request, { ...made, respondedAtMs: laterMs });
     expect(ledger.problems()).toEqual([]);
   });
 });
@@ -177,8 +177,8 @@ describe('expected usage', () => {
     },
     id: `use_${value}`,
     createdAtMs: NOW_MS,
-    askedAtMs: NOW_MS,
-    answeredAtMs: NOW_MS,
+    requestedAtMs: NOW_MS,
+    respondedAtMs: NOW_MS,
     created: 1,
     shownCrc: undefined,
   });

@@ -10,8 +10,8 @@ export interface KeptEvent {
   id: string;
   /** Known where an answer showed it; a stored event is stored between these two moments in any case. */
   createdAtMs: number | undefined;
-  askedAtMs: number;
-  answeredAtMs: number;
+  requestedAtMs: number;
+  respondedAtMs: number;
   /**
    * Which of all that were acknowledged here it was: of one request in the order of its items. Missing where
    * an earlier release wrote the story, which ordered events of one moment by their ids.
@@ -24,23 +24,23 @@ export interface KeptEvent {
 }
 
 /** One answer: status, the header of a replay, and the body as `parseExact` reads it. */
-export interface SeenAnswer {
+export interface SeenResponse {
   status: number;
   replayed: boolean;
   body: unknown;
-  askedAtMs: number;
-  answeredAtMs: number;
+  requestedAtMs: number;
+  respondedAtMs: number;
 }
 
 /** What the product promised, from acknowledged answers alone. It never looks at the product's stores. */
 export interface Ledger {
   /** Judges every result and remembers what was acknowledged. */
-  answered(request: PlannedRequest, answer: SeenAnswer): void;
+  responded(request: PlannedRequest, response: SeenResponse): void;
   /**
    * No answer came: the events may or may not be stored; one `created` may be missing. What a later try finds
    * created may carry the times of this one.
    */
-  unanswered(request: PlannedRequest, askedAtMs?: number): void;
+  withoutResponse(request: PlannedRequest, requestedAtMs?: number): void;
   events(): Iterable<KeptEvent>;
   size(): number;
   /** Every answer that was wrong, and keys whose number of `created` is not one. Empty when all is well. */
@@ -53,13 +53,14 @@ export function createLedger(world: World, known: Iterable<KeptEvent> = []): Led
   const uncertain = new Map<string, number>();
   const faults = createFaults();
   return {
-    answered(request, answer) {
+    responded(request, response) {
       const judge = request.kind === 'single' ? judgeSingle : judgeBatch;
-      judge(request, answer, { kept, uncertain, world, faults });
+      judge(request, response, { kept, uncertain, world, faults });
     },
-    unanswered(request, askedAtMs = Number.POSITIVE_INFINITY) {
+    withoutResponse(request, requestedAtMs = Number.POSITIVE_INFINITY) {
       for (const { event } of request.items) {
-        if (event) uncertain.set(event.key, Math.min(askedAtMs, uncertain.get(event.key) ?? askedAtMs));
+        if (event)
+          uncertain.set(event.key, Math.min(requestedAtMs, uncertain.get(event.key) ?? requestedAtMs));
       }
     },
     events: () => kept.values(),
@@ -107,11 +108,11 @@ interface BatchResult {
   error?: { code?: unknown; message?: unknown };
 }
 
-function judgeBatch(request: PlannedRequest, answer: SeenAnswer, books: Books): void {
+function judgeBatch(request: PlannedRequest, response: SeenResponse, books: Books): void {
   const { faults } = books;
-  const { summary, results } = (answer.body ?? {}) as BatchBody;
-  if (answer.status !== 200 || !Array.isArray(results) || results.length !== request.items.length) {
-    faults.add(`a batch of ${request.items.length} got ${answer.status} with ${results?.length} results`);
+  const { summary, results } = (response.body ?? {}) as BatchBody;
+  if (response.status !== 200 || !Array.isArray(results) || results.length !== request.items.length) {
+    faults.add(`a batch of ${request.items.length} got ${response.status} with ${results?.length} results`);
     return;
   }
   const counts: Record<string, number> = { created: 0, duplicate: 0, error: 0 };
@@ -119,7 +120,7 @@ function judgeBatch(request: PlannedRequest, answer: SeenAnswer, books: Books): 
     const result = results[at] ?? {};
     counts[String(result.status)] = (counts[String(result.status)] ?? 0) + 1;
     if (numberText(result.index) !== String(at)) faults.add(`result ${at} says index ${result.index}`);
-    judgeResult(item, result, { request, answer, books });
+    judgeResult(item, result, { request, response, books });
   });
   const expected = [request.items.length, counts.created, counts.duplicate, counts.error];
   const stated = ['total', 'created', 'duplicate', 'errors'].map((name) => numberText(summary?.[name]));
@@ -129,17 +130,17 @@ function judgeBatch(request: PlannedRequest, answer: SeenAnswer, books: Books): 
 
 interface Case {
   request: PlannedRequest;
-  answer: SeenAnswer;
+  response: SeenResponse;
   books: Books;
 }
 
-function judgeResult(item: PlannedItem, result: BatchResult, { request, answer, books }: Case): void {
+function judgeResult(item: PlannedItem, result: BatchResult, { request, response, books }: Case): void {
   const { faults } = books;
   if (result.idempotencyKey !== item.echoedKey) faults.add(`${item.json}: echoes ${result.idempotencyKey}`);
   if (!item.event) {
     const { code, message } = result.error ?? {};
-    const refused = result.status === 'error' && code === item.refusal && typeof message === 'string';
-    if (!refused) faults.add(`${item.json}: ${result.status} ${code}, expected ${item.refusal}`);
+    const rejected = result.status === 'error' && code === item.rejection && typeof message === 'string';
+    if (!rejected) faults.add(`${item.json}: ${result.status} ${code}, expected ${item.rejection}`);
     return;
   }
   if (result.status !== 'created' && result.status !== 'duplicate') {
@@ -151,19 +152,19 @@ function judgeResult(item: PlannedItem, result: BatchResult, { request, answer, 
   keep(
     item.event,
     { id: result.eventId, created: result.status === 'created', shown: result.event },
-    answer,
+    response,
     books,
   );
 }
 
-function judgeSingle(request: PlannedRequest, answer: SeenAnswer, books: Books): void {
+function judgeSingle(request: PlannedRequest, response: SeenResponse, books: Books): void {
   const event = request.items[0]?.event;
-  if (!event || answer.status !== 201) {
-    books.faults.add(`${request.body}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (!event || response.status !== 201) {
+    books.faults.add(`${request.body}: ${response.status} ${JSON.stringify(response.body)}`);
     return;
   }
-  const { id } = (answer.body ?? {}) as { id?: unknown };
-  keep(event, { id, created: !answer.replayed, shown: answer.body }, answer, books);
+  const { id } = (response.body ?? {}) as { id?: unknown };
+  keep(event, { id, created: !response.replayed, shown: response.body }, response, books);
 }
 
 interface Acknowledged {
@@ -174,33 +175,33 @@ interface Acknowledged {
 
 function keep(
   event: MeantEvent,
-  told: Acknowledged,
-  answer: SeenAnswer,
+  notified: Acknowledged,
+  response: SeenResponse,
   { kept, uncertain, world, faults }: Books,
 ): void {
-  const { answeredAtMs } = answer;
-  const askedAtMs = Math.min(answer.askedAtMs, uncertain.get(event.key) ?? answer.askedAtMs);
+  const { respondedAtMs } = response;
+  const requestedAtMs = Math.min(response.requestedAtMs, uncertain.get(event.key) ?? response.requestedAtMs);
   let entry = kept.get(event.key);
   if (!entry) {
     const unseen = { createdAtMs: undefined, created: 0, shownCrc: undefined };
-    entry = { event, id: String(told.id), order: kept.size, askedAtMs, answeredAtMs, ...unseen };
+    entry = { event, id: String(notified.id), order: kept.size, requestedAtMs, respondedAtMs, ...unseen };
     kept.set(event.key, entry);
   }
   // Of two racing copies the later one may be answered first.
-  entry.askedAtMs = Math.min(entry.askedAtMs, askedAtMs);
-  if (told.created && entry.answeredAtMs < answer.askedAtMs) {
+  entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
+  if (notified.created && entry.respondedAtMs < response.requestedAtMs) {
     faults.add(`${event.key}: created again, though it was acknowledged before it was sent`);
   }
-  if (entry.id !== told.id) faults.add(`${event.key}: id ${told.id}, before ${entry.id}`);
-  if (told.created) {
+  if (entry.id !== notified.id) faults.add(`${event.key}: id ${notified.id}, before ${entry.id}`);
+  if (notified.created) {
     entry.created++;
     // A copy that was sent later may be answered, or heard, before the request that made the event.
-    entry.askedAtMs = Math.min(entry.askedAtMs, askedAtMs);
+    entry.requestedAtMs = Math.min(entry.requestedAtMs, requestedAtMs);
   }
-  if (told.shown === undefined) return;
-  const fault = shownFault(entry, told.shown, world);
+  if (notified.shown === undefined) return;
+  const fault = shownFault(entry, notified.shown, world);
   if (fault !== undefined) faults.add(`${event.key}: ${fault}`);
-  const text = JSON.stringify(told.shown);
+  const text = JSON.stringify(notified.shown);
   entry.shownCrc ??= crc32(text);
   if (entry.shownCrc !== crc32(text)) faults.add(`${event.key}: shown with other bytes: ${text}`);
 }
@@ -212,10 +213,11 @@ export function shownFault(entry: KeptEvent, shown: unknown, world: World): stri
   const createdAtMs = Date.parse(String(seen.createdAt));
   entry.createdAtMs ??= createdAtMs;
   if (createdAtMs !== entry.createdAtMs) return `createdAt ${seen.createdAt} is not the first one`;
-  const { askedAtMs, answeredAtMs } = entry;
-  if (!(createdAtMs <= answeredAtMs + CLOCK_SLACK_MS))
-    return `createdAt ${createdAtMs} after ${answeredAtMs}`;
-  if (entry.created > 0 && createdAtMs < askedAtMs - CLOCK_SLACK_MS) return `createdAt before it was sent`;
+  const { requestedAtMs, respondedAtMs } = entry;
+  if (!(createdAtMs <= respondedAtMs + CLOCK_SLACK_MS))
+    return `createdAt ${createdAtMs} after ${respondedAtMs}`;
+  if (entry.created > 0 && createdAtMs < requestedAtMs - CLOCK_SLACK_MS)
+    return `createdAt before it was sent`;
   const properties = Object.fromEntries(event.properties.map(({ name, shown: value }) => [name, value]));
   const expected: Record<string, unknown> = {
     id: entry.id,

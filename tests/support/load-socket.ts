@@ -8,22 +8,22 @@ export interface LoadSocket {
   close(): void;
 }
 
-const ANSWER_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 
 export async function openLoadSocket(host: string, port: number): Promise<LoadSocket> {
   const socket = connect({ host, port, noDelay: true });
   await once(socket, 'connect');
-  socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+  socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
   let settle: { resolve: (created: number) => void; reject: (error: Error) => void } | undefined;
-  let answer = emptyAnswer();
+  let response = emptyResponse();
   const fail = (error: Error): void => settle?.reject(error);
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the connection was closed')));
   socket.on('data', (chunk) => {
-    answer = takeChunk(answer, chunk);
-    if (answer.missing > 0) return;
-    const { created } = answer;
-    answer = emptyAnswer();
+    response = takeChunk(response, chunk);
+    if (response.missing > 0) return;
+    const { created } = response;
+    response = emptyResponse();
     if (created === undefined) fail(new Error('an answer without a count of created events'));
     else settle?.resolve(created);
   });
@@ -45,7 +45,7 @@ function send(socket: Socket, request: Buffer, keep: (settler: Settler) => void)
   });
 }
 
-interface PartialAnswer {
+interface PartialResponse {
   /** What came before the head was whole: rarely anything. */
   head: Buffer;
   /** Bytes of the body still to come; infinite until the head was read. */
@@ -53,20 +53,20 @@ interface PartialAnswer {
   created: number | undefined;
 }
 
-function emptyAnswer(): PartialAnswer {
+function emptyResponse(): PartialResponse {
   return { head: Buffer.alloc(0), missing: Number.POSITIVE_INFINITY, created: undefined };
 }
 
 /** The summary stands within this many bytes of the body. */
 const SUMMARY_BYTES = 256;
 
-function takeChunk(answer: PartialAnswer, chunk: Buffer): PartialAnswer {
-  if (answer.missing !== Number.POSITIVE_INFINITY)
-    return { ...answer, missing: answer.missing - chunk.length };
-  const head = answer.head.length === 0 ? chunk : Buffer.concat([answer.head, chunk]);
+function takeChunk(response: PartialResponse, chunk: Buffer): PartialResponse {
+  if (response.missing !== Number.POSITIVE_INFINITY)
+    return { ...response, missing: response.missing - chunk.length };
+  const head = response.head.length === 0 ? chunk : Buffer.concat([response.head, chunk]);
   const bodyAt = head.indexOf('\r\n\r\n') + 4;
   const enough = bodyAt > 3 && head.length >= bodyAt + SUMMARY_BYTES;
-  if (!enough) return { ...answer, head };
+  if (!enough) return { ...response, head };
   const text = head.toString('latin1', 0, bodyAt + SUMMARY_BYTES);
   const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
   const created = text.startsWith('HTTP/1.1 200') ? /"created":(\d+)/.exec(text)?.[1] : undefined;

@@ -47,9 +47,9 @@ export function lacking(...means: Means[]): string | undefined {
 const known = new Map<Means, boolean>();
 
 function isThere(one: Means): boolean {
-  const answer = known.get(one) ?? MEANS[one].isThere();
-  known.set(one, answer);
-  return answer;
+  const response = known.get(one) ?? MEANS[one].isThere();
+  known.set(one, response);
+  return response;
 }
 
 function isGiven(variable: string): boolean {

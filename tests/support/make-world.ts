@@ -29,7 +29,8 @@ function meterBody({ key, aggregation, property, unit, creditRate, creditRates }
 }
 
 async function create(api: Api, path: string, body: object): Promise<string> {
-  const answer = await api.call('POST', path, { body: JSON.stringify(body) });
-  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return String((answer.body as { id: unknown }).id);
+  const response = await api.call('POST', path, { body: JSON.stringify(body) });
+  if (response.status !== 201)
+    throw new Error(`POST ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return String((response.body as { id: unknown }).id);
 }

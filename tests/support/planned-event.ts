@@ -34,7 +34,7 @@ export interface PlannedItem {
   echoedKey: string;
   event?: MeantEvent;
   /** The expected error code. */
-  refusal?: string;
+  rejection?: string;
 }
 
 export interface EventScope {
@@ -42,7 +42,7 @@ export interface EventScope {
   random: Random;
   nowMs: number;
   /** False: no event may need its answer to be understood (no default times, no `latest` meter). */
-  answersShowEvents: boolean;
+  responsesShowEvents: boolean;
   /**
    * True: a `latest` event may leave its time to the product. Of two requests in one millisecond no client
    * can tell which came first, so it names its time unless the story was written before.
@@ -61,7 +61,7 @@ export function meanEvent(key: string, scope: EventScope): MeantEvent {
   const aggregation = world.meters[meter]?.aggregation;
   const sinks = world.customers[customer]?.belowZero === true && aggregation === 'max';
   const value = units(valueText(random));
-  const isTimed = !(scope.answersShowEvents && random.chance(0.08));
+  const isTimed = !(scope.responsesShowEvents && random.chance(0.08));
   const mayLackTime = aggregation !== 'latest' || scope.latestWithoutTimes;
   const untimed = mayLackTime ? undefined : scope.nowMs - (crc32(key) % DAY_MS);
   return {
@@ -113,12 +113,12 @@ function pickCustomer({ random, world }: EventScope): number {
   });
 }
 
-function pickMeter({ random, world, answersShowEvents }: EventScope): number {
+function pickMeter({ random, world, responsesShowEvents }: EventScope): number {
   // Two `latest` events at the same instant are ordered by createdAt first, so their answers must show it.
   const usable = world.meters
     .map((_, at) => at)
     .filter((at) => {
-      return answersShowEvents || world.meters[at]?.aggregation !== 'latest';
+      return responsesShowEvents || world.meters[at]?.aggregation !== 'latest';
     });
   return random.pick(usable);
 }
@@ -152,9 +152,9 @@ function occurredAt({ random, nowMs }: EventScope): number {
   const kind = random.below(50);
   if (kind === 0) return nowMs + random.below(60_000);
   if (kind < 12) return nowMs - random.below(DAY_MS / 12);
-  const moment = nowMs - random.below(SPAN_DAYS * DAY_MS);
-  if (kind > 16) return moment;
-  const edge = new Date(moment);
+  const time = nowMs - random.below(SPAN_DAYS * DAY_MS);
+  if (kind > 16) return time;
+  const edge = new Date(time);
   edge.setUTCMinutes(0, 0, 0);
   if (kind > 13) edge.setUTCHours(0);
   if (kind > 14) edge.setUTCDate(1);

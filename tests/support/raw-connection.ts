@@ -11,12 +11,12 @@ export interface RawConnection {
   /** Waits until what was received contains the text, and gives all of it. */
   receives(text: string): Promise<string>;
   /** The next answer that has a Content-Length, taken from what was received. */
-  answer(): Promise<RawAnswer>;
+  response(): Promise<RawResponse>;
   /** Resolves when the server closed the connection; rejects after the time. */
   closed(timeoutMs: number, what?: string): Promise<void>;
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** Names in lower case. */
   headers: Map<string, string>;
@@ -47,11 +47,11 @@ export async function openConnection(port: number): Promise<RawConnection> {
       if (!text.includes(expected)) throw new Error(`closed before "${expected}", after: ${text}`);
       return text;
     },
-    answer: async () => {
-      const found = await poll(() => parseAnswer(text) ?? (isClosed ? 'closed' : undefined), WAIT);
+    response: async () => {
+      const found = await poll(() => parseResponse(text) ?? (isClosed ? 'closed' : undefined), WAIT);
       if (found === undefined || found === 'closed') throw new Error(`no answer (${found}): ${text}`);
       text = text.slice(found.length);
-      return found.answer;
+      return found.response;
     },
     closed: (timeoutMs, what = 'it') => until(`the server closes ${what}`, () => isClosed, timeoutMs),
   };
@@ -70,7 +70,7 @@ export function requestHead(line: string, headers: string[] = []): string {
   return `${[line, 'Host: test', ...headers].join('\r\n')}\r\n\r\n`;
 }
 
-function parseAnswer(text: string): { answer: RawAnswer; length: number } | undefined {
+function parseResponse(text: string): { response: RawResponse; length: number } | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const [statusLine = '', ...lines] = text.slice(0, headEnd).split('\r\n');
@@ -78,7 +78,7 @@ function parseAnswer(text: string): { answer: RawAnswer; length: number } | unde
   const length = headEnd + 4 + Number(headers.get('content-length') ?? 0);
   if (text.length < length) return undefined;
   const status = Number(statusLine.split(' ')[1]);
-  return { answer: { status, headers, body: text.slice(headEnd + 4, length) }, length };
+  return { response: { status, headers, body: text.slice(headEnd + 4, length) }, length };
 }
 
 function splitHeader(line: string): [string, string] {

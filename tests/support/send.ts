@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Api, ApiAnswer } from './api.ts';
+import type { Api, ApiResponse } from './api.ts';
 import type { PlannedRequest } from './generator.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -13,7 +13,7 @@ export interface SendOptions {
   /** Called with the items answered so far. */
   onProgress?: (items: number) => void;
   /** Called with each request once its answer was judged. */
-  onAnswered?: (request: PlannedRequest) => void;
+  onResponded?: (request: PlannedRequest) => void;
 }
 
 export interface SendSummary {
@@ -31,7 +31,7 @@ export async function sendAll(
   const summary = { items: 0, repeated: 0 };
   const connection = async (): Promise<void> => {
     for (let next = source.next(); !next.done; next = source.next()) {
-      summary.repeated += await sendUntilAnswered(next.value, options);
+      summary.repeated += await sendUntilResponse(next.value, options);
       summary.items += next.value.items.length;
       options.onProgress?.(summary.items);
     }
@@ -41,24 +41,24 @@ export async function sendAll(
 }
 
 /** Resolves with how often it had to be repeated. */
-export async function sendUntilAnswered(request: PlannedRequest, options: SendOptions): Promise<number> {
+export async function sendUntilResponse(request: PlannedRequest, options: SendOptions): Promise<number> {
   const until = Date.now() + options.patienceMs;
   for (let repeats = 0; ; repeats++) {
-    const { answer, isAnswered } = await sendOnce(request, options);
-    if (isAnswered) {
-      options.onAnswered?.(request);
+    const { response, hasResponse } = await sendOnce(request, options);
+    if (hasResponse) {
+      options.onResponded?.(request);
       return repeats;
     }
-    if (Date.now() > until) throw new Error('a request found no answer', { cause: answer });
+    if (Date.now() > until) throw new Error('a request found no answer', { cause: response });
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }
 
 export interface Outcome {
   /** Or why none came. */
-  answer: ApiAnswer | Error;
+  response: ApiResponse | Error;
   /** False: it has to be sent again. */
-  isAnswered: boolean;
+  hasResponse: boolean;
 }
 
 /** Sends a request once, and tells the ledger what came back. */
@@ -66,20 +66,20 @@ export async function sendOnce(
   request: PlannedRequest,
   { api, ledger }: Pick<SendOptions, 'api' | 'ledger'>,
 ): Promise<Outcome> {
-  const askedAtMs = Date.now();
-  const answer = await ask(request, api).catch((error: unknown) => error as Error);
-  if (answer instanceof Error || isAway(answer)) {
+  const requestedAtMs = Date.now();
+  const response = await ask(request, api).catch((error: unknown) => error as Error);
+  if (response instanceof Error || isAway(response)) {
     // Whatever was stored before the answer was lost: the next try sees it as a duplicate.
-    ledger.unanswered(request, askedAtMs);
-    return { answer, isAnswered: false };
+    ledger.withoutResponse(request, requestedAtMs);
+    return { response, hasResponse: false };
   }
-  const replayed = answer.headers['idempotent-replayed'] === 'true';
-  const { status, body } = answer;
-  ledger.answered(request, { status, replayed, body, askedAtMs, answeredAtMs: Date.now() });
-  return { answer, isAnswered: true };
+  const replayed = response.headers['idempotent-replayed'] === 'true';
+  const { status, body } = response;
+  ledger.responded(request, { status, replayed, body, requestedAtMs, respondedAtMs: Date.now() });
+  return { response, hasResponse: true };
 }
 
-function ask(request: PlannedRequest, api: Api): Promise<ApiAnswer> {
+function ask(request: PlannedRequest, api: Api): Promise<ApiResponse> {
   const headers: Record<string, string> = {};
   if (request.kind === 'ndjson') headers['content-type'] = 'application/x-ndjson';
   if (request.gzip) headers['content-encoding'] = 'gzip';
@@ -93,7 +93,7 @@ function ask(request: PlannedRequest, api: Api): Promise<ApiAnswer> {
 }
 
 /** 503, or a batch of which an item could not be looked up while a store was away: to be sent again. */
-function isAway({ status, body }: ApiAnswer): boolean {
+function isAway({ status, body }: ApiResponse): boolean {
   if (status === 503) return true;
   const { results } = (body ?? {}) as { results?: Array<{ error?: { code?: string } }> };
   return Array.isArray(results) && results.some(({ error }) => error?.code === 'unavailable');

@@ -50,7 +50,7 @@ export function mountSmallDisk(bytes: number): SmallDisk {
     rmSync(folder, { recursive: true, force: true });
     return true;
   };
-  const ballast = join(path, 'ballast');
+  const filler = join(path, 'ballast');
   let taken = 0;
   const freeBytes = (): number => {
     const { bavail, bsize } = statfsSync(path);
@@ -63,13 +63,13 @@ export function mountSmallDisk(bytes: number): SmallDisk {
       const more = Math.max(0, freeBytes() - bytesLeft);
       if (more === 0) return;
       // What others take meanwhile makes it fail: then as much is taken as there is.
-      const { error } = spawnSync('fallocate', ['-o', String(taken), '-l', String(more), ballast], quietly);
+      const { error } = spawnSync('fallocate', ['-o', String(taken), '-l', String(more), filler], quietly);
       if (error) throw error;
       taken += more;
     },
     clear() {
       taken = 0;
-      rmSync(ballast, { force: true });
+      rmSync(filler, { force: true });
     },
     tryToRemove,
     async remove() {

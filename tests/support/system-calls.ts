@@ -59,12 +59,12 @@ export function traceTo(file: string): string[] {
 }
 
 /** The calls of a trace in the order in which they returned. Their moments begin with `firstMoment`. */
-export async function readSystemCalls(file: string, firstMoment = 0): Promise<SystemCall[]> {
+export async function readSystemCalls(file: string, firstTime = 0): Promise<SystemCall[]> {
   const calls: SystemCall[] = [];
   const unfinished = new Map<number, SystemCall>();
-  let moment = firstMoment;
+  let time = firstTime;
   for await (const line of linesOf(file)) {
-    moment++;
+    time++;
     const space = line.indexOf(' ');
     const thread = Number(line.slice(0, space));
     const text = line.slice(space).trimStart();
@@ -72,15 +72,15 @@ export async function readSystemCalls(file: string, firstMoment = 0): Promise<Sy
       const call = unfinished.get(thread);
       if (!call) continue;
       unfinished.delete(thread);
-      calls.push(finish(call, call.args + text.slice(text.indexOf('resumed>') + 8), moment));
+      calls.push(finish(call, call.args + text.slice(text.indexOf('resumed>') + 8), time));
       continue;
     }
     const parenthesis = text.indexOf('(');
     if (parenthesis < 0 || !/^[a-z]/.test(text)) continue;
     const args = text.slice(parenthesis + 1);
-    const begun = { name: text.slice(0, parenthesis), thread, args, result: undefined, began: moment };
+    const begun = { name: text.slice(0, parenthesis), thread, args, result: undefined, began: time };
     const call: SystemCall = { ...begun, ended: Number.POSITIVE_INFINITY };
-    if (!args.endsWith(UNFINISHED)) calls.push(finish(call, args, moment));
+    if (!args.endsWith(UNFINISHED)) calls.push(finish(call, args, time));
     else unfinished.set(thread, { ...call, args: args.slice(0, -UNFINISHED.length).trimEnd() });
   }
   return [...calls, ...unfinished.values()];
@@ -88,10 +88,10 @@ export async function readSystemCalls(file: string, firstMoment = 0): Promise<Sy
 
 const UNFINISHED = '<unfinished ...>';
 
-function finish(call: SystemCall, whole: string, moment: number): SystemCall {
+function finish(call: SystemCall, whole: string, time: number): SystemCall {
   const equals = whole.lastIndexOf(') ');
   const result = /^\) +(?:<detached|= (-?\d+|\?))/.exec(whole.slice(equals))?.[1];
-  return { ...call, args: whole.slice(0, equals), result: Number(result ?? -1), ended: moment };
+  return { ...call, args: whole.slice(0, equals), result: Number(result ?? -1), ended: time };
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {

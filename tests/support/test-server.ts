@@ -10,11 +10,11 @@ import { createTemplate, dropTemplate } from './test-database.ts';
 const PREFIX = 'metergate-test-postgres-';
 
 /** One for all projects of a run: vitest loads this module once for each of them, all in one process. */
-interface SharedServer {
+interface DistributedServer {
   server?: Promise<TestServer>;
   users: number;
 }
-const run = globalThis as { metergateTestServer?: SharedServer };
+const run = globalThis as { metergateTestServer?: DistributedServer };
 run.metergateTestServer ??= { users: 0 };
 const shared = run.metergateTestServer;
 

@@ -27,7 +27,7 @@ export type Behaviour = { status: number; lateMs?: number } | 'reset' | 'hang';
 export interface ReceiverOptions {
   onEvent: (event: ReceivedEvent) => Behaviour;
   /** The whole of an answer was handed over to the connection. */
-  onAnswered?: (event: ReceivedEvent, status: number) => void;
+  onResponded?: (event: ReceivedEvent, status: number) => void;
 }
 
 const OK: Behaviour = { status: 200 };
@@ -52,7 +52,7 @@ export async function startWebhookReceiver(options: ReceiverOptions): Promise<We
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  { onEvent, onAnswered = () => undefined }: ReceiverOptions,
+  { onEvent, onResponded = () => undefined }: ReceiverOptions,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -72,5 +72,5 @@ async function receive(
   const { status, lateMs = 0 } = behaviour;
   if (lateMs > 0) await pass(lateMs);
   response.writeHead(status, { 'content-type': 'text/plain' });
-  response.end('', () => onAnswered(event, status));
+  response.end('', () => onResponded(event, status));
 }

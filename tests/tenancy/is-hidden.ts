@@ -1,5 +1,5 @@
 import type { CrossingRequest } from './tenant-requests.ts';
-import type { WatchedAnswer } from './watched-client.ts';
+import type { WatchedResponse } from './watched-client.ts';
 
 /** Operations that answer about names they do not know, and what they then say. All others say 404. */
 const SAY_UNKNOWN: Record<string, RegExp> = {
@@ -22,11 +22,11 @@ const SAY_UNKNOWN: Record<string, RegExp> = {
 
 /** An answer as if the foreign object of its request did not exist, in which nothing of `theirs` is shown. */
 export function isHidden(
-  { status, code = '', asked, headers, text }: WatchedAnswer,
+  { status, code = '', requested, headers, text }: WatchedResponse,
   { operationId, route, foreign }: CrossingRequest,
   theirs: string[],
 ): boolean {
-  if (theirs.some((one) => (headers + text).includes(one) && !asked.includes(one))) return false;
+  if (theirs.some((one) => (headers + text).includes(one) && !requested.includes(one))) return false;
   if (route.access === 'signature') return code === 'signature_invalid';
   if (route.deprecated) return code === 'endpoint_removed';
   if (foreign === undefined) return status < 300;

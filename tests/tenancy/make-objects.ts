@@ -24,9 +24,9 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   const make: Make = async (operationId, body, named = {}, headers = {}) => {
     const route = ROUTES[operationId];
     const path = route.path.replace(/\{(\w+)\}/g, (_, param: string) => named[param] ?? '');
-    const answer = await client.ask({ operationId, route, path, body, headers }, key);
-    if (answer.status >= 300) throw new Error(`${operationId}: ${answer.status} ${answer.text}`);
-    return answer.text === '' ? undefined : JSON.parse(answer.text);
+    const response = await client.ask({ operationId, route, path, body, headers }, key);
+    if (response.status >= 300) throw new Error(`${operationId}: ${response.status} ${response.text}`);
+    return response.text === '' ? undefined : JSON.parse(response.text);
   };
   const email = `${marker}@example.com`;
   const customer = await make('customers.create', { name: marker, email, metadata: { note: marker } });

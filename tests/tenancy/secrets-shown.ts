@@ -1,7 +1,7 @@
 import type { OperationId } from '../../schemas/routes.ts';
-import type { TenancyScene } from './tenancy-scene.ts';
+import type { TenancyScenario } from './tenancy-scene.ts';
 import { readEveryRow } from './tenant-rows.ts';
-import type { WatchedAnswer } from './watched-client.ts';
+import type { WatchedResponse } from './watched-client.ts';
 
 /** The only answers that hold a secret: one of the answer's own making. */
 const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
@@ -12,9 +12,9 @@ const SHOW: Partial<Record<OperationId, 'key' | 'secret'>> = {
 };
 
 /** Everything in a scene that is secret, as it came into being. */
-export function secretsOf({ secrets, alpha, beta, client }: TenancyScene): string[] {
+export function secretsOf({ secrets, alpha, beta, client }: TenancyScenario): string[] {
   const first = [alpha, beta].flatMap(({ live, test }) => [...Object.values(live), ...Object.values(test)]);
-  const shown = client.answers.flatMap((answer) => shownSecret(answer) ?? []);
+  const shown = client.responses.flatMap((response) => shownSecret(response) ?? []);
   return [...new Set([...secrets, ...first, ...shown])];
 }
 
@@ -27,21 +27,21 @@ export interface Sought {
 }
 
 /** Where secrets turn up that nobody should see, in words. */
-export async function findSecrets(scene: TenancyScene, sought: Sought): Promise<string[]> {
+export async function findSecrets(scenario: TenancyScenario, sought: Sought): Promise<string[]> {
   const { secrets, misplaced, pages } = sought;
   const shared = {
-    'a log or stdout': scene.instance.written(),
-    "Postgres' log": scene.postgresLog(),
+    'a log or stdout': scenario.instance.written(),
+    "Postgres' log": scenario.postgresLog(),
     'a page': pages,
   };
-  const rows = await readEveryRow(scene.pool);
+  const rows = await readEveryRow(scenario.pool);
   return [
     ...[...secrets, misplaced].flatMap((secret) => placesOf(secret, shared)),
     ...secrets.flatMap((secret) => placesOf(secret, { 'a row of Postgres': rows })),
-    ...scene.client.answers.flatMap((answer) => toldIn(answer, secrets)),
-    ...scene.client.answers
+    ...scenario.client.responses.flatMap((response) => notifiedIn(response, secrets)),
+    ...scenario.client.responses
       .filter(({ status }) => status >= 400)
-      .flatMap((answer) => toldIn(answer, [misplaced])),
+      .flatMap((response) => notifiedIn(response, [misplaced])),
   ];
 }
 
@@ -50,14 +50,14 @@ function placesOf(secret: string, texts: Record<string, string>): string[] {
   return found.map((place) => `${place} holds ${begin(secret)}`);
 }
 
-function toldIn(answer: WatchedAnswer, secrets: string[]): string[] {
-  const own = shownSecret(answer);
-  const text = answer.headers + answer.text;
+function notifiedIn(response: WatchedResponse, secrets: string[]): string[] {
+  const own = shownSecret(response);
+  const text = response.headers + response.text;
   const foreign = secrets.filter((secret) => secret !== own && text.includes(secret));
-  return foreign.map((secret) => `${answer.operationId} answered ${answer.status} with ${begin(secret)}`);
+  return foreign.map((secret) => `${response.operationId} answered ${response.status} with ${begin(secret)}`);
 }
 
-function shownSecret({ operationId, status, text }: WatchedAnswer): string | undefined {
+function shownSecret({ operationId, status, text }: WatchedResponse): string | undefined {
   const field = SHOW[operationId];
   if (field === undefined || status >= 300) return undefined;
   return (JSON.parse(text) as Record<string, string>)[field];

@@ -1,19 +1,19 @@
 import type { TenantRequest } from './tenant-requests.ts';
-import type { AskedRequest } from './watched-client.ts';
+import type { RequestedRequest } from './watched-client.ts';
 
 /** Requests that are wrong in one way each. `canary` stands where a secret might be sent by mistake. */
-export function spoiltRequests(request: TenantRequest, canary: string): AskedRequest[] {
+export function spoiltRequests(request: TenantRequest, canary: string): RequestedRequest[] {
   return [...spoiltPaths(request), ...spoiltHeads(request, canary), ...spoiltBodies(request, canary)];
 }
 
 const STRANGE_NAMES = ['%00', '%ED%A0%80', "'%20OR%201=1%20--", '__proto__', '..%2f..', 'x'.repeat(200)];
 
-function spoiltPaths({ operationId, route, body }: TenantRequest): AskedRequest[] {
+function spoiltPaths({ operationId, route, body }: TenantRequest): RequestedRequest[] {
   const templates = route.path.includes('{') ? STRANGE_NAMES : [];
   return templates.map((name) => ({ operationId, route, body, path: route.path.replace(/\{\w+\}/g, name) }));
 }
 
-function spoiltHeads(request: TenantRequest, canary: string): AskedRequest[] {
+function spoiltHeads(request: TenantRequest, canary: string): RequestedRequest[] {
   const heads: Array<Record<string, string>> = [
     { authorization: `Basic ${canary}` },
     { authorization: `Bearer ${canary}` },
@@ -27,7 +27,7 @@ function spoiltHeads(request: TenantRequest, canary: string): AskedRequest[] {
   return heads.map((headers) => ({ ...request, headers }));
 }
 
-function spoiltBodies(request: TenantRequest, canary: string): AskedRequest[] {
+function spoiltBodies(request: TenantRequest, canary: string): RequestedRequest[] {
   const { body } = request;
   if (body === undefined) return [];
   const whole = [

@@ -21,7 +21,7 @@ import { createWatchedClient, type WatchedClient } from './watched-client.ts';
  * A whole Metergate with two workspaces on a Postgres of its own, which it reaches through a proxy: what it
  * listens to can be cut while its questions are answered.
  */
-export interface TenancyScene {
+export interface TenancyScenario {
   instance: Instance;
   /** Straight to its Postgres. */
   pool: Pool;
@@ -46,11 +46,11 @@ export type TenantName = 'alpha live' | 'alpha test' | 'beta live';
 /** What its listening sessions call themselves, as it stands in the first bytes of each. */
 const LISTENER = 'metergate-listen';
 const CUT_WITHIN = { timeoutMs: 30_000, everyMs: 20 };
-const TOLD_WITHIN = { timeoutMs: 30_000, everyMs: 50 };
+const NOTIFIED_WITHIN = { timeoutMs: 30_000, everyMs: 50 };
 const CLOSE_STEP_MS = 30_000;
 const ADMIN_TIMEOUT_MS = 60_000;
 
-export async function openTenancyScene(environment: Record<string, string>): Promise<TenancyScene> {
+export async function openTenancyScenario(environment: Record<string, string>): Promise<TenancyScenario> {
   const closer = createCloser(pino({ level: 'silent' }), { stepTimeoutMs: CLOSE_STEP_MS });
   try {
     return await open(environment, closer);
@@ -60,7 +60,7 @@ export async function openTenancyScene(environment: Record<string, string>): Pro
   }
 }
 
-async function open(environment: Record<string, string>, closer: Closer): Promise<TenancyScene> {
+async function open(environment: Record<string, string>, closer: Closer): Promise<TenancyScenario> {
   const folder = mkdtempSync(join(tmpdir(), 'metergate-tenancy-'));
   // The database server may run under another account, which has to get through here.
   chmodSync(folder, 0o755);
@@ -94,23 +94,23 @@ async function open(environment: Record<string, string>, closer: Closer): Promis
     'alpha test': await newTenant(client, alpha, 'test'),
     'beta live': await newTenant(client, beta, 'live'),
   };
-  await untilTold(pool);
-  const scene = { instance, pool, client, alpha, beta, tenants, admin, cutListening, mendListening };
-  return { ...scene, secrets, postgresLog, close: () => closer.close() };
+  await untilNotified(pool);
+  const scenario = { instance, pool, client, alpha, beta, tenants, admin, cutListening, mendListening };
+  return { ...scenario, secrets, postgresLog, close: () => closer.close() };
 }
 
 /** Delivery has done with every event: no row changes behind the back of who compares them. */
-async function untilTold(pool: Pool): Promise<void> {
-  const isTold = async () => {
+async function untilNotified(pool: Pool): Promise<void> {
+  const isNotified = async () => {
     const { rows } = await pool.query(
       `SELECT FROM webhook_events WHERE NOT fanned_out UNION ALL SELECT FROM webhook_queue LIMIT 1`,
     );
     return rows.length === 0 || undefined;
   };
-  if (!(await poll(isTold, TOLD_WITHIN))) throw new Error('delivery does not come to rest');
+  if (!(await poll(isNotified, NOTIFIED_WITHIN))) throw new Error('delivery does not come to rest');
 }
 
-interface Line extends Pick<TenancyScene, 'pool' | 'cutListening' | 'mendListening'> {
+interface Line extends Pick<TenancyScenario, 'pool' | 'cutListening' | 'mendListening'> {
   proxy: TcpProxy;
 }
 
@@ -147,7 +147,7 @@ async function endListeners(pool: Pool): Promise<number> {
   return rowCount ?? 0;
 }
 
-function adminOf(settings: Record<string, string>): TenancyScene['admin'] {
+function adminOf(settings: Record<string, string>): TenancyScenario['admin'] {
   const run = promisify(execFile);
   return async (args, more = {}) => {
     const env = { ...process.env, ...settings, ...more };
@@ -155,7 +155,7 @@ function adminOf(settings: Record<string, string>): TenancyScene['admin'] {
   };
 }
 
-async function newWorkspace(admin: TenancyScene['admin'], name: string): Promise<WorkspaceKeys> {
+async function newWorkspace(admin: TenancyScenario['admin'], name: string): Promise<WorkspaceKeys> {
   const { stdout } = await admin(['workspace', 'create', '--name', name, '--json']);
   return JSON.parse(stdout) as WorkspaceKeys;
 }

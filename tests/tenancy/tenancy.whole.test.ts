@@ -9,7 +9,7 @@ import { markerOf } from './make-objects.ts';
 import { codeOn, revocationTimes, type Tier } from './revocation-times.ts';
 import { findSecrets, secretsOf } from './secrets-shown.ts';
 import { spoiltRequests } from './spoilt-requests.ts';
-import { openTenancyScene, type TenancyScene, type TenantName } from './tenancy-scene.ts';
+import { openTenancyScenario, type TenancyScenario, type TenantName } from './tenancy-scene.ts';
 import {
   type CrossingRequest,
   crossingRequests,
@@ -17,54 +17,54 @@ import {
   tenantRequests,
 } from './tenant-requests.ts';
 import { idsIn, readTenantRows } from './tenant-rows.ts';
-import type { WatchedAnswer } from './watched-client.ts';
+import type { WatchedResponse } from './watched-client.ts';
 
 /*
  * Promises 16, 17 and 18 of a whole Metergate, through its public port. The requests are made from the route
  * table: an operation is covered on the day it is added, and one whose parameters nobody has explained fails.
  */
-let scene: TenancyScene;
+let scenario: TenancyScenario;
 let requests: TenantRequest[];
 let environment: string;
 
 beforeAll(async () => {
-  scene = await openTenancyScene({ LOG_LEVEL: 'trace', SEED_DEMO: 'false' });
-  requests = tenantRequests(scene.tenants['alpha live'].objects);
-  environment = scene.tenants['alpha live'].environment;
+  scenario = await openTenancyScenario({ LOG_LEVEL: 'trace', SEED_DEMO: 'false' });
+  requests = tenantRequests(scenario.tenants['alpha live'].objects);
+  environment = scenario.tenants['alpha live'].environment;
 });
 
-afterAll(() => scene?.close());
+afterAll(() => scenario?.close());
 
-const rowsOfAlpha = () => readTenantRows(scene.pool, environment);
+const rowsOfAlpha = () => readTenantRows(scenario.pool, environment);
 /** What nobody else may be shown. */
 const ownOfAlpha = async () => [
   ...idsIn(await rowsOfAlpha(), environment),
-  markerOf(scene.tenants['alpha live'].name),
+  markerOf(scenario.tenants['alpha live'].name),
 ];
 const isSigned = ({ route }: TenantRequest) => route.access === 'signature';
 
 /*
  * Seen red with the breaks key-of-any-environment, customer-of-any-environment, products-of-all-environments,
- * scope-not-looked-at, revoked-key-taken (tests/mutants/tenancy-breaks.ts).
+ * scope-not-looked-at, revoked-key-taken (tests/mutants/tenancy-mutants.ts).
  */
 describe('promise 16: no request crosses into another environment', () => {
-  const refusals: Array<[what: string, code: string, keyOf: () => string | undefined | Promise<string>]> = [
+  const rejections: Array<[what: string, code: string, keyOf: () => string | undefined | Promise<string>]> = [
     ['no key', 'unauthenticated', () => undefined],
     ['an unknown key', 'unauthenticated', () => newApiKey('secret', 'live')],
-    ['a mistyped key', 'unauthenticated', () => scene.alpha.live.secret.replace(/.$/, '_')],
+    ['a mistyped key', 'unauthenticated', () => scenario.alpha.live.secret.replace(/.$/, '_')],
     ['a revoked key', 'key_revoked', revokedKey],
     ['an expired key', 'key_expired', expiredKey],
-    ['a publishable key', 'publishable_key_not_allowed', () => scene.alpha.live.publishable],
+    ['a publishable key', 'publishable_key_not_allowed', () => scenario.alpha.live.publishable],
   ];
-  it.each(refusals)('%s is refused everywhere, and changes nothing', async (what, code, keyOf) => {
+  it.each(rejections)('%s is refused everywhere, and changes nothing', async (what, code, keyOf) => {
     const key = await keyOf();
-    const asked = requests.filter(
+    const requested = requests.filter(
       ({ route }) => what !== 'a publishable key' || route.access !== 'publishable',
     );
     const before = await rowsOfAlpha();
-    const isRight = (answer: WatchedAnswer, request: TenantRequest) =>
-      answer.code === (isSigned(request) ? 'signature_invalid' : code);
-    expect(await faults(scene, asked, { keyOf: () => key, isRight })).toEqual([]);
+    const isRight = (response: WatchedResponse, request: TenantRequest) =>
+      response.code === (isSigned(request) ? 'signature_invalid' : code);
+    expect(await faults(scenario, requested, { keyOf: () => key, isRight })).toEqual([]);
     expect(await rowsOfAlpha()).toEqual(before);
   });
 
@@ -72,13 +72,13 @@ describe('promise 16: no request crosses into another environment', () => {
     const keys = new Map<string, string>();
     for (const scope of SCOPES) {
       const scopes = SCOPES.filter((other) => other !== scope);
-      keys.set(scope, (await newKey(scene, { kind: 'secret', scopes })).key);
+      keys.set(scope, (await newKey(scenario, { kind: 'secret', scopes })).key);
     }
-    const asked = requests.filter(({ route }) => keys.has(route.access));
+    const requested = requests.filter(({ route }) => keys.has(route.access));
     const before = await rowsOfAlpha();
     const keyOf = ({ route }: TenantRequest) => keys.get(route.access);
-    const isRight = ({ code }: WatchedAnswer) => code === 'insufficient_scope';
-    expect(await faults(scene, asked, { keyOf, isRight })).toEqual([]);
+    const isRight = ({ code }: WatchedResponse) => code === 'insufficient_scope';
+    expect(await faults(scenario, requested, { keyOf, isRight })).toEqual([]);
     expect(await rowsOfAlpha()).toEqual(before);
   });
 
@@ -89,20 +89,20 @@ describe('promise 16: no request crosses into another environment', () => {
   });
 
   async function crossAs(name: TenantName, shared?: OperationId): Promise<void> {
-    const { key, objects } = scene.tenants[name];
-    const all = crossingRequests(objects, scene.tenants['alpha live'].objects);
+    const { key, objects } = scenario.tenants[name];
+    const all = crossingRequests(objects, scenario.tenants['alpha live'].objects);
     const crossing = all.filter(({ operationId }) => operationId !== shared);
     expect(crossing.length).toBeGreaterThan(requests.length);
     const [before, own] = [await rowsOfAlpha(), await ownOfAlpha()];
-    const isRight = (answer: WatchedAnswer, request: CrossingRequest) => isHidden(answer, request, own);
-    expect(await faults(scene, crossing, { keyOf: () => key, isRight })).toEqual([]);
+    const isRight = (response: WatchedResponse, request: CrossingRequest) => isHidden(response, request, own);
+    expect(await faults(scenario, crossing, { keyOf: () => key, isRight })).toEqual([]);
     expect(await rowsOfAlpha()).toEqual(before);
   }
 
   it('pages without a key show nothing of anybody', async () => {
     const own = await ownOfAlpha();
     for (const page of ['healthz', 'readyz', 'metrics', 'openapi.json', 'docs']) {
-      const text = await (await fetch(`${scene.instance.origin}/${page}`)).text();
+      const text = await (await fetch(`${scenario.instance.origin}/${page}`)).text();
       expect(own.filter((one) => text.includes(one))).toEqual([]);
     }
   });
@@ -110,26 +110,26 @@ describe('promise 16: no request crosses into another environment', () => {
   // Without this a request that finds nothing for anybody would pass as one that hides something.
   it('the same requests find what they name for its owner', async () => {
     const wrong: string[] = [];
-    const isRight = ({ status, code }: WatchedAnswer, request: TenantRequest) => {
+    const isRight = ({ status, code }: WatchedResponse, request: TenantRequest) => {
       if (isSigned(request)) return code === 'signature_invalid';
       return status < 300 || status === 409 || code === 'endpoint_removed';
     };
-    const keyOf = () => scene.alpha.live.secret;
-    for (const request of requests) wrong.push(...(await faults(scene, [request], { keyOf, isRight })));
+    const keyOf = () => scenario.alpha.live.secret;
+    for (const request of requests) wrong.push(...(await faults(scenario, [request], { keyOf, isRight })));
     expect(wrong).toEqual([]);
   });
 });
 
 async function revokedKey(): Promise<string> {
-  const { id: keyId, key } = await newKey(scene);
-  await ask(scene, 'apiKeys.revoke', scene.alpha.live.secret, { keyId });
+  const { id: keyId, key } = await newKey(scenario);
+  await ask(scenario, 'apiKeys.revoke', scenario.alpha.live.secret, { keyId });
   return key;
 }
 
 async function expiredKey(): Promise<string> {
   const expiresAt = new Date(Date.now() + 3_000).toISOString();
-  const { key } = await newKey(scene, { kind: 'secret', scopes: ['*'], expiresAt });
-  await expect.poll(() => codeOn(scene, 'control plane', key), { timeout: 20_000 }).toBe('key_expired');
+  const { key } = await newKey(scenario, { kind: 'secret', scopes: ['*'], expiresAt });
+  await expect.poll(() => codeOn(scenario, 'control plane', key), { timeout: 20_000 }).toBe('key_expired');
   return key;
 }
 
@@ -141,14 +141,14 @@ describe('promise 18: a revoked key is refused on both tiers within 10 s', () =>
   const WITHIN_MS = 10_000;
 
   it('through the API, by a rotation without an overlap, and through the admin command', async () => {
-    for (const ms of await revocationTimes(scene)) expect(ms).toBeLessThan(WITHIN_MS);
+    for (const ms of await revocationTimes(scenario)) expect(ms).toBeLessThan(WITHIN_MS);
   });
 
   it('also while no notification arrives', async () => {
-    await scene.cutListening();
-    onTestFailed(() => scene.mendListening());
-    for (const ms of await revocationTimes(scene)) expect(ms).toBeLessThan(WITHIN_MS);
-    scene.mendListening();
+    await scenario.cutListening();
+    onTestFailed(() => scenario.mendListening());
+    for (const ms of await revocationTimes(scenario)) expect(ms).toBeLessThan(WITHIN_MS);
+    scenario.mendListening();
   });
 });
 
@@ -157,27 +157,27 @@ describe('a whole Metergate', () => {
   it('knows after a stop when a key was used last, on either tier', async () => {
     const used: NewKey[] = [];
     for (const tier of TIERS) {
-      const key = await newKey(scene);
-      await codeOn(scene, tier, key.key);
+      const key = await newKey(scenario);
+      await codeOn(scenario, tier, key.key);
       used.push(key);
     }
-    expect(await scene.instance.stop()).toBe(0);
-    const { rows } = await scene.pool.query<{ at: Date | null }>(
+    expect(await scenario.instance.stop()).toBe(0);
+    const { rows } = await scenario.pool.query<{ at: Date | null }>(
       'SELECT last_used_at AS at FROM api_keys WHERE id = ANY ($1)',
       [used.map(({ id }) => id)],
     );
     expect(rows).toEqual(used.map(() => ({ at: expect.any(Date) })));
-    await scene.instance.start();
+    await scenario.instance.start();
   });
 
   it('refuses unknown meters from the moment on that the workspace is strict', async () => {
-    const { key, objects } = scene.tenants['beta live'];
+    const { key, objects } = scenario.tenants['beta live'];
     const submit = async (meterId: string) => {
       const body = { customerId: objects.customerId, meterId, value: 1 };
-      return (await ask(scene, 'usage.submit', key, { body })).code;
+      return (await ask(scenario, 'usage.submit', key, { body })).code;
     };
     const setStrict = (strictMeters: boolean) =>
-      ask(scene, 'workspace.update', key, { body: { strictMeters } });
+      ask(scenario, 'workspace.update', key, { body: { strictMeters } });
     await setStrict(true);
     expect(await submit('unheard-of')).toBe('meter_not_found');
     expect(await submit(objects.meterKey)).toBeUndefined();
@@ -188,7 +188,7 @@ describe('a whole Metergate', () => {
 
 describe('the admin command', () => {
   it('makes keys that work at once, and lists them', async () => {
-    const { workspaceId } = scene.beta;
+    const { workspaceId } = scenario.beta;
     const named = [
       '--workspace',
       workspaceId,
@@ -199,14 +199,14 @@ describe('the admin command', () => {
       '--scopes',
       'usage:write',
     ];
-    const { stdout } = await scene.admin(['key', 'create', ...named, '--json']);
+    const { stdout } = await scenario.admin(['key', 'create', ...named, '--json']);
     const { id, key } = JSON.parse(stdout) as NewKey;
     expect(await tryCode('data plane', key)).toBe('taken');
-    expect((await scene.admin(['key', 'list', '--workspace', workspaceId])).stdout).toContain(id);
+    expect((await scenario.admin(['key', 'list', '--workspace', workspaceId])).stdout).toContain(id);
   });
 
   it('ends with 2 for bad arguments, 1 for what cannot be done, and says why', async () => {
-    const nowhere = { DATA_DIR: join(scene.instance.dataDir, 'nowhere') };
+    const nowhere = { DATA_DIR: join(scenario.instance.dataDir, 'nowhere') };
     const failures: Array<[args: string[], code: number, says: RegExp, settings?: Record<string, string>]> = [
       [['workspace', 'create'], 2, /--name is missing[\s\S]*Usage:/],
       [['workspace', 'list'], 2, /^Bad configuration: PORT/, { PORT: 'x' }],
@@ -216,7 +216,7 @@ describe('the admin command', () => {
       [['workspace', 'list'], 1, /^The Postgres of this Metergate does not answer/, AWAY],
     ];
     for (const [args, code, says, settings] of failures) {
-      const failure = await scene.admin(args, settings).catch((error: unknown) => error);
+      const failure = await scenario.admin(args, settings).catch((error: unknown) => error);
       expect(failure).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(says) });
     }
   });
@@ -232,29 +232,31 @@ describe('promise 17: no secret is told but in the answer that shows it', () => 
   it('in no log, page, error or row, with good and bad requests and a restart', async () => {
     const canary = 'sk_processor_4eC39HqLyjWDarjtT1zdp7dc';
     const misplaced = 'canary_9dKq2LmVbX7tRw0ZyHs5';
-    const key = scene.alpha.live.secret;
+    const key = scenario.alpha.live.secret;
     for (const body of [
       { action: 'connect', apiKey: canary, secret: canary },
       { action: 'connect', secret: canary },
       { action: 'set_webhook_secret', secret: canary },
     ]) {
-      await ask(scene, 'connectProcessor', key, { body });
+      await ask(scenario, 'connectProcessor', key, { body });
     }
-    for (const role of ['data plane', 'control side'] as const) await scene.instance.kill(role);
+    for (const role of ['data plane', 'control side'] as const) await scenario.instance.kill(role);
     const backAgain = async () => (await Promise.all(TIERS.map((tier) => tryCode(tier, key)))).join(' ');
     await expect.poll(backAgain, { timeout: 30_000 }).toBe('taken taken');
     const spoilt = requests.flatMap((request) => spoiltRequests(request, misplaced));
-    const answers = await Promise.all(spoilt.map((request) => scene.client.ask(request, key)));
-    const failed = answers.filter(({ status }) => status >= 500);
-    expect(failed.map(({ operationId, asked }) => `${operationId} ${asked.slice(0, 200)}`)).toEqual([]);
-    const texts = await Promise.all(
-      ['metrics', 'readyz'].map(async (page) => (await fetch(`${scene.instance.origin}/${page}`)).text()),
+    const responses = await Promise.all(spoilt.map((request) => scenario.client.ask(request, key)));
+    const failed = responses.filter(({ status }) => status >= 500);
+    expect(failed.map(({ operationId, requested }) => `${operationId} ${requested.slice(0, 200)}`)).toEqual(
+      [],
     );
-    expect(await scene.instance.stop()).toBe(0);
-    const secrets = [...secretsOf(scene), canary];
+    const texts = await Promise.all(
+      ['metrics', 'readyz'].map(async (page) => (await fetch(`${scenario.instance.origin}/${page}`)).text()),
+    );
+    expect(await scenario.instance.stop()).toBe(0);
+    const secrets = [...secretsOf(scenario), canary];
     expect(secrets.length).toBeGreaterThan(20);
     const pages = texts.join('\n');
-    expect(await findSecrets(scene, { secrets, misplaced, pages })).toEqual([]);
+    expect(await findSecrets(scenario, { secrets, misplaced, pages })).toEqual([]);
   });
 });
 
@@ -262,7 +264,7 @@ const TIERS = ['data plane', 'control plane'] as const;
 
 /** While a process is away there may be no answer at all. */
 async function tryCode(tier: Tier, key: string): Promise<string> {
-  return await codeOn(scene, tier, key).then(
+  return await codeOn(scenario, tier, key).then(
     (code = 'taken') => code,
     () => 'away',
   );

@@ -4,21 +4,21 @@ import type { TenantRequest } from './tenant-requests.ts';
 
 /** A client that keeps every answer, to be searched for what it must not show. */
 export interface WatchedClient {
-  readonly answers: readonly WatchedAnswer[];
-  ask(request: AskedRequest, key: string | undefined): Promise<WatchedAnswer>;
+  readonly responses: readonly WatchedResponse[];
+  ask(request: RequestedRequest, key: string | undefined): Promise<WatchedResponse>;
   close(): Promise<void>;
 }
 
-export type AskedRequest = Pick<TenantRequest, 'operationId' | 'route' | 'path'> & {
+export type RequestedRequest = Pick<TenantRequest, 'operationId' | 'route' | 'path'> & {
   /** Text and bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
 };
 
-export interface WatchedAnswer {
+export interface WatchedResponse {
   operationId: OperationId;
   /** Of the request: what it named itself may be repeated to it. */
-  asked: string;
+  requested: string;
   status: number;
   /** Of the error. */
   code: string | undefined;
@@ -35,15 +35,15 @@ export function createWatchedClient(origin: string): WatchedClient {
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
   });
-  const answers: WatchedAnswer[] = [];
+  const responses: WatchedResponse[] = [];
   let count = 0;
   return {
-    answers,
+    responses,
     async ask({ operationId, route, path, body, headers = {} }, key) {
       count += 1;
       const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
       const sent = isRaw ? body : JSON.stringify(body);
-      const answer = await pool.request({
+      const response = await pool.request({
         method: route.method,
         path,
         headers: {
@@ -55,16 +55,16 @@ export function createWatchedClient(origin: string): WatchedClient {
         },
         ...(sent === undefined ? {} : { body: sent }),
       });
-      const text = await answer.body.text();
+      const text = await response.body.text();
       const seen = {
         operationId,
-        asked: `${path} ${String(sent)}`,
-        status: answer.statusCode,
-        code: answer.statusCode < 400 ? undefined : codeIn(text),
-        headers: JSON.stringify(answer.headers),
+        requested: `${path} ${String(sent)}`,
+        status: response.statusCode,
+        code: response.statusCode < 400 ? undefined : codeIn(text),
+        headers: JSON.stringify(response.headers),
         text,
       };
-      answers.push(seen);
+      responses.push(seen);
       return seen;
     },
     close: () => pool.destroy(),

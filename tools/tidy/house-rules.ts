@@ -41,12 +41,12 @@ const BARE_ERROR = /throw new Error\(/;
 const LONG_LINES_ALLOWED = /\.(md|json|svg|html)$|^LICENSE$/;
 const NO_SIZE = /(\.(md|json)$)|^LICENSE$/;
 /** These rules have to name what they forbid. */
-const TELLS_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTING\.md)$/;
+const NAMES_THE_RULES = /^(tools\/tidy\/(house-rules|tidy\.test)\.ts|CONTRIBUTING\.md)$/;
 
 type Rule = [rule: RegExp, what: string];
 
 /** Drivers throw bare errors when a connection is lost. */
-function answersRequests(path: string): boolean {
+function responsesRequests(path: string): boolean {
   return path.startsWith('control-plane/') && !isTest(path);
 }
 
@@ -78,13 +78,15 @@ function sizeBreaches({ path, text }: TreeFile): string[] {
 }
 
 function textBreaches({ path, text }: TreeFile): string[] {
-  if (TELLS_THE_RULES.test(path)) return [];
+  if (NAMES_THE_RULES.test(path)) return [];
   const rules: Rule[] = [
     [MACHINE_PATH, 'names a path of some machine'],
     [REGISTRY_HOST, 'names a package registry'],
     [UNFINISHED, 'is marked unfinished'],
     [MODULE_MOCK, 'replaces a module in a test'],
-    ...(answersRequests(path) ? [[BARE_ERROR, 'throws what is taken for a store that is away'] as Rule] : []),
+    ...(responsesRequests(path)
+      ? [[BARE_ERROR, 'throws what is taken for a store that is away'] as Rule]
+      : []),
   ];
   return text.split('\n').flatMap((line, at) => {
     return rules.filter(([rule]) => rule.test(line)).map(([, what]) => `${path}:${at + 1}: ${what}`);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
 /*
  * Decisions from memory, on three control planes over one Postgres: the one that makes every change, one that
@@ -13,9 +13,9 @@ import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-unde
  * process learns by NOTIFY only; a key that is never looked up again.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let hearing: PlaneBeside;
-let deaf: PlaneBeside;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let hearing: SecondControlPlane;
+let deaf: SecondControlPlane;
 
 const SOON = { timeout: 20_000 };
 /** By then it is seen also by whoever was not told of it. */
@@ -24,9 +24,9 @@ const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
   api = await startApi(stores);
-  made = holdersUnderTest(api);
-  hearing = await startPlaneBeside(api, stores);
-  deaf = await startPlaneBeside(api, stores, { hears: false });
+  made = customerGrantsUnderTest(api);
+  hearing = await startSecondControlPlane(api, stores);
+  deaf = await startSecondControlPlane(api, stores, { hears: false });
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
@@ -236,7 +236,7 @@ describe('a change', () => {
 });
 
 describe('a key that is revoked', () => {
-  const used = async (plane: PlaneBeside, key: string) => {
+  const used = async (plane: SecondControlPlane, key: string) => {
     const { status } = await plane.ask('/entitlements/nobody/sso', {
       headers: { authorization: `Bearer ${key}` },
     });

@@ -1,19 +1,19 @@
-import { type Holder, heldNow } from '../../../domain/find-customer-grants.ts';
+import { type CustomerWithGrants, heldNow } from '../../../domain/find-customer-grants.ts';
 import type { MeteredTerm } from '../../../domain/rules/metered-terms.ts';
 import {
+  type CustomerGrants,
   type EntitlementView,
-  type Holdings,
   nextTurnMs,
   resolveEntitlements,
 } from '../../../domain/rules/resolve-entitlements.ts';
 import type { WalletState } from '../../../domain/store/credit-wallets.ts';
-import type { AskedFeatureRow } from '../../store/requested-features.ts';
+import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 import type { CounterPlace, RememberedCounter } from './counter-store.ts';
 
 /** A customer as it was read: all that it holds, of one moment. */
 export interface ReadCustomer {
   environment: string;
-  holder: Holder;
+  holder: CustomerWithGrants;
   /** The history of its meters, as far as it says something of now and later. */
   terms: ReadonlyMap<string, readonly MeteredTerm[]>;
   credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
@@ -24,10 +24,10 @@ export interface ReadCustomer {
 /** A customer in memory. */
 export interface RememberedCustomer extends ReadCustomer {
   /** None where it is archived. */
-  holdings: Holdings;
+  customerGrants: CustomerGrants;
   viewAt(nowMs: number): EntitlementView;
   /** What was decided lately, by feature. */
-  prepared: Map<AskedFeatureRow, Prepared>;
+  prepared: Map<RequestedFeatureRow, Prepared>;
 }
 
 /** What a decision on one feature of a customer takes, worked out once for as long as it stays the same. */
@@ -54,16 +54,16 @@ export interface PrintedDecision {
 }
 
 export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
-  const holdings = heldNow(read.holder);
+  const customerGrants = heldNow(read.holder);
   let seen: { view: EntitlementView; fromMs: number; untilMs: number } | undefined;
   return {
     ...read,
-    holdings,
+    customerGrants,
     prepared: new Map(),
     viewAt(nowMs) {
       if (!seen || nowMs >= seen.untilMs || nowMs < seen.fromMs) {
-        const view = resolveEntitlements(holdings, nowMs);
-        seen = { view, fromMs: nowMs, untilMs: nextTurnMs(holdings, nowMs) };
+        const view = resolveEntitlements(customerGrants, nowMs);
+        seen = { view, fromMs: nowMs, untilMs: nextTurnMs(customerGrants, nowMs) };
       }
       return seen.view;
     },
@@ -74,7 +74,7 @@ export function rememberedCustomer(read: ReadCustomer): RememberedCustomer {
 const BYTES = { customer: 2_000, subscription: 400, grant: 1_900, override: 1_800, term: 400 };
 
 /** About. */
-export function bytesOf({ holdings: { subscriptions, overrides }, terms }: RememberedCustomer): number {
+export function bytesOf({ customerGrants: { subscriptions, overrides }, terms }: RememberedCustomer): number {
   const grants = subscriptions.reduce((sum, one) => sum + one.grants.length, 0);
   const held = subscriptions.length * BYTES.subscription + grants * BYTES.grant;
   const metered = [...terms.values()].reduce((sum, { length }) => sum + length, 0) * BYTES.term;

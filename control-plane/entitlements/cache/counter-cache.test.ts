@@ -77,8 +77,8 @@ const asOf = () => (memory.find(placeOf()).now()?.asOfMs ?? Number.NaN) - START_
 describe('the memory of counters', () => {
   it('has to read one before it knows it, once for all who ask meanwhile', async () => {
     expect(current()).toBeUndefined();
-    const asked = await Promise.all([memory.read([placeOf()]), memory.read([placeOf()])]);
-    expect(asked).toEqual([[{ current: '7', asOfMs: START_MS }], [{ current: '7', asOfMs: START_MS }]]);
+    const requested = await Promise.all([memory.read([placeOf()]), memory.read([placeOf()])]);
+    expect(requested).toEqual([[{ current: '7', asOfMs: START_MS }], [{ current: '7', asOfMs: START_MS }]]);
     expect(statements).toHaveLength(1);
     expect(current()).toBe('7');
   });
@@ -122,9 +122,9 @@ describe('the memory of counters', () => {
   });
 
   it('reads what many ask for first in few statements, whoever fails among them', async () => {
-    const asked = Array.from({ length: 150 }, (_, at) => memory.read([placeOf(`cus_${at}`)]));
+    const requested = Array.from({ length: 150 }, (_, at) => memory.read([placeOf(`cus_${at}`)]));
     const late = pass(0).then(() => memory.read([placeOf('cus_late')]));
-    expect((await Promise.all([...asked, late])).flat()).toHaveLength(151);
+    expect((await Promise.all([...requested, late])).flat()).toHaveLength(151);
     expect(statements.length).toBeLessThanOrEqual(3);
     isAway = true;
     const away = [placeOf('cus_b'), placeOf('cus_c'), placeOf('cus_0')].map((one) => memory.read([one]));

@@ -5,13 +5,13 @@ import { readCounters } from '../../store/read-counter.ts';
 import { readManyCounters } from '../../store/read-many-counters.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
-import { createGathering } from './batch-by-key.ts';
+import { createBatchByKey } from './batch-by-key.ts';
 import {
-  type CountedMoment,
+  type CountedTime,
+  type CounterCache,
   type CounterPlace,
   type CounterReading,
-  type CounterShelf,
-  createCounterShelf,
+  createCounterCache,
   type KeptCounter,
   type RememberedCounter,
 } from './counter-store.ts';
@@ -46,9 +46,9 @@ const A_TURN_MAX = 1_500;
 const TOGETHER_MAX = 100;
 
 export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
-  const shelf = createCounterShelf();
+  const cache = createCounterCache();
 
-  const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, shelf);
+  const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, cache);
 
   /** What was read before goes on while it cannot be read. */
   async function readingOf(one: KeptCounter): Promise<CounterReading> {
@@ -56,30 +56,30 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
       await one.underWay;
     } catch (error) {
       if (!(error instanceof Transient)) throw error;
-      shelf.cannotRead();
+      cache.cannotRead();
       if (!one.reading) throw error;
     }
     return one.reading as CounterReading;
   }
 
   async function refresh(): Promise<void> {
-    const due = shelf.due({ asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() });
+    const due = cache.due({ asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() });
     for (const together of statementsOf(due.slice(0, A_TURN_MAX))) await readTogether(together);
   }
 
   const stop = everySoOften(PAUSE_MS, refresh, (err) => {
-    if (err instanceof Transient) shelf.cannotRead();
+    if (err instanceof Transient) cache.cannotRead();
     log.debug({ err }, 'counters cannot be read: they stand as they stood');
   });
   return {
-    find: shelf.find,
+    find: cache.find,
     async read(places) {
-      const asked = places.map(shelf.find);
-      const fresh = asked.filter(({ underWay }) => !underWay);
+      const requested = places.map(cache.find);
+      const fresh = requested.filter(({ underWay }) => !underWay);
       const reading = fresh.length === 0 ? undefined : readFirst(fresh);
       for (const one of fresh) one.underWay = reading?.finally(() => isRead(one));
-      asked.forEach(shelf.ask);
-      return Promise.all(asked.map(readingOf));
+      requested.forEach(cache.ask);
+      return Promise.all(requested.map(readingOf));
     },
     close: stop,
   };
@@ -88,8 +88,8 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
 type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
 
 /** What they read they put on the shelf. All throw Transient. */
-function createCounterReads({ warehouse, freshness }: CounterReadDeps, shelf: CounterShelf) {
-  async function moment(): Promise<CountedMoment> {
+function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: CounterCache) {
+  async function time(): Promise<CountedTime> {
     await beginReadTime('eventual').within(freshness.arrive());
     return { asOfMs: freshness.asOfMs(), loadedTo: freshness.loadedTo() };
   }
@@ -97,24 +97,24 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, shelf: Co
   async function readNow(counters: readonly KeptCounter[]): Promise<void> {
     const [{ place }] = counters as [KeptCounter];
     const places = counters.map((one) => one.place);
-    const at = await moment();
+    const at = await time();
     const read = await readCounters(warehouse, place, places);
-    for (const one of counters) shelf.learn(one, read.get(one.place.meterKey) ?? '0', at);
+    for (const one of counters) cache.learn(one, read.get(one.place.meterKey) ?? '0', at);
   }
 
   async function readTogether(counters: readonly KeptCounter[]): Promise<void> {
     const [{ place }] = counters as [KeptCounter];
     const owners = counters.map((one) => one.place);
-    const at = await moment();
+    const at = await time();
     const read = await readManyCounters(warehouse, { ...place, owners });
-    for (const one of counters) shelf.learn(one, read.get(one.place.customerId) ?? '0', at);
+    for (const one of counters) cache.learn(one, read.get(one.place.customerId) ?? '0', at);
   }
 
   /**
    * After a start all are asked for at once: one by one they would wait until their time is over. Several
    * statements run side by side, so that nobody waits longer than for one before its own.
    */
-  const readInTurn = createGathering<KeptCounter>(async (counters) => {
+  const readInTurn = createBatchByKey<KeptCounter>(async (counters) => {
     const statements = statementsOf(counters);
     await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
   });

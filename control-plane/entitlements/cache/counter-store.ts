@@ -25,7 +25,7 @@ export interface RememberedCounter {
 }
 
 /** Up to when everything is counted, and the loaded position. Asked before ClickHouse is. */
-export interface CountedMoment {
+export interface CountedTime {
   asOfMs: number;
   loadedTo: number | undefined;
 }
@@ -35,22 +35,22 @@ export interface KeptCounter extends RememberedCounter {
   /** The loaded position and the turn of that reading. */
   loadedTo: number | undefined;
   readTurn: number;
-  askedTurn: number;
+  requestedTurn: number;
   /** A question reads it. */
   underWay: Promise<void> | undefined;
   isForgotten: boolean;
 }
 
 /** The counters that are remembered, and which of them have to be read again; in turns. */
-export interface CounterShelf {
+export interface CounterCache {
   find(place: CounterPlace): KeptCounter;
   /** Somebody wants to know. */
   ask(counter: KeptCounter): void;
-  learn(counter: KeptCounter, current: string, moment: CountedMoment): void;
+  learn(counter: KeptCounter, current: string, time: CountedTime): void;
   /** ClickHouse does not answer: what is known stands, also of those that nobody asked for lately. */
   cannotRead(): void;
   /** Begins the next turn: those that have to be read, oldest first. Of the others the moment moves on. */
-  due(moment: CountedMoment): KeptCounter[];
+  due(time: CountedTime): KeptCounter[];
 }
 
 /** A minute of turns that take no time. */
@@ -62,7 +62,7 @@ const KEPT_TURNS = 1_200;
 /** 0.5 KB each. Beyond it the one that came first is forgotten: its next question reads it again. */
 const COUNTERS_MAX = 20_000;
 
-export function createCounterShelf(): CounterShelf {
+export function createCounterCache(): CounterCache {
   const kept = new Map<string, KeptCounter>();
   const now = { turn: 0, isAway: false };
 
@@ -85,7 +85,7 @@ export function createCounterShelf(): CounterShelf {
       return kept.get(name) ?? put(name, place);
     },
     ask(counter) {
-      counter.askedTurn = now.turn;
+      counter.requestedTurn = now.turn;
     },
     learn(counter, current, { asOfMs, loadedTo }) {
       now.isAway = false;
@@ -98,9 +98,9 @@ export function createCounterShelf(): CounterShelf {
       now.turn += 1;
       const due: KeptCounter[] = [];
       for (const [name, one] of kept) {
-        if (one.askedTurn <= now.turn - KEPT_TURNS) forget(name, one);
+        if (one.requestedTurn <= now.turn - KEPT_TURNS) forget(name, one);
         notAhead(one, asOfMs);
-        if (one.askedTurn <= now.turn - WATCHED_TURNS || !one.reading || one.underWay) continue;
+        if (one.requestedTurn <= now.turn - WATCHED_TURNS || !one.reading || one.underWay) continue;
         const isSame = one.loadedTo === loadedTo && one.readTurn > now.turn - REREAD_TURNS;
         if (isSame && !now.isAway) one.reading = { current: one.reading.current, asOfMs };
         else due.push(one);
@@ -115,19 +115,19 @@ function notAhead(one: KeptCounter, asOfMs: number): void {
   if (one.reading && one.reading.asOfMs > asOfMs) one.reading = { current: one.reading.current, asOfMs };
 }
 
-function keptCounter(place: CounterPlace, shelf: { turn: number; isAway: boolean }): KeptCounter {
+function keptCounter(place: CounterPlace, cache: { turn: number; isAway: boolean }): KeptCounter {
   const made: KeptCounter = {
     place,
     reading: undefined,
     loadedTo: undefined,
     readTurn: 0,
-    askedTurn: shelf.turn,
+    requestedTurn: cache.turn,
     underWay: undefined,
     isForgotten: false,
     now() {
-      const isKeptFresh = made.askedTurn > shelf.turn - WATCHED_TURNS || shelf.isAway;
+      const isKeptFresh = made.requestedTurn > cache.turn - WATCHED_TURNS || cache.isAway;
       if (made.isForgotten || !isKeptFresh) return undefined;
-      made.askedTurn = shelf.turn;
+      made.requestedTurn = cache.turn;
       return made.reading;
     },
   };

@@ -12,10 +12,10 @@ const NOW_MS = Date.UTC(2026, 10, 22);
 const DAY_MS = 86_400_000;
 
 function customerOf(customerId: string, more: Partial<ReadCustomer> = {}): ReadCustomer {
-  const holdings = { graceMs: 7 * DAY_MS, subscriptions: [] as HeldSubscription[], overrides: [] };
+  const customerGrants = { graceMs: 7 * DAY_MS, subscriptions: [] as HeldSubscription[], overrides: [] };
   return {
     environment: ENV,
-    holder: { customerId, isArchived: false, holdings: { ...holdings, subscriptions: [] } },
+    holder: { customerId, isArchived: false, customerGrants: { ...customerGrants, subscriptions: [] } },
     terms: new Map(),
     credits: { balance: '0', unpaid: '0', nextExpiryAt: null },
     mark: 'one',
@@ -101,7 +101,7 @@ describe('the memory of customers', () => {
     const memory = createCustomerMemory();
     const holder = customerOf('cus_a').holder;
     const expiresAtMs = NOW_MS + 5_000;
-    holder.holdings.overrides = [
+    holder.customerGrants.overrides = [
       { featureKey: 'sso', type: 'boolean', meterKey: null, value: true, expiresAtMs },
     ];
     const found = await keep(memory, 'cus_a', { holder });

@@ -4,8 +4,8 @@ import {
   type RememberedCustomer,
   rememberedCustomer,
 } from './cached-customer.ts';
-import { createBoundedShelf, type ShelfBounds, type Shelved } from './lru-cache.ts';
-import { createFillsUnderWay } from './single-flight.ts';
+import { type CacheBounds, type Cached, createBoundedCache } from './lru-cache.ts';
+import { createSingleFlight } from './single-flight.ts';
 
 /** Of whom memory holds no more than that: it holds too much. */
 export interface LargeCustomer {
@@ -34,24 +34,24 @@ export interface CustomerMemory {
   drop(customer: RememberedCustomer): void;
 }
 
-const BOUNDS: ShelfBounds = { countMax: 10_000, bytesMax: 64 * 2 ** 20 };
+const BOUNDS: CacheBounds = { countMax: 10_000, bytesMax: 64 * 2 ** 20 };
 /** Of 5 s. */
 const ROUNDS_KEPT = 12;
 
-interface Entry extends Shelved {
+interface Entry extends Cached {
   environment: string;
   found: FoundCustomer;
   /** A grant of its credits expires: its balance is another one then. */
   untilMs: number;
 }
 
-export function createCustomerMemory(bounds: ShelfBounds = BOUNDS): CustomerMemory {
-  const shelf = createBoundedShelf<Entry>(bounds);
-  const fills = createFillsUnderWay<FoundCustomer>();
+export function createCustomerMemory(bounds: CacheBounds = BOUNDS): CustomerMemory {
+  const cache = createBoundedCache<Entry>(bounds);
+  const fills = createSingleFlight<FoundCustomer>();
 
   return {
     find(environment, name, nowMs) {
-      const entry = shelf.find(nameOf(environment, name));
+      const entry = cache.find(nameOf(environment, name));
       return entry && nowMs < entry.untilMs ? entry.found : undefined;
     },
     fill(environment, customer, read) {
@@ -59,31 +59,31 @@ export function createCustomerMemory(bounds: ShelfBounds = BOUNDS): CustomerMemo
       return fills.join({ name, environment }, async (isStillTrue) => {
         const given = await read();
         const found = given && ('isLarge' in given ? given : rememberedCustomer(given));
-        if (found && isStillTrue(idOf(found))) shelf.put(entryOf(name, found));
+        if (found && isStillTrue(idOf(found))) cache.put(entryOf(name, found));
         return found;
       });
     },
     forget(customerIds) {
       fills.doubt(customerIds);
-      for (const id of customerIds) shelf.remove(id);
+      for (const id of customerIds) cache.remove(id);
     },
     forgetEnvironment(environment) {
       fills.doubtEnvironment(environment);
-      shelf.removeWhere((entry) => entry.environment === environment);
+      cache.removeWhere((entry) => entry.environment === environment);
     },
     clear() {
       fills.doubtAll();
-      shelf.removeWhere(() => true);
+      cache.removeWhere(() => true);
     },
     nextRound() {
-      shelf.nextRound();
-      shelf.removeWhere((entry) => shelf.idleRounds(entry) > ROUNDS_KEPT || 'isLarge' in entry.found);
-      return [...shelf.all()].flatMap(({ found }) => ('isLarge' in found ? [] : [found]));
+      cache.nextRound();
+      cache.removeWhere((entry) => cache.idleRounds(entry) > ROUNDS_KEPT || 'isLarge' in entry.found);
+      return [...cache.all()].flatMap(({ found }) => ('isLarge' in found ? [] : [found]));
     },
     drop(customer) {
       const { customerId } = customer.holder;
-      const entry = shelf.find(nameOf(customer.environment, customerId));
-      if (entry?.found === customer) shelf.remove(customerId);
+      const entry = cache.find(nameOf(customer.environment, customerId));
+      if (entry?.found === customer) cache.remove(customerId);
     },
   };
 }

@@ -1,14 +1,14 @@
 import { Pool } from 'pg';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import type { Database, RequestContext } from '../../http/request-context.ts';
-import { createFairGate, type GateLimits } from '../../http/tenant-semaphore.ts';
-import { limitStatements, readOneMoment } from '../../store/grants-transaction.ts';
+import { createTenantSemaphore, type SemaphoreLimits } from '../../http/tenant-semaphore.ts';
+import { limitStatements, readOneTime } from '../../store/grants-transaction.ts';
 
 /**
  * Runs reads of what a customer holds: all that one reads is of one moment. Throws Rejected `overloaded` when
  * too many are under way, and Transient when one takes longer than its limit.
  */
-export type HoldingReads = <T>(
+export type CustomerGrantsReads = <T>(
   context: Pick<RequestContext, 'db' | 'environment'>,
   read: (db: Database) => Promise<T>,
 ) => Promise<T>;
@@ -17,7 +17,7 @@ export type HoldingReads = <T>(
  * The pool has 20 connections: environments with heavy customers leave 8 of them to everything else, and each
  * leaves 8 of these to the others. A usual check is under way for a millisecond or two.
  */
-const GATE: GateLimits = {
+const GATE: SemaphoreLimits = {
   underWayMax: 12,
   shareMax: 4,
   waitingMax: 1_000,
@@ -26,14 +26,14 @@ const GATE: GateLimits = {
 };
 const STATEMENT_MS = 3_000;
 
-export function createHoldingReads(limits: GateLimits = GATE): HoldingReads {
-  const gate = createFairGate(limits, 'reads of entitlements');
+export function createCustomerGrantsReads(limits: SemaphoreLimits = GATE): CustomerGrantsReads {
+  const gate = createTenantSemaphore(limits, 'reads of entitlements');
 
   return ({ db, environment }, read) => {
     if (db instanceof Pool) {
       return gate.run(environment, () =>
         inTransaction(db, async (client) => {
-          await readOneMoment(client, STATEMENT_MS);
+          await readOneTime(client, STATEMENT_MS);
           return read(client);
         }),
       );

@@ -76,9 +76,9 @@ export function createEntitlementMemory(deps: EntitlementMemoryDeps): Entitlemen
 }
 
 async function lookAtCustomers(pool: Pool, customers: CustomerMemory): Promise<void> {
-  const asked = customers.nextRound();
-  for (let at = 0; at < asked.length; at += TOGETHER_MAX) {
-    const together = asked.slice(at, at + TOGETHER_MAX);
+  const requested = customers.nextRound();
+  for (let at = 0; at < requested.length; at += TOGETHER_MAX) {
+    const together = requested.slice(at, at + TOGETHER_MAX);
     const marks = await readMarks(pool, together.map(placeOf));
     const markOf = new Map(marks.map(({ customerId, mark }) => [customerId, mark]));
     for (const one of together) if (markOf.get(one.holder.customerId) !== one.mark) customers.drop(one);

@@ -1,61 +1,61 @@
-import type { AskedFeatureRow } from '../../store/requested-features.ts';
+import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 
 /** Features that were asked for, by key and by id. */
 export interface FeatureMemory {
-  find(environment: string, name: string): AskedFeatureRow | undefined;
+  find(environment: string, name: string): RequestedFeatureRow | undefined;
   /** What `read` finds of these names is kept, unless something was forgotten meanwhile. */
   fill(
     environment: string,
     names: readonly string[],
-    read: (names: string[]) => Promise<AskedFeatureRow[]>,
-  ): Promise<Map<string, AskedFeatureRow>>;
+    read: (names: string[]) => Promise<RequestedFeatureRow[]>,
+  ): Promise<Map<string, RequestedFeatureRow>>;
   forgetEnvironment(environment: string): void;
   clear(): void;
   /** All that it holds, to be looked at again. */
-  all(): Array<{ environment: string; feature: AskedFeatureRow }>;
+  all(): Array<{ environment: string; feature: RequestedFeatureRow }>;
 }
 
 /** Each stands here under two names, 0.3 KB. When it is full it starts anew: rarely are so many asked for. */
 const NAMES_MAX = 40_000;
 
 export function createFeatureMemory(namesMax = NAMES_MAX): FeatureMemory {
-  const shelves = new Map<string, Map<string, AskedFeatureRow>>();
+  const caches = new Map<string, Map<string, RequestedFeatureRow>>();
   let held = 0;
   let generation = 0;
 
-  function keep(environment: string, row: AskedFeatureRow): void {
+  function keep(environment: string, row: RequestedFeatureRow): void {
     if (held >= namesMax) clear();
-    const shelf = shelves.get(environment) ?? new Map<string, AskedFeatureRow>();
-    shelves.set(environment, shelf);
-    held -= shelf.size;
-    shelf.set(row.key, row).set(row.id, row);
-    held += shelf.size;
+    const cache = caches.get(environment) ?? new Map<string, RequestedFeatureRow>();
+    caches.set(environment, cache);
+    held -= cache.size;
+    cache.set(row.key, row).set(row.id, row);
+    held += cache.size;
   }
 
   function clear(): void {
     generation += 1;
-    shelves.clear();
+    caches.clear();
     held = 0;
   }
 
   return {
-    find: (environment, name) => shelves.get(environment)?.get(name),
+    find: (environment, name) => caches.get(environment)?.get(name),
     async fill(environment, names, read) {
-      const asked = generation;
+      const requested = generation;
       const rows = await read([...new Set(names)]);
-      const isStillTrue = asked === generation;
+      const isStillTrue = requested === generation;
       if (isStillTrue) for (const row of rows) keep(environment, row);
       return new Map(rows.flatMap((row) => [[row.key, row] as const, [row.id, row] as const]));
     },
     forgetEnvironment(environment) {
       generation += 1;
-      held -= shelves.get(environment)?.size ?? 0;
-      shelves.delete(environment);
+      held -= caches.get(environment)?.size ?? 0;
+      caches.delete(environment);
     },
     clear,
     all: () =>
-      [...shelves].flatMap(([environment, shelf]) =>
-        [...new Set(shelf.values())].map((feature) => ({ environment, feature })),
+      [...caches].flatMap(([environment, cache]) =>
+        [...new Set(cache.values())].map((feature) => ({ environment, feature })),
       ),
   };
 }

@@ -5,7 +5,7 @@ import type { RunChange } from '../../http/idempotent.ts';
  * A change is heard by the memory of its own process before it is answered, so that whoever made it sees it
  * in what it asks next. To every other process it comes by NOTIFY.
  */
-export function hearOwnNotes(
+export function withLocalInvalidation(
   runChange: RunChange,
   hear: (channel: string, payload: string) => void,
 ): RunChange {

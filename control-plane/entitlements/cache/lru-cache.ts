@@ -1,5 +1,5 @@
 /** Things under an id and other names, bounded by count and size: what was used longest ago goes first. */
-export interface BoundedShelf<Thing extends Shelved> {
+export interface BoundedCache<Thing extends Cached> {
   find(name: string): Thing | undefined;
   /** In place of another one with its id. */
   put(thing: Thing): void;
@@ -12,7 +12,7 @@ export interface BoundedShelf<Thing extends Shelved> {
   all(): Iterable<Thing>;
 }
 
-export interface Shelved {
+export interface Cached {
   id: string;
   /** Its id among them, if it is to be found by that. */
   names: readonly string[];
@@ -21,13 +21,13 @@ export interface Shelved {
   usedRound: number;
 }
 
-export interface ShelfBounds {
+export interface CacheBounds {
   countMax: number;
   bytesMax: number;
 }
 
 /** Order is kept by rounds and not by each use, which would cost more than the finding itself. */
-export function createBoundedShelf<Thing extends Shelved>(bounds: ShelfBounds): BoundedShelf<Thing> {
+export function createBoundedCache<Thing extends Cached>(bounds: CacheBounds): BoundedCache<Thing> {
   const byName = new Map<string, Thing>();
   const byId = new Map<string, Thing>();
   let bytes = 0;

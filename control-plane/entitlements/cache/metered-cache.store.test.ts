@@ -12,10 +12,10 @@ import { openSegmentLogReader } from '../../../infra/segment-log/reader.ts';
 import { openSegmentLogWriter } from '../../../infra/segment-log/writer.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { lockTold } from '../../store/notified-entitlements.ts';
+import { lockNotified } from '../../store/notified-entitlements.ts';
 import { isoText, startUsage, type UsageUnderTest } from '../../usage/usage-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
 /*
  * Metered decisions from memory over a real log, Postgres and ClickHouse, on a control plane beside the one
@@ -32,8 +32,8 @@ let warehouse: Warehouse;
 let writer: EventLogWriter;
 let reader: EventLogReader;
 let usage: UsageUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let plane: PlaneBeside;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let plane: SecondControlPlane;
 let isAway = false;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
   writer = await openSegmentLogWriter({ directory, identityCheck: Buffer.alloc(16), log });
   reader = await openSegmentLogReader({ directory });
   usage = await startUsage({ warehouse, writer, reader });
-  made = holdersUnderTest(usage.api);
+  made = customerGrantsUnderTest(usage.api);
   const mayBeAway: Warehouse = {
     ...warehouse,
     query: (statement) =>
@@ -52,7 +52,7 @@ beforeAll(async () => {
         ? Promise.reject(new Transient('warehouse_unavailable', 'ClickHouse is away.'))
         : warehouse.query(statement),
   };
-  plane = await startPlaneBeside(usage.api, { warehouse: mayBeAway, logReader: reader });
+  plane = await startSecondControlPlane(usage.api, { warehouse: mayBeAway, logReader: reader });
   await made.feature('sum-feature', 'metered', 'sum');
   await made.feature('max-feature', 'metered', 'max');
 });
@@ -106,9 +106,9 @@ describe('a warm check of what is metered', () => {
         .toBe(used);
       expect(passedMs()).toBeLessThan(2_000);
     }
-    const refused = { allowed: false, reasonCode: 'limit_reached', contributions };
-    expect(await decide(customerId)).toMatchObject(refused);
-    expect(await decide(customerId, '?requested=7')).toMatchObject(refused);
+    const rejected = { allowed: false, reasonCode: 'limit_reached', contributions };
+    expect(await decide(customerId)).toMatchObject(rejected);
+    expect(await decide(customerId, '?requested=7')).toMatchObject(rejected);
     expect(plane.statements()).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe('a warm check of what is metered', () => {
     const currentPeriodEnd = isoText(Date.now() + 3 * DAY_MS);
     await made.subscribe(customerId, {}, { planId, currentPeriodEnd });
     await inTransaction(pool, async (db) => {
-      await lockTold(db, `${usage.api.keys.workspaceId}:live`, [customerId]);
+      await lockNotified(db, `${usage.api.keys.workspaceId}:live`, [customerId]);
       await made.giveInstead(planId, { 'sum-feature': 9 });
       const reason = async () => (await decide(customerId)).reasonCode;
       await expect.poll(reason, { interval: 20, timeout: 10_000 }).toBe('granted');
@@ -209,7 +209,7 @@ const given = fc.record(
   },
   { requiredKeys: [] },
 );
-const holdings = fc.record({
+const customerGrants = fc.record({
   subscriptions: fc.array(
     fc.record({
       given,
@@ -231,7 +231,7 @@ describe('what memory says of any customer', () => {
     await made.feature('sso', 'boolean');
     await made.feature('seats', 'limit');
     await fc.assert(
-      fc.asyncProperty(holdings, async ({ requested, ...held }) => {
+      fc.asyncProperty(customerGrants, async ({ requested, ...held }) => {
         const customerId = await holderOf(held);
         const features = NAMES.map((featureKey) => ({ featureKey, ...requested }));
         const asked = { method: 'POST' as const, headers: JSON_TYPE, body: { customerId, features } };
@@ -276,7 +276,7 @@ describe('a check while what is counted is being repaired', () => {
   });
 });
 
-type Held = Omit<typeof holdings extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
+type Held = Omit<typeof customerGrants extends fc.Arbitrary<infer One> ? One : never, 'requested'>;
 
 async function holderOf({ subscriptions, override, used, isArchived }: Held): Promise<string> {
   const { api } = usage;

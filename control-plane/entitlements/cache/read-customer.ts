@@ -1,11 +1,11 @@
-import { findHolder } from '../../../domain/find-customer-grants.ts';
+import { findCustomerGrants } from '../../../domain/find-customer-grants.ts';
 import { findWallets } from '../../../domain/store/credit-wallets.ts';
 import { readTermsOfCustomers, termsByMeter } from '../../../domain/store/metered-terms.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { readSizedMark } from '../../store/grant-versions.ts';
 import type { ReadCustomer } from './cached-customer.ts';
 import type { LargeCustomer } from './customer-cache.ts';
-import type { HoldingReads } from './customer-grants-reads.ts';
+import type { CustomerGrantsReads } from './customer-grants-reads.ts';
 
 /** Who holds more than that, a million grants perhaps, is not remembered. */
 const HELD_MAX = 1_000;
@@ -14,17 +14,17 @@ const NO_CREDITS = { balance: '0', unpaid: '0', nextExpiryAt: null };
 
 /** All that a customer holds, by id or external id, with the mark by which a change of it is seen. */
 export function readCustomer(
-  { context, holdingReads }: { context: RequestContext; holdingReads: HoldingReads },
+  { context, customerGrantsReads }: { context: RequestContext; customerGrantsReads: CustomerGrantsReads },
   customer: string,
 ): Promise<ReadCustomer | LargeCustomer | undefined> {
   const { environment, nowMs } = context;
-  return holdingReads(context, async (db) => {
+  return customerGrantsReads(context, async (db) => {
     const found = await readSizedMark(db, environment, { customer, heldMax: HELD_MAX });
     if (!found) return undefined;
     const { customerId, mark, held } = found;
     if (held > HELD_MAX) return { environment, customerId, isLarge: true };
     const question = { environment, customer: customerId, atMs: nowMs, meterKeys: [] };
-    const holder = await findHolder(db, { ...question, featureIds: 'all' });
+    const holder = await findCustomerGrants(db, { ...question, featureIds: 'all' });
     if (!holder) return undefined;
     const [credits = NO_CREDITS] = await findWallets(db, [{ environment, customerId }], new Date(nowMs));
     const terms = await readTermsOfCustomers(db, environment, [{ customerId, from: new Date(nowMs) }]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFillsUnderWay } from './single-flight.ts';
+import { createSingleFlight } from './single-flight.ts';
 
 /*
  * Breaks that turn it red: a fill that is joined after its id was doubted; a doubted one that is kept; one id
@@ -28,22 +28,22 @@ function createFill(id = 'cus_a') {
 
 describe('fills under way', () => {
   it('are one for all who ask meanwhile', async () => {
-    const fills = createFillsUnderWay<string>();
+    const fills = createSingleFlight<string>();
     const one = createFill();
-    const asked = [fills.join(PLACE, one.fill), fills.join(PLACE, one.fill)];
+    const requested = [fills.join(PLACE, one.fill), fills.join(PLACE, one.fill)];
     one.end();
-    expect(await Promise.all(asked)).toEqual(['cus_a', 'cus_a']);
+    expect(await Promise.all(requested)).toEqual(['cus_a', 'cus_a']);
     expect(one.seen).toEqual({ begun: 1, kept: true });
   });
 
   it.each([
-    ['its id', (fills: ReturnType<typeof createFillsUnderWay<string>>) => fills.doubt(['cus_a'])],
+    ['its id', (fills: ReturnType<typeof createSingleFlight<string>>) => fills.doubt(['cus_a'])],
     ['its environment', (fills) => fills.doubtEnvironment('env')],
     ['everything', (fills) => fills.doubtAll()],
   ])(
     'are used once and not kept when %s is said to have changed, and nobody joins them',
     async (_, doubt) => {
-      const fills = createFillsUnderWay<string>();
+      const fills = createSingleFlight<string>();
       const [early, late] = [createFill(), createFill()];
       const first = fills.join(PLACE, early.fill);
       doubt(fills);
@@ -59,7 +59,7 @@ describe('fills under way', () => {
   );
 
   it('are kept when something else is said to have changed', async () => {
-    const fills = createFillsUnderWay<string>();
+    const fills = createSingleFlight<string>();
     const one = createFill();
     const found = fills.join(PLACE, one.fill);
     fills.doubt(['cus_b']);
@@ -70,7 +70,7 @@ describe('fills under way', () => {
   });
 
   it('are over when they fail: the next one begins anew', async () => {
-    const fills = createFillsUnderWay<string>();
+    const fills = createSingleFlight<string>();
     await expect(fills.join(PLACE, () => Promise.reject(new TypeError('broken')))).rejects.toThrow('broken');
     const next = createFill();
     next.end();

@@ -1,5 +1,5 @@
 /** What is being read into a memory just now. */
-export interface FillsUnderWay<Found> {
+export interface SingleFlight<Found> {
   /**
    * Waits for the fill of this name that is under way, else begins one. `isStillTrue` says, at its end,
    * whether what was read of this id may be kept: nothing was said of it meanwhile.
@@ -25,7 +25,7 @@ interface UnderWay<Found> extends FillPlace {
   isDoubted: boolean;
 }
 
-export function createFillsUnderWay<Found>(): FillsUnderWay<Found> {
+export function createSingleFlight<Found>(): SingleFlight<Found> {
   const all = new Set<UnderWay<Found>>();
   /** Those that may still be joined. */
   const byName = new Map<string, UnderWay<Found>>();

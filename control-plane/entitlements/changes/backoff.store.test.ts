@@ -3,12 +3,12 @@ import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { systemClock } from '../../../infra/ports/clock.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { newId } from '../../../schemas/primitives/ids.ts';
-import { refuseRows } from '../../http/rejection-under-test.ts';
+import { rejectRows } from '../../http/rejection-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
 import { putOverride } from '../../store/overrides.ts';
 import { auditEntries, catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
-import { toldUnderTest } from './changes-under-test.ts';
-import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
+import { freshPool, type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /*
@@ -22,11 +22,11 @@ const SOON = { timeout: 20_000, interval: 1 };
 const NOT_PUT_OFF = { timeout: 20_000, interval: 20 };
 
 it('an override that has expired is recorded by a change while its customer is put off', async () => {
-  const { customer, override, refuse, teller, entries } = await placeUnderTest();
+  const { customer, override, reject, notifier, entries } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
-  const { allow } = await refuse(customerId, `RAISE 'no'`);
-  const { failures, close } = teller();
+  const { allow } = await reject(customerId, `RAISE 'no'`);
+  const { failures, close } = notifier();
   await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   await close();
   await allow();
@@ -35,55 +35,57 @@ it('an override that has expired is recorded by a change while its customer is p
 });
 
 it('the moment that a change sets is told when it comes, though one before could not be told', async () => {
-  const { customer, override, teller, told, pool } = await placeUnderTest();
+  const { customer, override, notifier, notified, pool } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
   const next = new Date(Date.now() + 2_000);
   await inTransaction(pool, async (db) => {
     await override(customerId, { expiresAt: next, db });
     // Its row is locked, for longer than the teller waits.
-    const { failures } = teller({ statementTimeoutMs: 500 });
+    const { failures } = notifier({ statementTimeoutMs: 500 });
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   });
   await vi.waitFor(async () => {
-    expect(await told.heard(customerId, 'all')).toContainEqual(expect.objectContaining({ allowed: false }));
+    expect(await notified.heard(customerId, 'all')).toContainEqual(
+      expect.objectContaining({ allowed: false }),
+    );
   }, NOT_PUT_OFF);
 });
 
 it('a connection that breaks puts nobody off', async () => {
-  const { customer, override, refuse, teller, told } = await placeUnderTest();
+  const { customer, override, reject, notifier, notified } = await placeUnderTest();
   const customerId = await customer();
   await override(customerId, { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 });
-  const { allow } = await refuse(customerId, 'PERFORM pg_terminate_backend(pg_backend_pid())');
-  const { failures } = teller();
+  const { allow } = await reject(customerId, 'PERFORM pg_terminate_backend(pg_backend_pid())');
+  const { failures } = notifier();
   await vi.waitFor(() => expect(failures()).toBeGreaterThan(0), SOON);
   await allow();
-  await vi.waitFor(async () => expect(await told.heard(customerId, 'all')).toHaveLength(2), NOT_PUT_OFF);
+  await vi.waitFor(async () => expect(await notified.heard(customerId, 'all')).toHaveLength(2), NOT_PUT_OFF);
 });
 
 it.each(['P0001', '57014'])(
   'one that fails with %s waits behind the others, and is told later',
   async (code) => {
-    const { customer, override, refuse, teller, told } = await placeUnderTest();
+    const { customer, override, reject, notifier, notified } = await placeUnderTest();
     const [bad, good, late] = [await customer(), await customer(), await customer()];
     const times = { expiresAt: ago(1_000), nowMs: Date.now() - 5_000 };
     await override(bad, { ...times, expiresAt: ago(2_000) });
     await override(good, times);
-    const { allow, tries } = await refuse(bad, `RAISE 'no' USING ERRCODE = '${code}'`);
+    const { allow, tries } = await reject(bad, `RAISE 'no' USING ERRCODE = '${code}'`);
     const clock = { ...systemClock, aheadMs: 0, monotonicMs: () => clock.aheadMs };
-    teller({ clock });
-    const isTold = (id: string) =>
-      vi.waitFor(async () => expect(await told.heard(id, 'all')).toHaveLength(2), SOON);
-    await isTold(good);
+    notifier({ clock });
+    const isNotified = (id: string) =>
+      vi.waitFor(async () => expect(await notified.heard(id, 'all')).toHaveLength(2), SOON);
+    await isNotified(good);
     const tried = await tries();
     await override(late, times);
-    await isTold(late);
+    await isNotified(late);
     expect(await tries()).toBe(tried);
     await allow();
     clock.aheadMs = 2_000;
-    await isTold(bad);
-    await told.quiet();
-    expect(await told.untrue()).toEqual([]);
+    await isNotified(bad);
+    await notified.quiet();
+    expect(await notified.untrue()).toEqual([]);
   },
 );
 
@@ -117,13 +119,13 @@ async function placeUnderTest() {
 
   return {
     pool,
-    told: toldUnderTest(pool, environment),
+    notified: notifiedUnderTest(pool, environment),
     customer: catalogueUnderTest(pool, environment).customer,
-    teller: (options: TellerOptions = {}) => tellerUnderTest(pool, options),
+    notifier: (options: NotifierOptions = {}) => notifierUnderTest(pool, options),
     override: (customerId: string, given: GivenOverride) =>
       given.db ? put(given.db, customerId, given) : inTransaction(pool, (db) => put(db, customerId, given)),
-    refuse: (customerId: string, how: string) =>
-      refuseRows(pool, { write: 'INSERT ON webhook_events', when: `new.object_id = '${customerId}'`, how }),
+    reject: (customerId: string, how: string) =>
+      rejectRows(pool, { write: 'INSERT ON webhook_events', when: `new.object_id = '${customerId}'`, how }),
     async entries(customerId: string): Promise<string[]> {
       const { rows } = await pool.query<{ id: string }>(
         `SELECT id FROM overrides WHERE customer_id = $1 AND feature_id = 'sso'`,

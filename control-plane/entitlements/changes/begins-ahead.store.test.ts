@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { auditEntries, toldEvents } from '../../subscriptions/subscriptions-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { toldUnderTest } from './changes-under-test.ts';
+import { auditEntries, emittedEvents } from '../../subscriptions/subscriptions-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
  * What a subscription is to be later: one that begins ahead, and a plan that waits for the period's end, with
@@ -16,13 +16,13 @@ const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
 
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let told: ReturnType<typeof toldUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let notified: ReturnType<typeof notifiedUnderTest>;
 
 beforeAll(async () => {
   api = await startApi(undefined, { clock });
-  made = holdersUnderTest(api);
-  told = toldUnderTest(api.pool, `${api.keys.workspaceId}:live`);
+  made = customerGrantsUnderTest(api);
+  notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
   await made.feature('sso', 'boolean');
   await made.feature('seats', 'limit');
 });
@@ -38,8 +38,8 @@ describe('a subscription that begins in 40 days', () => {
     expect(await made.list(customerId)).toEqual([]);
     pass(40 * DAY_MS - 60_000);
     expect(await allowed()).toEqual([false, 'no_active_subscription']);
-    await told.quiet();
-    expect(await told.heard(customerId)).toEqual([]);
+    await notified.quiet();
+    expect(await notified.heard(customerId)).toEqual([]);
     pass(60_001);
     // Memory sees it by the time alone, whenever the event is written.
     expect(await allowed()).toEqual([true, 'granted']);
@@ -65,8 +65,8 @@ describe('a subscription that begins in 40 days', () => {
     await cancel(id, 'now');
     pass(41 * DAY_MS);
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
-    await told.quiet();
-    expect(await told.heard(customerId)).toEqual([]);
+    await notified.quiet();
+    expect(await notified.heard(customerId)).toEqual([]);
     expect(await typesOf(id)).toEqual(['subscription.canceled', 'subscription.created']);
   });
 
@@ -78,8 +78,8 @@ describe('a subscription that begins in 40 days', () => {
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
     await made.change(id, { currentPeriodStart: inDays(-1) });
     expect(await check(customerId)).toEqual([true, 'granted']);
-    await told.quiet();
-    expect(await told.heard(customerId)).toEqual([changed('sso', true, customerId)]);
+    await notified.quiet();
+    expect(await notified.heard(customerId)).toEqual([changed('sso', true, customerId)]);
   });
 });
 
@@ -89,8 +89,8 @@ describe('a period that is moved ahead', () => {
     const id = await made.subscribe(customerId, { sso: true });
     await made.change(id, { currentPeriodStart: inDays(5) });
     expect(await check(customerId)).toEqual([false, 'no_active_subscription']);
-    await told.quiet();
-    const events = await told.heard(customerId);
+    await notified.quiet();
+    const events = await notified.heard(customerId);
     expect(events.map(({ allowed }) => allowed).sort()).toEqual([false, true]);
     pass(5 * DAY_MS + 1);
     expect(await check(customerId)).toEqual([true, 'granted']);
@@ -100,12 +100,12 @@ describe('a period that is moved ahead', () => {
     const customerId = await made.customer();
     const end = inDays(10);
     const id = await made.subscribe(customerId, { sso: true }, { currentPeriodEnd: end });
-    await told.quiet();
-    await told.heard(customerId);
+    await notified.quiet();
+    await notified.heard(customerId);
     await made.change(id, { currentPeriodStart: end, currentPeriodEnd: inDays(40) });
     expect(await check(customerId)).toEqual([true, 'granted']);
-    await told.quiet();
-    expect(await told.heard(customerId)).toEqual([]);
+    await notified.quiet();
+    expect(await notified.heard(customerId)).toEqual([]);
   });
 });
 
@@ -117,8 +117,8 @@ describe('a plan that waits for the end of the period', () => {
     const { body: before } = await change(id, { planId, at: 'period_end' });
     expect(before).toMatchObject({ pendingPlanId: planId, currentPeriodEnd: before.billingAnchor });
     await api.ask('plans.archive', { params: { planId } });
-    await told.quiet();
-    await told.heard(customerId);
+    await notified.quiet();
+    await notified.heard(customerId);
     pass(3 * DAY_MS - 60_000);
     expect(await check(customerId)).toEqual([true, 'granted']);
     pass(60_001);
@@ -169,8 +169,8 @@ describe('a plan that waits for the end of the period', () => {
     const canceled = await made.subscribe(ends, { sso: true }, trial);
     for (const id of [lasting, canceled]) await change(id, { planId, at: 'period_end' });
     await cancel(canceled, 'period_end');
-    await told.quiet();
-    for (const customerId of [goesOn, ends]) await told.heard(customerId);
+    await notified.quiet();
+    for (const customerId of [goesOn, ends]) await notified.heard(customerId);
     pass(3 * DAY_MS + 1);
     const lost = { featureKey: 'sso', allowed: false, effectiveValue: false };
     expect(await heardLater(goesOn)).toEqual([changed('seats', 9, goesOn), { customerId: goesOn, ...lost }]);
@@ -182,8 +182,8 @@ describe('a plan that waits for the end of the period', () => {
 });
 
 it('whatever was told is what is held, of everybody', async () => {
-  await told.quiet();
-  expect(await told.untrue(clock.nowMs())).toEqual([]);
+  await notified.quiet();
+  expect(await notified.untrue(clock.nowMs())).toEqual([]);
 });
 
 /** Time goes by. */
@@ -205,15 +205,15 @@ function cancel(subscriptionId: string, at: string) {
 }
 
 async function typesOf(objectId: string, only?: string): Promise<string[]> {
-  const types = (await toldEvents(api.pool, objectId)).map(({ type }) => type);
+  const types = (await emittedEvents(api.pool, objectId)).map(({ type }) => type);
   return types.filter((type) => only === undefined || type === only).sort();
 }
 
 /** What a job notices by itself: it looks every second or two. */
 async function heardLater(customerId: string) {
-  const all: Awaited<ReturnType<typeof told.heard>> = [];
+  const all: Awaited<ReturnType<typeof notified.heard>> = [];
   await expect
-    .poll(async () => all.push(...(await told.heard(customerId))), { timeout: 20_000, interval: 50 })
+    .poll(async () => all.push(...(await notified.heard(customerId))), { timeout: 20_000, interval: 50 })
     .toBeGreaterThan(0);
   return all;
 }

@@ -4,8 +4,8 @@ import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import type { Database } from '../../http/request-context.ts';
 import { catalogueUnderTest } from '../../subscriptions/subscriptions-under-test.ts';
-import { toldUnderTest } from './changes-under-test.ts';
-import { freshPool, type TellerOptions, tellerUnderTest } from './notifier-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
+import { freshPool, type NotifierOptions, notifierUnderTest } from './notifier-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /** Looked at often: what is asked next is about a job in the middle of its work. */
@@ -21,29 +21,29 @@ const SOON = { timeout: 20_000, interval: 1 };
 describe('a plan with many subscribers that changes', () => {
   it('is told to each of them once, whichever tellers are cut off within it', async () => {
     const place = await placeUnderTest();
-    const { told } = place;
+    const { notified } = place;
     const customers = await place.subscribers(2_000);
     await place.give({ sso: true, seats: '5' });
     for (let cuts = 0; cuts < 5; cuts += 1) {
       const before = await place.eventCount();
-      const teller = place.teller({ leaseMs: 100, chunkMax: 25 });
+      const notifier = place.notifier({ leaseMs: 100, chunkMax: 25 });
       await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
       // In the midst of a chunk, where it is about to write its events.
-      await place.withNoEventWritten(teller.cutOff);
+      await place.withNoEventWritten(notifier.cutOff);
     }
     // They were cut off within it, not after it.
     expect(await place.eventCount()).toBeLessThan(2 * customers);
-    place.teller({ leaseMs: 100 });
-    await told.quiet(60_000);
+    place.notifier({ leaseMs: 100 });
+    await notified.quiet(60_000);
     expect(await place.eventsOf('sso')).toEqual({ events: customers, customers });
     expect(await place.eventsOf('seats')).toEqual({ events: customers, customers });
-    expect(await told.untrue()).toEqual([]);
+    expect(await notified.untrue()).toEqual([]);
   }, 240_000);
 
   it('again and again is told in the end as it is, to all', async () => {
     const place = await placeUnderTest();
     await place.subscribers(400);
-    place.teller({ chunkMax: 20 });
+    place.notifier({ chunkMax: 20 });
     for (let seats = 1; seats <= 25; seats += 1) {
       const before = await place.eventCount();
       await place.give({ seats: String(seats) });
@@ -52,8 +52,8 @@ describe('a plan with many subscribers that changes', () => {
     }
     // Who would begin anew with each change had told nobody at the end of the list until now.
     expect(await place.customersHeard()).toBeGreaterThan(200);
-    await place.told.quiet();
-    expect(await place.told.untrue()).toEqual([]);
+    await place.notified.quiet();
+    expect(await place.notified.untrue()).toEqual([]);
     expect(await place.customersHeard()).toBe(400);
   });
 
@@ -61,14 +61,14 @@ describe('a plan with many subscribers that changes', () => {
     const place = await placeUnderTest();
     await place.subscribers(200);
     await place.give({ seats: '1' });
-    const teller = place.teller({ leaseMs: 100, chunkMax: 1 });
+    const notifier = place.notifier({ leaseMs: 100, chunkMax: 1 });
     await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(0), SOON);
-    await teller.cutOff();
+    await notifier.cutOff();
     expect(await place.eventCount()).toBeLessThan(200);
     await place.give({ seats: '2' });
-    place.teller();
-    await place.told.quiet();
-    expect(await place.told.untrue()).toEqual([]);
+    place.notifier();
+    await place.notified.quiet();
+    expect(await place.notified.untrue()).toEqual([]);
     expect(await place.customersHeard()).toBe(200);
   });
 
@@ -77,8 +77,8 @@ describe('a plan with many subscribers that changes', () => {
     await place.subscribers(10);
     await place.give({ seats: '5' });
     await place.give({});
-    place.teller();
-    await place.told.quiet();
+    place.notifier();
+    await place.notified.quiet();
     expect(await place.eventCount()).toBe(0);
   });
 
@@ -89,10 +89,10 @@ describe('a plan with many subscribers that changes', () => {
     await place.subscribers(5);
     await other.give({ seats: '1' });
     await place.give({ seats: '2' });
-    place.teller({ chunkMax: 2 });
+    place.notifier({ chunkMax: 2 });
     await vi.waitFor(async () => expect(await place.eventCount()).toBe(5), SOON);
     expect(await other.eventCount()).toBeLessThan(500);
-    await place.told.quiet(60_000);
+    await place.notified.quiet(60_000);
     expect(await other.eventCount()).toBe(500);
   });
 });
@@ -100,23 +100,23 @@ describe('a plan with many subscribers that changes', () => {
 it('a plan that changes waits for whoever subscribes to it meanwhile, who saw it as it was', async () => {
   const place = await placeUnderTest();
   const customerId = await place.customer();
-  place.teller();
+  place.notifier();
   const open = await place.pool.connect();
   onTestFinished(() => open.release());
   await open.query('BEGIN');
   await place.subscribe(open);
   await place.touch(open, customerId);
-  let isAnswered = false;
+  let hasResponse = false;
   const given = place.give({ seats: '5' }).then(() => {
-    isAnswered = true;
+    hasResponse = true;
   });
-  await vi.waitFor(async () => expect(isAnswered || (await place.isAnybodyLockedOut())).toBe(true), SOON);
+  await vi.waitFor(async () => expect(hasResponse || (await place.isAnybodyLockedOut())).toBe(true), SOON);
   // Had it not waited, its job would be through by now, and nobody would have found this customer.
-  if (isAnswered) await place.told.quiet();
+  if (hasResponse) await place.notified.quiet();
   await open.query('COMMIT');
   await given;
-  await place.told.quiet();
-  expect(await place.told.untrue()).toEqual([]);
+  await place.notified.quiet();
+  expect(await place.notified.untrue()).toEqual([]);
   expect(await place.eventCount()).toBe(1);
 });
 
@@ -124,24 +124,24 @@ it('two tellers at once tell everything once', async () => {
   const place = await placeUnderTest();
   await place.subscribers(500);
   await place.give({ seats: '5' });
-  place.teller({ chunkMax: 50, leaseMs: 60 });
-  place.teller({ chunkMax: 50, leaseMs: 60 });
-  await place.told.quiet(60_000);
+  place.notifier({ chunkMax: 50, leaseMs: 60 });
+  place.notifier({ chunkMax: 50, leaseMs: 60 });
+  await place.notified.quiet(60_000);
   expect(await place.eventsOf('seats')).toEqual({ events: 500, customers: 500 });
 });
 
 it('a change of the plan and one of a customer at once leave it told of what both have left', async () => {
   const place = await placeUnderTest();
   await place.subscribers(40);
-  place.teller({ chunkMax: 5 });
+  place.notifier({ chunkMax: 5 });
   for (let round = 1; round <= 8; round += 1) {
     const single = (await place.customerIds()).map((id, at) =>
       place.setStatus(id, (at + round) % 3 === 0 ? 'paused' : 'active'),
     );
     await Promise.all([place.give({ seats: String(round), sso: round % 2 === 0 }), ...single]);
   }
-  await place.told.quiet(60_000);
-  expect(await place.told.untrue()).toEqual([]);
+  await place.notified.quiet(60_000);
+  expect(await place.notified.untrue()).toEqual([]);
 });
 
 type Worth = Record<string, boolean | string>;
@@ -168,8 +168,8 @@ async function placeUnderTest(shared?: Pool) {
     customer,
     touch,
     ...databaseOf(pool, { environment, planId }),
-    told: toldUnderTest(pool, environment),
-    teller: (options: TellerOptions = {}) => tellerUnderTest(pool, options),
+    notified: notifiedUnderTest(pool, environment),
+    notifier: (options: NotifierOptions = {}) => notifierUnderTest(pool, options),
     give: (worth: Worth) =>
       inTransaction(pool, async (db) => {
         await db.query('DELETE FROM plan_entitlements WHERE plan_id = $1', [planId]);

@@ -10,22 +10,22 @@ import {
 } from '../../../domain/leased-job.ts';
 import type { Clock } from '../../../infra/ports/clock.ts';
 import type { Database } from '../../http/request-context.ts';
-import { createPutOffs, type PutOffs } from '../../jobs/backoff-queue.ts';
-import type { TellerMetrics } from '../../metrics.ts';
+import { type BackoffQueue, createBackoffQueue } from '../../jobs/backoff-queue.ts';
+import type { NotifierMetrics } from '../../metrics.ts';
 import { countFanouts, nextFanout, putFanoutLast } from '../../store/fanout-jobs.ts';
 import { findTurned, type TurnedCustomer } from '../../store/notified-entitlements.ts';
 import { createChunkSize } from './chunk-size.ts';
-import { fanOut, type Told } from './fan-out.ts';
-import { tellTurned } from './notify-due.ts';
+import { fanOut, type Notified } from './fan-out.ts';
+import { notifyDue } from './notify-due.ts';
 
-export interface EntitlementTellerDeps {
+export interface ChangeNotifierDeps {
   pool: Pool;
   clock: Clock;
   log: Logger;
-  metrics: TellerMetrics;
+  metrics: NotifierMetrics;
 }
 
-export interface EntitlementTellerOptions {
+export interface ChangeNotifierOptions {
   /** One process's own at any time. */
   owner?: string;
   leaseMs?: number;
@@ -36,7 +36,7 @@ export interface EntitlementTellerOptions {
 }
 
 /** `everyMs`: the net under the notification of a job, and how late a moment in time is noticed. */
-export const ENTITLEMENT_TELLER = { job: 'entitlement-teller', everyMs: 1_000 };
+export const CHANGE_NOTIFIER = { job: 'entitlement-teller', everyMs: 1_000 };
 
 const CHUNK_MAX = 500;
 
@@ -44,18 +44,18 @@ const CHUNK_MAX = 500;
  * Tells `entitlement.changed` where a change touches many customers, or where time has changed a value. Of
  * all processes one at a time does it, under a lease, so that no piece of it overlaps another.
  */
-export function startEntitlementTeller(
-  { pool, clock, log, metrics }: EntitlementTellerDeps,
-  { everyMs = ENTITLEMENT_TELLER.everyMs, chunkMax = CHUNK_MAX, ...options }: EntitlementTellerOptions = {},
+export function startChangeNotifier(
+  { pool, clock, log, metrics }: ChangeNotifierDeps,
+  { everyMs = CHANGE_NOTIFIER.everyMs, chunkMax = CHUNK_MAX, ...options }: ChangeNotifierOptions = {},
 ): LeasedJob {
   const chunk = createChunkSize(chunkMax);
-  const putOffs = createPutOffs<TurnedCustomer>(clock, ({ customerId }) => customerId);
+  const putOffs = createBackoffQueue<TurnedCustomer>(clock, ({ customerId }) => customerId);
 
   async function look(turn: JobTurn): Promise<undefined> {
     await countWaiting();
     while (!turn.signal.aborted) {
       const epoch = await turn.hold();
-      if (epoch === undefined || !(await tellChunks({ pool, job: turn.job, epoch }))) break;
+      if (epoch === undefined || !(await notifyChunks({ pool, job: turn.job, epoch }))) break;
     }
     await countWaiting();
   }
@@ -66,31 +66,31 @@ export function startEntitlementTeller(
   }
 
   /** Of moments and of changes in turns, so that neither waits for the other. False: of none. */
-  async function tellChunks(place: JobEpoch): Promise<boolean> {
+  async function notifyChunks(place: JobEpoch): Promise<boolean> {
     const turned = await nextTurned({ pool, clock, putOffs }, chunk.size());
     if (turned.length > 0) {
-      const tell = (db: Database) => tellTurned(db, turned, clock.nowMs());
-      await tellOne(place, tell, async (err) => putOff({ log, putOffs }, turned, err));
+      const notify = (db: Database) => notifyDue(db, turned, clock.nowMs());
+      await notifyOne(place, notify, async (err) => putOff({ log, putOffs }, turned, err));
     }
     const job = await nextFanout(pool);
     if (!job) return turned.length > 0;
     const size = chunk.size();
-    const tell = (db: Database) => fanOut(db, job, { nowMs: clock.nowMs(), chunk: size });
-    await tellOne(place, tell, () => putFanoutLast(pool, job, new Date(clock.nowMs())));
+    const notify = (db: Database) => fanOut(db, job, { nowMs: clock.nowMs(), chunk: size });
+    await notifyOne(place, notify, () => putFanoutLast(pool, job, new Date(clock.nowMs())));
     return true;
   }
 
   /** What fails is tried again, in smaller chunks and after what else waits. */
-  async function tellOne(
+  async function notifyOne(
     place: JobEpoch,
-    tell: (db: Database) => Promise<Told>,
+    notify: (db: Database) => Promise<Notified>,
     stepAside: (err: unknown) => Promise<void>,
   ): Promise<void> {
     const startedAt = clock.monotonicMs();
     try {
-      const { customers, events } = await inJobTransaction(place, tell);
+      const { customers, events } = await inJobTransaction(place, notify);
       chunk.took(clock.monotonicMs() - startedAt, customers);
-      metrics.told(events);
+      metrics.notified(events);
     } catch (err) {
       chunk.failed();
       metrics.failed();
@@ -99,11 +99,11 @@ export function startEntitlementTeller(
     }
   }
 
-  return startLeasedJob({ pool, log }, { ...options, job: ENTITLEMENT_TELLER.job, everyMs, look });
+  return startLeasedJob({ pool, log }, { ...options, job: CHANGE_NOTIFIER.job, everyMs, look });
 }
 
-interface PuttingOff extends EntitlementTellerDeps {
-  putOffs: PutOffs<TurnedCustomer>;
+interface PuttingOff extends ChangeNotifierDeps {
+  putOffs: BackoffQueue<TurnedCustomer>;
 }
 
 /** Where there is nobody else, the one that was put off longest ago. */

@@ -4,7 +4,7 @@ import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { migratePostgres, readMigrations } from '../../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import { toldUnderTest } from './changes-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
 /** Of the release that told nothing of entitlements. */
@@ -26,22 +26,23 @@ it('what customers hold at the upgrade counts as told: the first event is of the
   const keys = newWorkspaceKeys();
   await inTransaction(pool, (db) => writeWorkspace(db, { name: 'Test', keys, pepper: Buffer.alloc(32) }));
   const environment = `${keys.workspaceId}:live`;
-  await pool.query(HOLDINGS.replaceAll(':environment', `'${environment}'`));
+  await pool.query(CUSTOMER_GRANTS.replaceAll(':environment', `'${environment}'`));
   await migratePostgres(database.url);
 
-  const told = toldUnderTest(pool, environment);
-  expect(await told.untrue()).toEqual([]);
-  const { rows } = await pool.query<{ id: string; told: object; turns: boolean }>(
-    `SELECT customer_id AS id, told, next_turn IS NOT NULL AS turns FROM entitlements_told ORDER BY 1`,
+  const notified = notifiedUnderTest(pool, environment);
+  expect(await notified.untrue()).toEqual([]);
+  const { rows } = await pool.query<{ id: string; notified: object; turns: boolean }>(
+    `SELECT customer_id AS id, told AS notified, next_turn IS NOT NULL AS turns
+       FROM entitlements_told ORDER BY 1`,
   );
   const granted = { sso: true, seats: '5', soft: '0', storage: null };
   expect(rows).toEqual([
-    { id: 'active', told: granted, turns: false },
-    { id: 'in-grace', told: granted, turns: true },
-    { id: 'overdue', told: {}, turns: false },
-    { id: 'pinned', told: { seats: '0.5' }, turns: false },
-    { id: 'trialing', told: { ...granted, seats: '12.5' }, turns: false },
-    { id: 'twice', told: { ...granted, seats: '10' }, turns: false },
+    { id: 'active', notified: granted, turns: false },
+    { id: 'in-grace', notified: granted, turns: true },
+    { id: 'overdue', notified: {}, turns: false },
+    { id: 'pinned', notified: { seats: '0.5' }, turns: false },
+    { id: 'trialing', notified: { ...granted, seats: '12.5' }, turns: false },
+    { id: 'twice', notified: { ...granted, seats: '10' }, turns: false },
   ]);
 
   await inTransaction(pool, async (db) => {
@@ -49,12 +50,12 @@ it('what customers hold at the upgrade counts as told: the first event is of the
     const context = { db, environment, actor: 'key', operationId: 'test', nowMs: Date.now() };
     await touchEntitlements(context, { customerIds: ['active', 'pinned', 'twice'] });
   });
-  expect(await told.heard('pinned')).toMatchObject([{ featureKey: 'seats', allowed: false }]);
-  for (const id of ['active', 'twice']) expect(await told.heard(id)).toEqual([]);
+  expect(await notified.heard('pinned')).toMatchObject([{ featureKey: 'seats', allowed: false }]);
+  for (const id of ['active', 'twice']) expect(await notified.heard(id)).toEqual([]);
 });
 
 /** Everything an earlier release could hold; `seats` are given once more by the add-on. */
-const HOLDINGS = `
+const CUSTOMER_GRANTS = `
   INSERT INTO products (environment, id, name, created_at) VALUES (:environment, 'p', 'p', now());
   INSERT INTO features (id, environment, key, name, type, created_at, updated_at)
   SELECT key, :environment, key, key, type, now(), now()

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, vi } from 'vitest';
-import { findHolders, heldNow } from '../../../domain/find-customer-grants.ts';
-import { type ToldValues, toldValues } from '../../../domain/rules/entitlement-changes.ts';
+import { findManyCustomerGrants, heldNow } from '../../../domain/find-customer-grants.ts';
+import { type NotifiedValues, notifiedValues } from '../../../domain/rules/entitlement-changes.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 
 /** One `entitlement.changed`, as a receiver reads it. */
@@ -13,7 +13,7 @@ export interface HeardChange {
 }
 
 /** What was told of one customer and what it holds, by the rules alone. */
-export function toldUnderTest(pool: Pool, environment: string) {
+export function notifiedUnderTest(pool: Pool, environment: string) {
   return {
     /** Resolves when no change and no moment waits for the teller any more. */
     quiet: (timeoutMs = 10_000) =>
@@ -21,13 +21,13 @@ export function toldUnderTest(pool: Pool, environment: string) {
 
     /** Of all customers, those that were told something else than they hold now, with both. */
     async untrue(nowMs = Date.now()): Promise<object[]> {
-      const told = await toldOf(pool, environment);
+      const notified = await notifiedOf(pool, environment);
       const question = { environment, atMs: nowMs, featureIds: 'all' as const, meterKeys: [] };
-      const holders = await findHolders(pool, { ...question, customerIds: [...told.keys()] });
-      return [...told].flatMap(([customerId, was]) => {
+      const holders = await findManyCustomerGrants(pool, { ...question, customerIds: [...notified.keys()] });
+      return [...notified].flatMap(([customerId, was]) => {
         const holder = holders.get(customerId);
-        const is = holder ? toldValues(resolveEntitlements(heldNow(holder), nowMs)) : {};
-        return sorted(is) === sorted(was) ? [] : [{ customerId, told: was, holds: is }];
+        const is = holder ? notifiedValues(resolveEntitlements(heldNow(holder), nowMs)) : {};
+        return sorted(is) === sorted(was) ? [] : [{ customerId, notified: was, holds: is }];
       });
     },
 
@@ -44,14 +44,14 @@ async function waiting(pool: Pool): Promise<number> {
   return rows[0]?.waiting ?? 0;
 }
 
-async function toldOf(pool: Pool, environment: string): Promise<Map<string, ToldValues>> {
-  const { rows } = await pool.query<{ id: string; told: ToldValues }>(
-    `SELECT c.id, coalesce(t.told, '{}') AS told
+async function notifiedOf(pool: Pool, environment: string): Promise<Map<string, NotifiedValues>> {
+  const { rows } = await pool.query<{ id: string; notified: NotifiedValues }>(
+    `SELECT c.id, coalesce(t.told, '{}') AS notified
        FROM customers c LEFT JOIN entitlements_told t ON t.customer_id = c.id
       WHERE c.environment = $1`,
     [environment],
   );
-  return new Map(rows.map(({ id, told }) => [id, told]));
+  return new Map(rows.map(({ id, notified }) => [id, notified]));
 }
 
 function hearing(pool: Pool) {
@@ -68,6 +68,6 @@ function hearing(pool: Pool) {
   };
 }
 
-function sorted(values: ToldValues): string {
+function sorted(values: NotifiedValues): string {
   return JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

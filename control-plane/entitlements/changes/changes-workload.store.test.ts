@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { ToldValues } from '../../../domain/rules/entitlement-changes.ts';
-import { type ApiAnswer, type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type HeardChange, toldUnderTest } from './changes-under-test.ts';
+import type { NotifiedValues } from '../../../domain/rules/entitlement-changes.ts';
+import { type ApiResponse, type ApiUnderTest, startApi } from '../../api-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { type HeardChange, notifiedUnderTest } from './changes-under-test.ts';
 
 /*
  * Changes of every kind, drawn at random: one after the other, and by many at once. What was told is held
@@ -18,15 +18,15 @@ import { type HeardChange, toldUnderTest } from './changes-under-test.ts';
 const SEED = Date.now() % 1_000_000;
 
 let api: ApiUnderTest;
-let told: ReturnType<typeof toldUnderTest>;
-let place: Awaited<ReturnType<typeof placeOfStorm>>;
+let notified: ReturnType<typeof notifiedUnderTest>;
+let place: Awaited<ReturnType<typeof placeOfWorkload>>;
 let environment: string;
 
 beforeAll(async () => {
   api = await startApi();
   environment = `${api.keys.workspaceId}:live`;
-  told = toldUnderTest(api.pool, environment);
-  place = await placeOfStorm(api);
+  notified = notifiedUnderTest(api.pool, environment);
+  place = await placeOfWorkload(api);
 });
 
 afterAll(() => api?.close());
@@ -37,17 +37,20 @@ it(`each change tells the values that it has changed, and no other (seed ${SEED}
   for (let step = 0; step < 60; step += 1) {
     const change = drawn(random, place, { isLasting: true });
     await change.run();
-    await told.quiet();
-    expect({ after: change.name, untrue: await told.untrue() }).toEqual({ after: change.name, untrue: [] });
+    await notified.quiet();
+    expect({ after: change.name, untrue: await notified.untrue() }).toEqual({
+      after: change.name,
+      untrue: [],
+    });
     for (const id of place.customers) {
       const values = kept.get(id) as Map<string, unknown>;
-      const changes = await told.heard(id);
+      const changes = await notified.heard(id);
       // Nobody is told what it was told already.
       expect(
         changes.filter(({ featureKey, effectiveValue }) => values.get(featureKey) === effectiveValue),
       ).toEqual([]);
       for (const one of changes) keep(values, one);
-      expect(Object.fromEntries(values)).toEqual(numbersOf(await toldTo(id)));
+      expect(Object.fromEntries(values)).toEqual(numbersOf(await notifiedTo(id)));
     }
   }
 }, 240_000);
@@ -59,15 +62,18 @@ it(`many changes at once leave everybody told of what is held in the end (seed $
   });
   await Promise.all(lanes);
   // Some of the overrides still have their moment to come.
-  await vi.waitFor(async () => expect(await told.untrue()).toEqual([]), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await notified.untrue()).toEqual([]), {
+    timeout: 20_000,
+    interval: 100,
+  });
   for (const id of place.customers) {
     const flags = new Map<string, number>();
-    for (const { featureKey, allowed, effectiveValue } of await told.heard(id, 'all')) {
+    for (const { featureKey, allowed, effectiveValue } of await notified.heard(id, 'all')) {
       if (typeof effectiveValue === 'boolean')
         flags.set(featureKey, (flags.get(featureKey) ?? 0) + (allowed ? 1 : -1));
     }
     // Of a flag true and false take turns: each was told once.
-    const values = await toldTo(id);
+    const values = await notifiedTo(id);
     for (const [key, balance] of flags) expect([key, balance]).toEqual([key, key in values ? 1 : 0]);
   }
 }, 240_000);
@@ -77,7 +83,7 @@ interface Change {
   run(): Promise<void>;
 }
 
-type Place = Awaited<ReturnType<typeof placeOfStorm>>;
+type Place = Awaited<ReturnType<typeof placeOfWorkload>>;
 
 /** From 0 to n - 1. */
 type Random = (n: number) => number;
@@ -94,7 +100,7 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
   const params = { subscriptionId, addonId };
   const until = { expiresAt: new Date(Date.now() + 50 + random(400)).toISOString() };
   const expiry = isLasting || random(2) === 0 ? {} : until;
-  const changes: Array<() => Promise<Pick<ApiAnswer, 'status'>>> = [
+  const changes: Array<() => Promise<Pick<ApiResponse, 'status'>>> = [
     () => api.ask('plans.replaceEntitlements', { params: { planId }, body: { entitlements } }),
     () => api.ask('addons.replaceEntitlements', { params: { addonId }, body: { entitlements } }),
     () => api.ask('subscriptions.setAddon', { params, body: { quantity: 1 + random(3) } }),
@@ -127,8 +133,8 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
 }
 
 /** Few of everything, so that changes meet. */
-async function placeOfStorm(of: ApiUnderTest) {
-  const made = holdersUnderTest(of);
+async function placeOfWorkload(of: ApiUnderTest) {
+  const made = customerGrantsUnderTest(of);
   for (const [key, type] of Object.entries({
     sso: 'boolean',
     audit: 'boolean',
@@ -150,12 +156,12 @@ async function placeOfStorm(of: ApiUnderTest) {
   return { plans, addons, customers, subscriptions };
 }
 
-async function toldTo(customerId: string): Promise<ToldValues> {
-  const { rows } = await api.pool.query<{ told: ToldValues }>(
-    'SELECT told FROM entitlements_told WHERE customer_id = $1',
+async function notifiedTo(customerId: string): Promise<NotifiedValues> {
+  const { rows } = await api.pool.query<{ notified: NotifiedValues }>(
+    'SELECT told AS notified FROM entitlements_told WHERE customer_id = $1',
     [customerId],
   );
-  return rows[0]?.told ?? {};
+  return rows[0]?.notified ?? {};
 }
 
 function keep(values: Map<string, unknown>, { featureKey, allowed, effectiveValue }: HeardChange): void {
@@ -164,7 +170,7 @@ function keep(values: Map<string, unknown>, { featureKey, allowed, effectiveValu
 }
 
 /** As a receiver has parsed them. */
-function numbersOf(values: ToldValues): Record<string, unknown> {
+function numbersOf(values: NotifiedValues): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, typeof value === 'string' ? Number(value) : value]),
   );

@@ -1,11 +1,11 @@
 import type { Database } from '../../http/request-context.ts';
 import { advanceFanout, beginRound, endFanout, type FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS, type FanoutMember } from '../../store/fanout-members.ts';
-import { addTold, lockTold, type ToldRow } from '../../store/notified-entitlements.ts';
-import { tellCustomers } from './notify-customers.ts';
+import { addNotified, lockNotified, type NotifiedRow } from '../../store/notified-entitlements.ts';
+import { notifyCustomers } from './notify-customers.ts';
 
 /** What one piece of work was. */
-export interface Told {
+export interface Notified {
   customers: number;
   events: number;
 }
@@ -18,14 +18,14 @@ export async function fanOut(
   db: Database,
   job: FanoutJob,
   { nowMs, chunk }: { nowMs: number; chunk: number },
-): Promise<Told> {
+): Promise<Notified> {
   const { environment } = job;
   const members = await FANOUT_MEMBERS[job.scope](db, job, chunk);
   const customerIds = [...new Set(members.map(({ customerId }) => customerId))];
   const rows = await lockAll(db, environment, { customerIds, at: new Date(nowMs) });
   // A customer that was told since then was told of the change as well.
-  const sinceMs = ({ resolvedAt }: ToldRow) => Math.max(job.changedAt.getTime(), resolvedAt.getTime());
-  const events = await tellCustomers(db, { environment, nowMs, sinceMs }, rows);
+  const sinceMs = ({ resolvedAt }: NotifiedRow) => Math.max(job.changedAt.getTime(), resolvedAt.getTime());
+  const events = await notifyCustomers(db, { environment, nowMs, sinceMs }, rows);
   await noteProgress(db, job, { last: members.length < chunk ? undefined : members.at(-1), nowMs });
   return { customers: customerIds.length, events };
 }
@@ -35,13 +35,13 @@ async function lockAll(
   db: Database,
   environment: string,
   { customerIds, at }: { customerIds: string[]; at: Date },
-): Promise<ToldRow[]> {
-  const rows = await lockTold(db, environment, customerIds);
+): Promise<NotifiedRow[]> {
+  const rows = await lockNotified(db, environment, customerIds);
   if (rows.length === customerIds.length) return rows;
   const locked = new Set(rows.map(({ customerId }) => customerId));
   const others = customerIds.filter((id) => !locked.has(id));
-  await addTold(db, environment, { customerIds: others, at });
-  return [...rows, ...(await lockTold(db, environment, others))];
+  await addNotified(db, environment, { customerIds: others, at });
+  return [...rows, ...(await lockNotified(db, environment, others))];
 }
 
 /** Without a last one the way has come to its end. */

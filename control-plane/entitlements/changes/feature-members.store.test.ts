@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
 import type { FanoutJob } from '../../store/fanout-jobs.ts';
 import { FANOUT_MEMBERS } from '../../store/fanout-members.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { toldUnderTest } from './changes-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
  * A change of a metered feature reaches the metered history of every customer that holds it, whatever the
@@ -16,8 +16,8 @@ const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
 
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let told: ReturnType<typeof toldUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let notified: ReturnType<typeof notifiedUnderTest>;
 let number = 0;
 let featureKey: string;
 let meters: [before: string, after: string];
@@ -26,8 +26,8 @@ let holders: Record<string, string>;
 
 beforeAll(async () => {
   api = await startApi(undefined, { clock });
-  made = holdersUnderTest(api);
-  told = toldUnderTest(api.pool, `${api.keys.workspaceId}:live`);
+  made = customerGrantsUnderTest(api);
+  notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
 });
 
 afterAll(() => api?.close());
@@ -39,7 +39,7 @@ beforeEach(async () => {
   for (const key of meters) await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
   await made.feature(featureKey, 'metered', meters[0]);
   holders = await holdersOf({ [featureKey]: 1_000 });
-  await told.quiet();
+  await notified.quiet();
 });
 
 it('a feature that counts another meter limits that one from then on, and the former no longer', async () => {
@@ -47,10 +47,13 @@ it('a feature that counts another meter limits that one from then on, and the fo
   await made.subscribe(bystander, {});
   const before = await limitsOf(meters[0]);
   const changedMs = pass(1_000);
-  const answer = await api.ask('features.update', { params: { featureKey }, body: { meterKey: meters[1] } });
-  expect(answer.status).toBe(200);
+  const response = await api.ask('features.update', {
+    params: { featureKey },
+    body: { meterKey: meters[1] },
+  });
+  expect(response.status).toBe(200);
   pass(1_000);
-  await told.quiet();
+  await notified.quiet();
   const { ahead, paused, ...giving } = before;
   expect(ahead).toEqual([[expect.any(Number), ['1000']]]);
   const ended = Object.entries(before).map(([how, terms]) => [how, [...terms, [changedMs, []]]]);
@@ -85,7 +88,7 @@ it('a feature that is deleted limits nobody any more, also those who held nothin
   const deletedMs = pass(1_000);
   await api.ask('features.delete', { params: { featureKey } });
   pass(1_000);
-  await told.quiet();
+  await notified.quiet();
   const ended = Object.entries(before).map(([how, terms]) => [how, [...terms, [deletedMs, []]]]);
   expect(await limitsOf(meters[0])).toEqual({ ...Object.fromEntries(ended), ahead: [] });
 });
@@ -98,7 +101,7 @@ it('a feature that counts a third meter and is deleted leaves no limit on any of
   }
   await api.ask('features.delete', { params: { featureKey } });
   pass(1_000);
-  await told.quiet();
+  await notified.quiet();
   for (const meterKey of [...meters, third]) {
     const last = Object.values(await limitsOf(meterKey)).map((terms) => terms.at(-1)?.[1] ?? []);
     expect([meterKey, last]).toEqual([meterKey, last.map(() => [])]);

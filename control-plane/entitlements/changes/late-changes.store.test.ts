@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { PROCESSOR_GRACE_MS } from '../../clock/processor-grace.ts';
 import { type ProcessorUnderTest, startProcessor } from '../../processor/processor-under-test.ts';
-import type { ToldSubscription } from '../../processor/stripe-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { ENTITLEMENT_TELLER } from './change-notifier.ts';
+import type { ReportedSubscription } from '../../processor/stripe-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { CHANGE_NOTIFIER } from './change-notifier.ts';
 
 /*
  * A change that is told later than it took effect, by the processor or by a clock, over HTTP and a real
@@ -18,11 +18,11 @@ const WAIT = { timeout: 30_000, interval: 20 };
 const HOUR_MS = 3_600_000;
 
 let made: ProcessorUnderTest;
-let held: ReturnType<typeof holdersUnderTest>;
+let held: ReturnType<typeof customerGrantsUnderTest>;
 
 beforeAll(async () => {
   made = await startProcessor();
-  held = holdersUnderTest(made.api);
+  held = customerGrantsUnderTest(made.api);
   await made.api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   await held.feature('calls', 'metered', 'calls');
 });
@@ -74,7 +74,7 @@ describe('an event of the processor that comes late', () => {
 
   it('and before the teller has come to the customer, leaves it as well', async () => {
     const { customerId, planId, atMs } = await holder();
-    await whileTellerWaits(async () => {
+    await whileNotifierWaits(async () => {
       await held.giveInstead(planId, { calls: 10 });
       pass(5_000);
       await overdueSince(atMs);
@@ -88,7 +88,7 @@ describe('an event of the processor that comes late', () => {
     const addonId = await held.addon(`more-${named}`, { calls: 7 });
     const addons = [{ addonId, quantity: 1 }];
     const { customerId, atMs } = await holder({ processorSubscriptionId: theirs, addons });
-    await whileTellerWaits(async () => {
+    await whileNotifierWaits(async () => {
       const body = { entitlements: [{ featureKey: 'calls', value: 1 }] };
       await made.api.ask('addons.replaceEntitlements', { params: { addonId }, body });
       await overdueSince(atMs);
@@ -108,7 +108,7 @@ describe('an event of the processor that comes late', () => {
 
   it('holds from its own time on where nothing was recorded since', async () => {
     const { customerId, atMs } = await holder();
-    await told(atMs, { status: 'canceled', endedAt: atMs / 1000 });
+    await notified(atMs, { status: 'canceled', endedAt: atMs / 1000 });
     expect(await limits(customerId)).toEqual({ 0: '100', 6: '' });
   });
 });
@@ -137,7 +137,7 @@ describe('a clock that comes late', () => {
   async function ending() {
     const { customerId, atMs } = await holder();
     const endMs = Math.ceil((atMs + 2 * HOUR_MS) / 1000) * 1000;
-    await told(atMs, { cancelAt: endMs / 1000 });
+    await notified(atMs, { cancelAt: endMs / 1000 });
     pass(endMs - made.clock.ms);
     return { customerId, endMs };
   }
@@ -149,7 +149,7 @@ describe('an event of the processor that waited', () => {
   it('for its price holds from when it is applied on', async () => {
     const { customerId, atMs } = await holder();
     const price = `price_1Late${named}`;
-    await told(atMs, { items: [{ price }] });
+    await notified(atMs, { items: [{ price }] });
     expect(await limits(customerId)).toEqual({ 0: '100' });
     pass(60_000);
     const other = await held.plan({ calls: 10 });
@@ -161,7 +161,7 @@ describe('an event of the processor that waited', () => {
 
   it('for its link holds from the link on, and is dated as before', async () => {
     const { customerId, id, atMs } = await holder({});
-    await told(atMs, { status: 'canceled', endedAt: atMs / 1000 });
+    await notified(atMs, { status: 'canceled', endedAt: atMs / 1000 });
     pass(60_000);
     const linked = await made.patch(id, { processorSubscriptionId: theirs });
     expect(linked).toMatchObject({ status: 'canceled', canceledAt: new Date(atMs).toISOString() });
@@ -183,9 +183,9 @@ async function holder(fields: object = { processorSubscriptionId: theirs }) {
   return { customerId, planId, id, atMs: startMs + 5_000 };
 }
 
-function told(atMs: number, subscription: Omit<ToldSubscription, 'id'>) {
+function notified(atMs: number, subscription: Omit<ReportedSubscription, 'id'>) {
   const period: [number, number] = [startMs / 1000, startMs / 1000 + 30 * 86_400];
-  return made.tell({
+  return made.notify({
     created: atMs / 1000,
     subscription: { id: theirs, items: [], period, ...subscription },
   });
@@ -193,7 +193,7 @@ function told(atMs: number, subscription: Omit<ToldSubscription, 'id'>) {
 
 async function overdueSince(atMs: number): Promise<void> {
   pass(5_000);
-  await told(atMs, { status: 'past_due' });
+  await notified(atMs, { status: 'past_due' });
   expect((await made.linkedTo(theirs))[0]?.status).toBe('past_due');
 }
 
@@ -206,9 +206,9 @@ async function fanouts(): Promise<number> {
 }
 
 /** In a transaction that keeps the entitlement teller from going on, in whatever process. */
-function whileTellerWaits(todo: () => Promise<void>): Promise<void> {
+function whileNotifierWaits(todo: () => Promise<void>): Promise<void> {
   return inTransaction(made.api.pool, async (db) => {
-    await db.query('SELECT FROM job_leases WHERE job = $1 FOR UPDATE', [ENTITLEMENT_TELLER.job]);
+    await db.query('SELECT FROM job_leases WHERE job = $1 FOR UPDATE', [CHANGE_NOTIFIER.job]);
     await todo();
   });
 }

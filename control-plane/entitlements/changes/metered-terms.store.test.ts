@@ -4,9 +4,9 @@ import { readMeteredTerms } from '../../../domain/store/metered-terms.ts';
 import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { calendarSpan } from '../../../schemas/primitives/calendar.ts';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { lockTold } from '../../store/notified-entitlements.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { toldUnderTest } from './changes-under-test.ts';
+import { lockNotified } from '../../store/notified-entitlements.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
  * What each kind of change records of a customer's meter, and from when on, over HTTP and a real Postgres.
@@ -19,13 +19,13 @@ const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
 
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let told: ReturnType<typeof toldUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let notified: ReturnType<typeof notifiedUnderTest>;
 
 beforeAll(async () => {
   api = await startApi(undefined, { clock });
-  made = holdersUnderTest(api);
-  told = toldUnderTest(api.pool, `${api.keys.workspaceId}:live`);
+  made = customerGrantsUnderTest(api);
+  notified = notifiedUnderTest(api.pool, `${api.keys.workspaceId}:live`);
   for (const key of ['calls', 'bytes']) {
     await api.ask('meters.create', { body: { key, name: key, aggregation: 'sum' } });
     await made.feature(key, 'metered', key);
@@ -176,12 +176,12 @@ describe('a change of many', () => {
     let changedMs = 0;
     await inTransaction(api.pool, async (db) => {
       const ids = holders.map(({ customerId }) => customerId);
-      await lockTold(db, `${api.keys.workspaceId}:live`, ids);
+      await lockNotified(db, `${api.keys.workspaceId}:live`, ids);
       changedMs = clock.atMs;
       await made.giveInstead(planId, { calls: 30 });
       pass(60_000);
     });
-    await told.quiet();
+    await notified.quiet();
     for (const { customerId, id, startMs } of holders) {
       expect(await terms(customerId)).toEqual([
         { at: startMs, period: startMs, limits: ['100'], from: id },
@@ -195,10 +195,10 @@ describe('a change of many', () => {
     const { customerId, id, planId, startMs } = await subscribed({ calls: 100 });
     const takenMs = pass(1_000);
     await made.giveInstead(planId, {});
-    await told.quiet();
+    await notified.quiet();
     const givenMs = pass(1_000);
     await made.giveInstead(planId, { calls: null });
-    await told.quiet();
+    await notified.quiet();
     expect(await terms(customerId)).toEqual([
       { at: startMs, period: startMs, limits: ['100'], from: id },
       { at: takenMs, period: takenMs, limits: [], from: null },

@@ -6,12 +6,12 @@ import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../../infra/ports/clock.ts';
 import { createPool } from '../../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import { createTellerMetrics } from '../../metrics.ts';
-import { startEntitlementTeller } from './change-notifier.ts';
+import { createNotifierMetrics } from '../../metrics.ts';
+import { startChangeNotifier } from './change-notifier.ts';
 
 const log = pino({ level: 'silent' });
 
-export interface TellerOptions {
+export interface NotifierOptions {
   leaseMs?: number;
   chunkMax?: number;
   statementTimeoutMs?: number;
@@ -19,27 +19,27 @@ export interface TellerOptions {
 }
 
 /** As in a process of its own, with connections of its own. */
-export function tellerUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200, ...more }: TellerOptions) {
+export function notifierUnderTest(main: Pool, { leaseMs = 1_000, chunkMax = 200, ...more }: NotifierOptions) {
   const { clock = systemClock, ...timeouts } = more;
   const name = randomUUID();
   const pool = createPool({ url: String(URLS.get(main)), name, log, ...timeouts });
   let failures = 0;
-  const metrics = createTellerMetrics(new Registry(), systemClock.nowMs);
+  const metrics = createNotifierMetrics(new Registry(), systemClock.nowMs);
   metrics.failed = () => {
     failures += 1;
   };
   const options = { owner: name, leaseMs, chunkMax, everyMs: 20 };
-  const teller = startEntitlementTeller({ pool, clock, log, metrics }, options);
+  const notifier = startChangeNotifier({ pool, clock, log, metrics }, options);
   let ended: Promise<unknown> | undefined;
   function end(): Promise<unknown> {
-    ended ??= Promise.all([pool.end(), teller.close()]);
+    ended ??= Promise.all([pool.end(), notifier.close()]);
     return ended;
   }
   onTestFinished(async () => void (await end()));
   return {
     /** Of chunks. */
     failures: () => failures,
-    close: teller.close,
+    close: notifier.close,
     /** In the midst of what it does, and without a word: its lease runs out. */
     async cutOff(): Promise<void> {
       // It gets no other connections; how long it takes to see that is not waited for.

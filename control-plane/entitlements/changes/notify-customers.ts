@@ -1,9 +1,9 @@
-import { type ToldEvent, tellEvents } from '../../../domain/emit-events.ts';
-import { type ToldValues, toldChanges } from '../../../domain/rules/entitlement-changes.ts';
+import { type EmittedEvent, emitEvents } from '../../../domain/emit-events.ts';
+import { type NotifiedValues, notifiedChanges } from '../../../domain/rules/entitlement-changes.ts';
 import { markFeatures } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
 import { readHeldValues } from '../../store/granted-values.ts';
-import { type ToldRow, writeTold } from '../../store/notified-entitlements.ts';
+import { type NotifiedRow, writeNotified } from '../../store/notified-entitlements.ts';
 import { recordExpired } from './record-expired.ts';
 import { recordMeteredTerms } from './record-metered-terms.ts';
 
@@ -13,47 +13,49 @@ import { recordMeteredTerms } from './record-metered-terms.ts';
  * change did is seen here once the lock is held: two changes at once are told one after the other, the last
  * one of what both have left. What it means for metered usage is recorded from the time of the change on.
  */
-export async function tellCustomers(
+export async function notifyCustomers(
   db: Database,
-  { environment, nowMs, sinceMs = () => nowMs }: TellContext,
-  rows: readonly ToldRow[],
+  { environment, nowMs, sinceMs = () => nowMs }: NotifyContext,
+  rows: readonly NotifiedRow[],
 ): Promise<number> {
   if (rows.length === 0) return 0;
   const since = rows.map((row) => ({ customerId: row.customerId, sinceMs: Math.min(nowMs, sinceMs(row)) }));
   await recordMeteredTerms(db, { environment, nowMs }, since);
-  const asked = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
+  const requested = rows.map(({ customerId, resolvedAt }) => ({ customerId, at: later(resolvedAt, nowMs) }));
   await recordExpired(db, { environment, now: new Date(nowMs) }, rows);
-  const held = new Map((await readHeldValues(db, environment, asked)).map((one) => [one.customerId, one]));
-  const events: ToldEvent[] = [];
+  const held = new Map(
+    (await readHeldValues(db, environment, requested)).map((one) => [one.customerId, one]),
+  );
+  const events: EmittedEvent[] = [];
   const changed: Array<{ customerId: string; featureKey: string }> = [];
-  const written: ToldRow[] = [];
+  const written: NotifiedRow[] = [];
   for (const row of rows) {
-    const { customerId, told, resolvedAt } = row;
+    const { customerId, notified, resolvedAt } = row;
     const { held: now = NOTHING, nextTurn = null } = held.get(customerId) ?? {};
-    const changes = toldChanges(told, now);
+    const changes = notifiedChanges(notified, now);
     for (const change of changes) {
       changed.push({ customerId, featureKey: change.featureKey });
       events.push({ type: 'entitlement.changed', objectId: customerId, data: { customerId, ...change } });
     }
     if (changes.length === 0 && nextTurn?.getTime() === row.nextTurn?.getTime()) continue;
-    written.push({ customerId, told: now, resolvedAt: later(resolvedAt, nowMs), nextTurn });
+    written.push({ customerId, notified: now, resolvedAt: later(resolvedAt, nowMs), nextTurn });
   }
-  await tellEvents(db, { environment, nowMs, events });
+  await emitEvents(db, { environment, nowMs, events });
   // A limit that is another one has another threshold, and leaves another part of usage to be paid.
   if (changed.length > 0) await markFeatures(db, environment, { held: changed, from: new Date(nowMs) });
-  if (written.length > 0) await writeTold(db, environment, written);
+  if (written.length > 0) await writeNotified(db, environment, written);
   return events.length;
 }
 
-export interface TellContext {
+export interface NotifyContext {
   environment: string;
   nowMs: number;
   /** When what is told became so; left out: now. */
-  sinceMs?: (row: ToldRow) => number;
+  sinceMs?: (row: NotifiedRow) => number;
 }
 
 /** Of one that is archived. */
-const NOTHING: ToldValues = {};
+const NOTHING: NotifiedValues = {};
 
 /** A clock that is behind that of another process takes nothing back. */
 function later(resolvedAt: Date, nowMs: number): Date {

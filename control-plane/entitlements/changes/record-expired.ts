@@ -2,7 +2,7 @@ import { insertAuditEntries } from '../../../domain/store/insert-audit-entry.ts'
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import type { Database } from '../../http/request-context.ts';
 import { shownOverride } from '../../overrides/shown-override.ts';
-import type { ToldRow } from '../../store/notified-entitlements.ts';
+import type { NotifiedRow } from '../../store/notified-entitlements.ts';
 import { findExpired } from '../../store/overrides.ts';
 
 /**
@@ -12,7 +12,7 @@ import { findExpired } from '../../store/overrides.ts';
 export async function recordExpired(
   db: Database,
   { environment, now }: { environment: string; now: Date },
-  rows: readonly ToldRow[],
+  rows: readonly NotifiedRow[],
 ): Promise<void> {
   const spans = rows.flatMap(({ customerId, nextTurn, resolvedAt }) => {
     const upTo = now > resolvedAt ? now : resolvedAt;

@@ -13,7 +13,7 @@ import {
 } from '../../../domain/store/metered-terms.ts';
 import { markMeters } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
-import { type FoundFacts, type MomentFacts, readMeteredFacts } from '../../store/metered-facts.ts';
+import { type FoundFacts, readMeteredFacts, type TimeFacts } from '../../store/metered-facts.ts';
 
 /** A customer that something has changed for, and from when on. */
 export interface ChangedCustomer {
@@ -37,17 +37,17 @@ export async function recordMeteredTerms(
   const from = customers.map(({ customerId, sinceMs }) => ({ customerId, from: new Date(sinceMs) }));
   const recorded = await readTermsOfCustomers(db, environment, from);
   const recordedOf = byCustomer(recorded);
-  const asked = customers.map(({ customerId, sinceMs }) => {
+  const requested = customers.map(({ customerId, sinceMs }) => {
     const lastMs = lastRecordedMs(recordedOf.get(customerId) ?? [], nowMs);
     return { customerId, since: new Date(Math.max(sinceMs, lastMs ?? sinceMs)) };
   });
-  const moments = await readMeteredFacts(db, environment, { asked, now: new Date(nowMs) });
-  if (recorded.length === 0 && moments.every(({ facts }) => facts.size === 0)) return;
-  const changes = [...byCustomer(moments)].flatMap(([customerId, ahead]) => {
+  const times = await readMeteredFacts(db, environment, { requested, now: new Date(nowMs) });
+  if (recorded.length === 0 && times.every(({ facts }) => facts.size === 0)) return;
+  const changes = [...byCustomer(times)].flatMap(([customerId, ahead]) => {
     const own = recordedOf.get(customerId) ?? [];
     return metersOf(own, ahead).flatMap((meterKey) => {
       const before = own.filter((term) => term.meterKey === meterKey);
-      return changeOf({ environment, customerId, meterKey }, { before, moments: ahead }) ?? [];
+      return changeOf({ environment, customerId, meterKey }, { before, times: ahead }) ?? [];
     });
   });
   if (changes.length === 0) return;
@@ -83,15 +83,15 @@ function byCustomer<One extends { customerId: string }>(all: readonly One[]): Ma
 }
 
 /** Of one customer: those that it holds, and those that it held. */
-function metersOf(recorded: readonly TermOfCustomer[], moments: readonly MomentFacts[]): string[] {
-  const held = moments.flatMap(({ facts }) => [...facts.keys()]);
+function metersOf(recorded: readonly TermOfCustomer[], times: readonly TimeFacts[]): string[] {
+  const held = times.flatMap(({ facts }) => [...facts.keys()]);
   return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...held])];
 }
 
 interface Changing {
   before: readonly TermOfCustomer[];
   /** That of the change, and those that time brings after it. */
-  moments: readonly MomentFacts[];
+  times: readonly TimeFacts[];
 }
 
 interface TermsChange {
@@ -105,18 +105,18 @@ interface TermsChange {
 }
 
 /** Undefined where all stays as it was recorded. */
-function changeOf(place: MeterOfCustomer, { before, moments }: Changing): TermsChange | undefined {
-  const factsAt = ({ facts }: MomentFacts) => facts.get(place.meterKey) ?? UNMETERED;
-  const [first] = moments;
+function changeOf(place: MeterOfCustomer, { before, times }: Changing): TermsChange | undefined {
+  const factsAt = ({ facts }: TimeFacts) => facts.get(place.meterKey) ?? UNMETERED;
+  const [first] = times;
   if (!first) return undefined;
   const sinceMs = first.at.getTime();
   const held = before.filter(({ startsMs }) => startsMs < sinceMs);
   const fromMs = backdated(held.at(-1), first.facts.get(place.meterKey), sinceMs);
   const kept: MeteredTerm[] = held.filter(({ startsMs }) => startsMs < fromMs);
   const terms: MeteredTerm[] = [];
-  for (const moment of moments) {
-    const startsMs = moment === first ? fromMs : moment.at.getTime();
-    const term = termAfter([...kept, ...terms], factsAt(moment), startsMs);
+  for (const time of times) {
+    const startsMs = time === first ? fromMs : time.at.getTime();
+    const term = termAfter([...kept, ...terms], factsAt(time), startsMs);
     if (term) terms.push(term);
   }
   const old = before.filter(({ startsMs }) => startsMs >= fromMs);

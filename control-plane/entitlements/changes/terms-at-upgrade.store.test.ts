@@ -5,8 +5,8 @@ import { newWorkspaceKeys, writeWorkspace } from '../../../domain/workspace.ts';
 import { migratePostgres, readMigrations } from '../../../infra/postgres/migrate.ts';
 import { createPool, inTransaction } from '../../../infra/postgres/pool.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
-import { lockTold } from '../../store/notified-entitlements.ts';
-import { tellCustomers } from './notify-customers.ts';
+import { lockNotified } from '../../store/notified-entitlements.ts';
+import { notifyCustomers } from './notify-customers.ts';
 
 /** The last migration of the release that settled usage by the limits of now. */
 const BEFORE = 8;
@@ -61,8 +61,8 @@ it('a history begins with what held at the upgrade, and what burned keeps its gr
   const migrated = await written();
   await inTransaction(pool, async (db) => {
     const ids = ['active', 'ended', 'more', 'override', 'pinned', 'twice', 'unlimited'];
-    const rows = await lockTold(db, environment, ids);
-    await tellCustomers(db, { environment, nowMs: Date.UTC(2026, 10, 25) }, rows);
+    const rows = await lockNotified(db, environment, ids);
+    await notifyCustomers(db, { environment, nowMs: Date.UTC(2026, 10, 25) }, rows);
   });
   expect(await written()).toEqual(migrated);
 });

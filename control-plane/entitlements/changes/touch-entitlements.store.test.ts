@@ -3,8 +3,8 @@ import { inTransaction } from '../../../infra/postgres/pool.ts';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
 import { takeEvent } from '../../processor/take-event.ts';
 import { auditEntries } from '../../subscriptions/subscriptions-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { toldUnderTest } from './changes-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
  * `entitlement.changed` (contract, §8) over HTTP and a real Postgres: one for each feature whose value is
@@ -18,8 +18,8 @@ const DAY_MS = 86_400_000;
 const clock = { aheadMs: 0, nowMs: () => Date.now() + clock.aheadMs, monotonicMs: () => performance.now() };
 
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let told: ReturnType<typeof toldUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let notified: ReturnType<typeof notifiedUnderTest>;
 let environment: string;
 let pro: string;
 let team: string;
@@ -30,8 +30,8 @@ let subscriptionId: string;
 beforeAll(async () => {
   api = await startApi(undefined, { clock });
   environment = `${api.keys.workspaceId}:live`;
-  made = holdersUnderTest(api);
-  told = toldUnderTest(api.pool, environment);
+  made = customerGrantsUnderTest(api);
+  notified = notifiedUnderTest(api.pool, environment);
   for (const [key, type] of Object.entries({ sso: 'boolean', seats: 'limit', storage: 'limit' })) {
     await made.feature(key, type);
   }
@@ -211,7 +211,7 @@ describe('time is told', () => {
       const params = { subscriptionId, addonId: seatsMore };
       await api.ask('subscriptions.setAddon', { params, body: { quantity } });
     }
-    await told.quiet();
+    await notified.quiet();
     for (const { id } of [same, other]) {
       const actions = (await auditEntries(api.pool, id)).map(({ action }) => action);
       expect(actions).toEqual(['overrides.put', 'overrides.expire']);
@@ -237,7 +237,7 @@ describe('time is told', () => {
     await made.subscribe(trial, {}, { planId, trialEnd: at(DAY_MS), cancelAt: at(2 * DAY_MS) });
     expect(await heard(trial)).toEqual([changed('sso', true, trial)]);
     clock.aheadMs += DAY_MS + 1_000;
-    await told.quiet();
+    await notified.quiet();
     expect(await heard(trial)).toEqual([]);
     clock.aheadMs += DAY_MS;
     expect(await heardLater(trial)).toEqual([gone('sso', false, trial)]);
@@ -245,20 +245,20 @@ describe('time is told', () => {
 });
 
 it('whatever was told is what is held, of everybody', async () => {
-  await told.quiet();
-  expect(await told.untrue(clock.nowMs())).toEqual([]);
+  await notified.quiet();
+  expect(await notified.untrue(clock.nowMs())).toEqual([]);
 });
 
 async function heard(of = customerId) {
-  await told.quiet();
-  return told.heard(of);
+  await notified.quiet();
+  return notified.heard(of);
 }
 
 /** What a job notices by itself: it looks every second or two. */
 async function heardLater(of = customerId) {
-  const all: Awaited<ReturnType<typeof told.heard>> = [];
+  const all: Awaited<ReturnType<typeof notified.heard>> = [];
   await expect
-    .poll(async () => all.push(...(await told.heard(of))), { timeout: 10_000, interval: 50 })
+    .poll(async () => all.push(...(await notified.heard(of))), { timeout: 10_000, interval: 50 })
     .toBeGreaterThan(0);
   return all;
 }

@@ -3,9 +3,9 @@ import type { ChangeContext } from '../../changes/record-change.ts';
 import { askForFanout, type FanoutScope } from '../../store/fanout-jobs.ts';
 import { type ChangedFeature, featureTarget } from '../../store/fanout-members.ts';
 import { lockEntitlements, shareEntitlements } from '../../store/lock-entitlements.ts';
-import { touchTold } from '../../store/notified-entitlements.ts';
+import { touchNotified } from '../../store/notified-entitlements.ts';
 import { notifyFanout } from '../../store/notify-fanout.ts';
-import { tellCustomers } from './notify-customers.ts';
+import { notifyCustomers } from './notify-customers.ts';
 
 /** Whose entitlements a change may have changed: few customers by name, many by what they have in common. */
 export type TouchedScope =
@@ -36,8 +36,8 @@ export async function touchEntitlements(
   const at = new Date(nowMs);
   if (typeof touched === 'object' && 'customerIds' in touched) {
     await shareEntitlements(db, environment);
-    const rows = await touchTold(db, environment, { customerIds: touched.customerIds, at });
-    await tellCustomers(db, { environment, nowMs, sinceMs: () => since.getTime() }, rows);
+    const rows = await touchNotified(db, environment, { customerIds: touched.customerIds, at });
+    await notifyCustomers(db, { environment, nowMs, sinceMs: () => since.getTime() }, rows);
     for (const id of touched.customerIds) await notifyChange(db, { kind: 'holdings', environment, id });
     return;
   }

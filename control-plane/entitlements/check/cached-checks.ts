@@ -1,22 +1,22 @@
 import { Pool } from 'pg';
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
+import { findRequestedFeatures, type RequestedFeatureRow } from '../../store/requested-features.ts';
 import type { Prepared, RememberedCustomer } from '../cache/cached-customer.ts';
 import type { CounterMemory } from '../cache/counter-cache.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 import type { CustomerMemory } from '../cache/customer-cache.ts';
-import type { HoldingReads } from '../cache/customer-grants-reads.ts';
+import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 import type { FeatureMemory } from '../cache/feature-cache.ts';
 import { readCustomer } from '../cache/read-customer.ts';
-import type { AskedFeature, CheckEntitlements, EntitlementChecks } from './check-entitlements.ts';
+import type { CheckEntitlements, EntitlementChecks, RequestedFeature } from './check-entitlements.ts';
 import { preparedOf, printDecision, printUnknown } from './prepare-decision.ts';
 
 export interface RememberedChecksDeps {
   customers: CustomerMemory;
   features: FeatureMemory;
   counters: CounterMemory;
-  holdingReads: HoldingReads;
+  customerGrantsReads: CustomerGrantsReads;
   /** From the stores. */
   checkEntitlements: CheckEntitlements;
 }
@@ -24,9 +24,9 @@ export interface RememberedChecksDeps {
 /** The decisions of check-entitlements.ts as JSON. */
 export interface RememberedChecks {
   /** One decision, where memory holds all that it takes. */
-  now(asked: Asked, question: AskedFeature & { customer: string }): string | undefined;
+  now(asked: Requested, question: RequestedFeature & { customer: string }): string | undefined;
   /** One per question, in their order, where memory holds all that they take. */
-  allNow(asked: Asked, checks: Omit<EntitlementChecks, 'consistency'>): string[] | undefined;
+  allNow(asked: Requested, checks: Omit<EntitlementChecks, 'consistency'>): string[] | undefined;
   /**
    * The same: what memory lacks is read and remembered. Of a customer that holds too much, with `strong`
    * consistency, and in a transaction they come from the stores.
@@ -34,14 +34,14 @@ export interface RememberedChecks {
   decide(context: RequestContext, checks: EntitlementChecks): string[] | Promise<string[]>;
 }
 
-type Asked = Pick<RequestContext, 'environment' | 'nowMs'>;
+type Requested = Pick<RequestContext, 'environment' | 'nowMs'>;
 
 export function createRememberedChecks(deps: RememberedChecksDeps): RememberedChecks {
   const { customers, features, counters } = deps;
 
   function now(
-    { environment, nowMs }: Asked,
-    { customer: name, featureKey, requested }: AskedFeature & { customer: string },
+    { environment, nowMs }: Requested,
+    { customer: name, featureKey, requested }: RequestedFeature & { customer: string },
   ): string | undefined {
     const customer = customers.find(environment, name, nowMs);
     const feature = features.find(environment, featureKey);
@@ -95,12 +95,12 @@ async function readFirst(
   context: RequestContext,
   checks: EntitlementChecks,
 ): Promise<string[]> {
-  const { customers, holdingReads } = deps;
+  const { customers, customerGrantsReads } = deps;
   const { environment, nowMs } = context;
   const found =
     customers.find(environment, checks.customer, nowMs) ??
     (await customers.fill(environment, checks.customer, () =>
-      readCustomer({ context, holdingReads }, checks.customer),
+      readCustomer({ context, customerGrantsReads }, checks.customer),
     ));
   if (found && 'isLarge' in found) return fromStores(deps, context, checks);
   const features = await knownFeatures(deps, context, checks.features);
@@ -115,9 +115,9 @@ async function readFirst(
 async function knownFeatures(
   { features }: RememberedChecksDeps,
   { db, environment }: RequestContext,
-  asked: AskedFeature[],
-): Promise<Map<string, AskedFeatureRow>> {
-  const known = new Map<string, AskedFeatureRow>();
+  asked: RequestedFeature[],
+): Promise<Map<string, RequestedFeatureRow>> {
+  const known = new Map<string, RequestedFeatureRow>();
   const unknown: string[] = [];
   for (const { featureKey } of asked) {
     const feature = features.find(environment, featureKey);
@@ -126,14 +126,14 @@ async function knownFeatures(
   }
   if (unknown.length === 0) return known;
   const read = await features.fill(environment, unknown, (names) =>
-    findAskedFeatures(db, environment, names),
+    findRequestedFeatures(db, environment, names),
   );
   return new Map([...read, ...known]);
 }
 
 interface Decisions {
   customer: RememberedCustomer;
-  features: Map<string, AskedFeatureRow>;
+  features: Map<string, RequestedFeatureRow>;
   checks: EntitlementChecks;
   nowMs: number;
 }

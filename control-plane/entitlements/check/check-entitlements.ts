@@ -1,10 +1,10 @@
-import { type AskedGrants, findHolder, heldNow } from '../../../domain/find-customer-grants.ts';
+import { findCustomerGrants, heldNow, type RequestedGrants } from '../../../domain/find-customer-grants.ts';
 import { type CreditReading, rateOfOneMore } from '../../../domain/rules/credit-cover.ts';
 import { decideEntitlement, type MeterReading } from '../../../domain/rules/decide-entitlement.ts';
 import { type MeteredTerm, meteredPeriod } from '../../../domain/rules/metered-terms.ts';
 import {
+  type CustomerGrants,
   type EntitlementView,
-  type Holdings,
   resolveEntitlements,
 } from '../../../domain/rules/resolve-entitlements.ts';
 import { findWallets } from '../../../domain/store/credit-wallets.ts';
@@ -13,27 +13,27 @@ import type { Warehouse } from '../../../infra/ports/warehouse.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { type CounterQuestion, readCounters } from '../../store/read-counter.ts';
-import { type AskedFeatureRow, findAskedFeatures } from '../../store/requested-features.ts';
+import { findRequestedFeatures, type RequestedFeatureRow } from '../../store/requested-features.ts';
 import { readConsistently } from '../../usage/consistency.ts';
 import type { Freshness } from '../../usage/freshness.ts';
 import { beginReadTime } from '../../usage/read-time.ts';
-import type { HoldingReads } from '../cache/customer-grants-reads.ts';
+import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 
 export interface EntitlementDeps {
   warehouse: Warehouse;
   freshness: Freshness;
-  holdingReads: HoldingReads;
+  customerGrantsReads: CustomerGrantsReads;
 }
 
 /** What is asked about one customer. */
 export interface EntitlementChecks {
   /** Its id or external id. */
   customer: string;
-  features: AskedFeature[];
+  features: RequestedFeature[];
   consistency: 'eventual' | 'strong';
 }
 
-export interface AskedFeature {
+export interface RequestedFeature {
   /** Its key or id. */
   featureKey: string;
   /** Canonical decimal text. */
@@ -52,15 +52,15 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
   return async (context, { customer, features, consistency }) => {
     const { environment, nowMs } = context;
     const names = [...new Set(features.map(({ featureKey }) => featureKey))];
-    const rows = await findAskedFeatures(context.db, environment, names);
+    const rows = await findRequestedFeatures(context.db, environment, names);
     const question = { environment, customer, atMs: nowMs, ...grantsOf(rows) };
-    const { holder, terms } = await deps.holdingReads(context, async (db) => {
-      const found = await findHolder(db, question);
-      const asked = found ? termsAsked(found.customerId, question) : [];
+    const { holder, terms } = await deps.customerGrantsReads(context, async (db) => {
+      const found = await findCustomerGrants(db, question);
+      const asked = found ? termsRequested(found.customerId, question) : [];
       return { holder: found, terms: termsByMeter(await readMeteredTerms(db, asked)) };
     });
-    const holdings = holder ? heldNow(holder) : NOTHING;
-    const view = resolveEntitlements(holdings, nowMs);
+    const customerGrants = holder ? heldNow(holder) : NOTHING;
+    const view = resolveEntitlements(customerGrants, nowMs);
     const questions = questionsOf(rows, { terms, view, nowMs });
     const owner = { environment, customerId: holder?.customerId ?? '' };
     const readings = await readMeters(deps, { owner, questions, consistency });
@@ -87,12 +87,12 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
 }
 
 /** With those of other features on their meters. */
-function grantsOf(rows: AskedFeatureRow[]): AskedGrants {
+function grantsOf(rows: RequestedFeatureRow[]): RequestedGrants {
   const meterKeys = new Set(rows.flatMap(({ meterKey }) => (meterKey === null ? [] : [meterKey])));
   return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
 }
 
-function termsAsked(
+function termsRequested(
   customerId: string,
   { environment, atMs, meterKeys }: { environment: string; atMs: number; meterKeys: string[] },
 ) {
@@ -100,11 +100,11 @@ function termsAsked(
   return meterKeys.map((meterKey) => ({ environment, customerId, meterKey, from }));
 }
 
-const NOTHING: Holdings = { graceMs: 0, subscriptions: [], overrides: [] };
+const NOTHING: CustomerGrants = { graceMs: 0, subscriptions: [], overrides: [] };
 
 /** The counters that decide: each meter once, where the customer holds a feature on it. */
 function questionsOf(
-  rows: AskedFeatureRow[],
+  rows: RequestedFeatureRow[],
   { terms, view, nowMs }: { terms: Map<string, MeteredTerm[]>; view: EntitlementView; nowMs: number },
 ): CounterQuestion[] {
   const byMeter = new Map<string, CounterQuestion>();
@@ -148,7 +148,7 @@ async function readMeters(
 async function readCredits(
   { db, environment, nowMs }: RequestContext,
   customerId: string,
-  held: AskedFeatureRow[],
+  held: RequestedFeatureRow[],
 ): Promise<Map<string, CreditReading>> {
   const rated = held.flatMap((row) => {
     const rate = rateOfOneMore(row);

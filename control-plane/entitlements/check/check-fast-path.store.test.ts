@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANSWER_GUARDS } from '../../../schemas/http/response-guards.ts';
+import { RESPONSE_GUARDS } from '../../../schemas/http/response-guards.ts';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
-import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
+import { type SecondControlPlane, startSecondControlPlane } from '../second-control-plane-under-test.ts';
 
 /*
  * The warm door against the app behind it, over HTTP and a real Postgres.
@@ -12,15 +12,15 @@ import { type PlaneBeside, startPlaneBeside } from '../second-control-plane-unde
  * leaves out; a query, a body or a preference that it passes over; no rate limit.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
-let hearing: PlaneBeside;
+let made: ReturnType<typeof customerGrantsUnderTest>;
+let hearing: SecondControlPlane;
 
 const stores = { warehouse: AWAY, logReader: EMPTY_LOG };
 
 beforeAll(async () => {
   api = await startApi(stores);
-  made = holdersUnderTest(api);
-  hearing = await startPlaneBeside(api, stores);
+  made = customerGrantsUnderTest(api);
+  hearing = await startSecondControlPlane(api, stores);
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');
@@ -33,10 +33,10 @@ afterAll(async () => {
 
 describe('the warm door', () => {
   /** The public port puts them on every answer that lacks them: http-front-headers.ts. */
-  const guards = Object.keys(ANSWER_GUARDS).map((name) => name.toLowerCase());
+  const guards = Object.keys(RESPONSE_GUARDS).map((name) => name.toLowerCase());
 
   /** By the query the same request goes through the other door. */
-  const both = async (options: Parameters<PlaneBeside['ask']>[1], path: string) => {
+  const both = async (options: Parameters<SecondControlPlane['ask']>[1], path: string) => {
     const warm = await hearing.ask(path, options);
     const other = await hearing.ask(`${path}?consistency=eventual`, options);
     return [warm, other].map(({ status, headers, text }) => {
@@ -58,7 +58,7 @@ describe('the warm door', () => {
     await made.subscribe(customerId, { sso: true, seats: 5 });
     const limited = await api.addKey({ scopes: ['usage:read'] });
     const ended = await api.addKey({ revokedAt: new Date() });
-    const requests: Array<Parameters<PlaneBeside['ask']>[1]> = [
+    const requests: Array<Parameters<SecondControlPlane['ask']>[1]> = [
       {},
       { method: 'HEAD' },
       { headers: bearer(api.keys.test.secret) },
@@ -131,7 +131,7 @@ describe('the warm door', () => {
     });
     const client = await openConnection(hearing.port);
     client.send(heads.join(''));
-    for (const text of texts) expect(await client.answer()).toMatchObject({ status: 200, body: text });
+    for (const text of texts) expect(await client.response()).toMatchObject({ status: 200, body: text });
     await client.closed(20_000);
   });
 
@@ -143,7 +143,7 @@ describe('the warm door', () => {
   });
 
   it('counts what it answers against the limit of the key', async () => {
-    const plane = await startPlaneBeside(api, stores, {
+    const plane = await startSecondControlPlane(api, stores, {
       rateLimits: { secret: { perSecond: 0.01, burst: 3 } },
     });
     try {

@@ -13,8 +13,8 @@ import { keepBody } from '../../http/read-body.ts';
 import type { HttpMetrics } from '../../metrics.ts';
 
 /** The answer of an operation as JSON, where memory holds all that it takes; else undefined. */
-export type WarmAnswer = (
-  asked: { environment: string; nowMs: number },
+export type WarmResponse = (
+  requested: { environment: string; nowMs: number },
   input: WarmInput,
 ) => string | undefined;
 
@@ -25,10 +25,10 @@ export interface WarmInput {
   bodyText: string;
 }
 
-export type WarmAnswers = Partial<Record<OperationId, WarmAnswer>>;
+export type WarmResponses = Partial<Record<OperationId, WarmResponse>>;
 
-export interface WarmDoorDeps {
-  answers: WarmAnswers;
+export interface CheckFastPathDeps {
+  responses: WarmResponses;
   keys: KeyCache;
   takeRequest: TakeRequest;
   firstCalls: FirstCallStamp;
@@ -43,23 +43,23 @@ export interface WarmDoorDeps {
  * memory holds. Everything else goes to `next` as it came, and nothing was counted of it: refusals of any
  * kind are made there alone. Both doors give the same answer; this one takes half as long.
  */
-export function createWarmDoor(deps: WarmDoorDeps, next: RequestListener): RequestListener {
+export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListener): RequestListener {
   const { metrics } = deps;
-  const answerOf = createAnswerOf(deps);
+  const responseOf = createResponseOf(deps);
   const requestIds = createRequestIds();
-  const operations = operationsOf(deps.answers);
+  const operations = operationsOf(deps.responses);
 
   function answer(request: IncomingMessage, response: ServerResponse, warm: FoundWarm): void {
     const startedMs = performance.now();
     const body = request.complete ? (request.read() as Buffer | null) : null;
-    const text = answerOf(request, warm, body);
+    const text = responseOf(request, warm, body);
     if (text === undefined) {
       if (body) keepBody(request, body);
       next(request, response);
       return;
     }
     send(response, requestIds(request.headers['x-request-id'] as string | undefined), text);
-    metrics.answered(warm.value.operationId, OK, performance.now() - startedMs);
+    metrics.responded(warm.value.operationId, OK, performance.now() - startedMs);
   }
 
   return (request, response) => {
@@ -82,7 +82,7 @@ interface WarmOperation {
   /** Of a path with nothing encoded in it, and without a query. */
   path: RegExp;
   names: string[];
-  answer: WarmAnswer;
+  response: WarmResponse;
 }
 
 interface FoundWarm {
@@ -90,12 +90,12 @@ interface FoundWarm {
   params: Record<string, string>;
 }
 
-function operationsOf(answers: WarmAnswers): WarmOperation[] {
-  return Object.entries(answers).map(([operationId, answer]) => {
+function operationsOf(responses: WarmResponses): WarmOperation[] {
+  return Object.entries(responses).map(([operationId, answer]) => {
     const route: Route = ROUTES[operationId as OperationId];
     const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const path = new RegExp(`^${route.path.replace(/\{\w+\}/g, '([^/?#%]+)')}$`);
-    return { operationId, route, path, names, answer };
+    return { operationId, route, path, names, response: answer };
   });
 }
 
@@ -111,7 +111,7 @@ function findWarm(operations: WarmOperation[], { method, url = '' }: IncomingMes
   return undefined;
 }
 
-function createAnswerOf({ keys, takeRequest, firstCalls, lastUsed, clock }: WarmDoorDeps) {
+function createResponseOf({ keys, takeRequest, firstCalls, lastUsed, clock }: CheckFastPathDeps) {
   return (
     request: IncomingMessage,
     { value, params }: FoundWarm,
@@ -121,7 +121,7 @@ function createAnswerOf({ keys, takeRequest, firstCalls, lastUsed, clock }: Warm
     if (!key || !mayAsk(key, value.route)) return undefined;
     if (value.route.method !== 'GET' && !(body && isUtf8(body))) return undefined;
     const nowMs = clock.nowMs();
-    const text = value.answer(
+    const text = value.response(
       { environment: key.environment, nowMs },
       { params, bodyText: body?.toString() ?? '' },
     );

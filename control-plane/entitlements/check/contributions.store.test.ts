@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiUnderTest, startApi } from '../../api-under-test.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 
 /*
  * What each source contributes to a value, over HTTP and a real Postgres: in the list, and in checks from
@@ -10,11 +10,11 @@ import { holdersUnderTest } from '../customer-grants-under-test.ts';
  * stores; those of before a change remembered.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 
 beforeAll(async () => {
   api = await startApi();
-  made = holdersUnderTest(api);
+  made = customerGrantsUnderTest(api);
   await made.feature('sso', 'boolean');
   await made.feature('audit', 'boolean');
   await made.feature('seats', 'limit');

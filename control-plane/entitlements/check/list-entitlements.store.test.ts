@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findHolder, heldNow } from '../../../domain/find-customer-grants.ts';
+import { findCustomerGrants, heldNow } from '../../../domain/find-customer-grants.ts';
 import { shownEffectiveValue } from '../../../domain/rules/decide-entitlement.ts';
 import { resolveEntitlements } from '../../../domain/rules/resolve-entitlements.ts';
 import { exactJson, parseExact } from '../../../schemas/primitives/exact-json.ts';
 import { startStopwatch } from '../../../tests/support/stopwatch.ts';
-import { type ApiUnderTest, expectRefusal, startApi } from '../../api-under-test.ts';
+import { type ApiUnderTest, expectRejection, startApi } from '../../api-under-test.ts';
 import type { Database } from '../../http/request-context.ts';
-import { createHoldingReads } from '../cache/customer-grants-reads.ts';
-import { holdersUnderTest } from '../customer-grants-under-test.ts';
+import { createCustomerGrantsReads } from '../cache/customer-grants-reads.ts';
+import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 
 /*
  * The list is added up by the server; here it is held against the rules that checks go by. And what slow
@@ -22,7 +22,7 @@ import { holdersUnderTest } from '../customer-grants-under-test.ts';
  * transaction.
  */
 let api: ApiUnderTest;
-let made: ReturnType<typeof holdersUnderTest>;
+let made: ReturnType<typeof customerGrantsUnderTest>;
 let plans: string[];
 let addons: string[];
 
@@ -30,7 +30,7 @@ const FEATURES = { sso: 'boolean', audit: 'boolean', seats: 'limit', storage: 'l
 
 beforeAll(async () => {
   api = await startApi();
-  made = holdersUnderTest(api);
+  made = customerGrantsUnderTest(api);
   await api.ask('meters.create', { body: { key: 'calls', name: 'Calls', aggregation: 'sum' } });
   for (const [key, type] of Object.entries(FEATURES)) {
     await made.feature(key, type, type === 'metered' ? 'calls' : undefined);
@@ -128,7 +128,7 @@ describe('the list of what a customer holds', () => {
         const customer = await holderOf(subscriptions, overrides);
         const atMs = Date.now();
         const question = { environment, customer, atMs, featureIds, meterKeys: [] };
-        const holder = await findHolder(api.pool, question);
+        const holder = await findCustomerGrants(api.pool, question);
         if (!holder) throw new Error('the customer is gone');
         const { features } = resolveEntitlements(heldNow(holder), atMs);
         const expected = [...features].map(([featureKey, { type, value, sources, contributions }]) => {
@@ -151,7 +151,7 @@ function marked(contributions: unknown): unknown {
 
 it('reads all of one moment, whatever is committed meanwhile', async () => {
   const environment = `${api.keys.workspaceId}:live`;
-  const counts = await createHoldingReads()({ db: api.pool, environment }, async (db) => {
+  const counts = await createCustomerGrantsReads()({ db: api.pool, environment }, async (db) => {
     const before = await customers(db);
     await made.customer();
     return [before, await customers(db)];
@@ -169,23 +169,23 @@ describe('slow reads of holdings', () => {
   it('are given up after their limit, and leave the pool to everybody else', async () => {
     const customerId = await made.customer();
     await made.subscribe(customerId, { sso: true });
-    await expect.poll(changesToTell, { timeout: 20_000 }).toBe(0);
+    await expect.poll(changesToNotify, { timeout: 20_000 }).toBe(0);
     const release = await lockOut();
     try {
       const startedMs = performance.now();
       const lists = Array.from({ length: 40 }, () =>
         api.ask('entitlements.list', { params: { customerId } }),
       );
-      const answers = Promise.all(lists);
+      const responses = Promise.all(lists);
       await expect.poll(waitingForLock, { interval: 20, timeout: 5_000 }).toBe(4);
       const passedMs = startStopwatch();
       expect((await api.ask('workspace.retrieve')).status).toBe(200);
       const features = [{ featureKey: 'sso' }];
       const headers = { 'idempotency-key': 'held-up' };
       const kept = await api.ask('entitlements.checkMany', { body: { customerId, features }, headers });
-      expectRefusal(kept, 'overloaded');
+      expectRejection(kept, 'overloaded');
       expect(passedMs()).toBeLessThan(1_900);
-      const codes = (await answers).map(({ body }) => (body as unknown as Refused).error.code);
+      const codes = (await responses).map(({ body }) => (body as unknown as Rejected).error.code);
       expect(performance.now() - startedMs).toBeLessThan(6_000);
       expect(codes.filter((code) => code === 'unavailable')).toHaveLength(4);
       expect(codes.filter((code) => code === 'overloaded')).toHaveLength(36);
@@ -208,12 +208,12 @@ async function lockOut(): Promise<() => Promise<void>> {
 }
 
 /** Whoever tells of one reads what plans give, too. */
-async function changesToTell(): Promise<number> {
+async function changesToNotify(): Promise<number> {
   const { rows } = await api.pool.query<{ jobs: number }>('SELECT count(*) AS jobs FROM fanout_jobs');
   return rows[0]?.jobs ?? 0;
 }
 
-interface Refused {
+interface Rejected {
   error: { code: string };
 }
 

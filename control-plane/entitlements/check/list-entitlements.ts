@@ -1,4 +1,4 @@
-import { findHolder, NO_GRANTS } from '../../../domain/find-customer-grants.ts';
+import { findCustomerGrants, NO_GRANTS } from '../../../domain/find-customer-grants.ts';
 import { contributionsTo, type SourceGrant } from '../../../domain/rules/contributions.ts';
 import {
   counts,
@@ -10,7 +10,7 @@ import { decimalUnits, unitsText } from '../../../schemas/primitives/decimal.ts'
 import type { RequestContext } from '../../http/request-context.ts';
 import { type HeldFeatureRow, readHeldFeatures } from '../../store/granted-features.ts';
 import { readHeldOverrides } from '../../store/overrides.ts';
-import type { HoldingReads } from '../cache/customer-grants-reads.ts';
+import type { CustomerGrantsReads } from '../cache/customer-grants-reads.ts';
 
 /** One feature that a customer holds. */
 export interface ListedEntitlement
@@ -21,15 +21,15 @@ export interface ListedEntitlement
 /** By key; undefined when there is no such customer. */
 export function listEntitlements(
   context: RequestContext,
-  holdingReads: HoldingReads,
+  customerGrantsReads: CustomerGrantsReads,
   customer: string,
 ): Promise<ListedEntitlement[] | undefined> {
   const { environment, nowMs } = context;
-  return holdingReads(context, async (db) => {
-    const holder = await findHolder(db, { environment, customer, atMs: nowMs, ...NO_GRANTS });
+  return customerGrantsReads(context, async (db) => {
+    const holder = await findCustomerGrants(db, { environment, customer, atMs: nowMs, ...NO_GRANTS });
     if (!holder) return undefined;
     if (holder.isArchived) return [];
-    const { graceMs, subscriptions } = holder.holdings;
+    const { graceMs, subscriptions } = holder.customerGrants;
     const counting = subscriptions.filter((one) => counts(one, graceMs, nowMs));
     const ids = counting.map(({ id }) => id);
     const held = new Map<string, ListedEntitlement>();

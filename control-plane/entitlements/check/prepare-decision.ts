@@ -5,7 +5,7 @@ import type { EntitlementView } from '../../../domain/rules/resolve-entitlements
 import { exactJson } from '../../../schemas/primitives/exact-json.ts';
 import { timestampText } from '../../../schemas/primitives/timestamp.ts';
 import type { EntitlementDecision } from '../../../schemas/resources/entitlements.ts';
-import type { AskedFeatureRow } from '../../store/requested-features.ts';
+import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 import type { Prepared, PrintedDecision, RememberedCustomer } from '../cache/cached-customer.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 
@@ -13,7 +13,11 @@ import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 const PREPARED_MAX = 256;
 
 /** As it is at this moment. */
-export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRow, nowMs: number): Prepared {
+export function preparedOf(
+  customer: RememberedCustomer,
+  feature: RequestedFeatureRow,
+  nowMs: number,
+): Prepared {
   const view = customer.viewAt(nowMs);
   const known = customer.prepared.get(feature);
   if (known?.view === view && nowMs < known.untilMs) return known;
@@ -27,7 +31,7 @@ export function preparedOf(customer: RememberedCustomer, feature: AskedFeatureRo
 
 function placeOf(
   { environment, holder, terms }: RememberedCustomer,
-  { key, meterKey, aggregation }: AskedFeatureRow,
+  { key, meterKey, aggregation }: RequestedFeatureRow,
   { view, nowMs }: { view: EntitlementView; nowMs: number },
 ): CounterPlace | undefined {
   if (meterKey === null || aggregation === null || !view.features.has(key)) return undefined;
@@ -38,7 +42,7 @@ function placeOf(
 /** The decision as JSON; printed anew where something else is asked or counted than the last time. */
 export function printDecision(
   customer: RememberedCustomer,
-  feature: AskedFeatureRow,
+  feature: RequestedFeatureRow,
   { prepared, requested, reading }: PrintQuestion,
 ): string {
   const { last } = prepared;
@@ -61,7 +65,7 @@ export interface PrintQuestion {
 
 function remember(
   customer: RememberedCustomer,
-  feature: AskedFeatureRow,
+  feature: RequestedFeatureRow,
   { prepared, requested, reading }: PrintQuestion,
 ): PrintedDecision {
   const question = { customerId: customer.holder.customerId, featureKey: feature.key, requested };
@@ -79,7 +83,7 @@ function remember(
 
 function factsOf(
   { holder, credits }: RememberedCustomer,
-  feature: AskedFeatureRow,
+  feature: RequestedFeatureRow,
   { prepared: { view, place }, reading }: Omit<PrintQuestion, 'requested'>,
 ): EntitlementFacts {
   const rate = view.features.has(feature.key) ? rateOfOneMore(feature) : undefined;
@@ -96,7 +100,7 @@ function factsOf(
 export function printUnknown(
   question: { customer: string; featureKey: string },
   customer: RememberedCustomer | undefined,
-  feature: AskedFeatureRow | undefined,
+  feature: RequestedFeatureRow | undefined,
 ): string {
   const decision: EntitlementDecision = decideEntitlement(
     {

@@ -72,7 +72,7 @@ export function engineFuzzTests(create: CreateEngineHarness): void {
   /** Red when JSON or UTF-8 that does not parse is not caught. */
   test('arbitrary bytes are refused or read, and never throw', async () => {
     await fc.assert(
-      fc.asyncProperty(KINDS, GARBAGE, (kind, body) => expectSoundAnswer(session(), kind, body)),
+      fc.asyncProperty(KINDS, GARBAGE, (kind, body) => expectSoundResponse(session(), kind, body)),
       runs(3_000),
     );
   });
@@ -97,7 +97,7 @@ export function engineFuzzTests(create: CreateEngineHarness): void {
           const from = at % (bytes.length + 1);
           return Buffer.concat([bytes.subarray(0, from), piece, bytes.subarray(from + cut)]);
         }, body);
-        return expectSoundAnswer(session(), kind, changed);
+        return expectSoundResponse(session(), kind, changed);
       }),
       runs(3_000),
     );
@@ -107,14 +107,14 @@ export function engineFuzzTests(create: CreateEngineHarness): void {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof({ weight: 9, arbitrary: ITEMS }, fc.jsonValue()), { maxLength: 8 }),
-        (items) => expectSoundAnswer(session(), 'batch', Buffer.from(JSON.stringify({ events: items }))),
+        (items) => expectSoundResponse(session(), 'batch', Buffer.from(JSON.stringify({ events: items }))),
       ),
       runs(1_500),
     );
   });
 }
 
-async function expectSoundAnswer(session: EngineSession, kind: Kind, body: Buffer): Promise<void> {
+async function expectSoundResponse(session: EngineSession, kind: Kind, body: Buffer): Promise<void> {
   session.putMeter({ key: 'users', property: 'a' });
   session.putMeter({ key: 'old_calls', archived: true });
   session.putCustomer({ id: 'cus_gggggggggggggggggggggggggg', externalId: 'gone', archived: true });

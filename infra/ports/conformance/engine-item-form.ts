@@ -183,16 +183,16 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
 
   test('two keys of a single event that differ are refused, and both stay free', async () => {
     for (const own of ['another', 'in the Header', ' ', 7, [], 1e300]) {
-      const refused = await session().single({ ...SOUND, idempotencyKey: own }, 'in the header');
-      expect([refused.status, refused.commit]).toEqual([400, undefined]);
-      expect(refused.json.error).toMatchObject({ code: 'idempotency_key_invalid', param: 'idempotencyKey' });
+      const rejected = await session().single({ ...SOUND, idempotencyKey: own }, 'in the header');
+      expect([rejected.status, rejected.commit]).toEqual([400, undefined]);
+      expect(rejected.json.error).toMatchObject({ code: 'idempotency_key_invalid', param: 'idempotencyKey' });
     }
     for (const key of ['another', 'in the header']) {
       expect((await session().single(SOUND, key)).replayed).toBe(false);
     }
     for (const own of [undefined, null, '']) {
-      const refused = await session().single({ ...SOUND, idempotencyKey: own });
-      expect(refused.json.error.code).toBe('idempotency_key_missing');
+      const rejected = await session().single({ ...SOUND, idempotencyKey: own });
+      expect(rejected.json.error.code).toBe('idempotency_key_missing');
     }
   });
 

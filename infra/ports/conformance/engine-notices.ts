@@ -90,14 +90,14 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
   test('unknown members are named for whatever reason the event is refused', async () => {
     const used = { ...SOUND, value: 77 };
     await session().single(used, 'used');
-    const refused: Array<[change: object, key: string]> = [
+    const rejected: Array<[change: object, key: string]> = [
       [{ value: 'x' }, 'k'],
       [{ customerId: 'nobody' }, 'k'],
       [{ occurredAt: '1999-01-01T00:00:00Z' }, 'k'],
       [{ value: 78 }, 'used'],
       [{}, ''],
     ];
-    for (const [change, key] of refused) {
+    for (const [change, key] of rejected) {
       for (const isStrict of [false, true]) {
         for (const { json, ignored } of await inEachKind({ ...SOUND, more: 1, ...change }, key, isStrict)) {
           expect(json.error ?? json.results[0].error).toBeDefined();

@@ -116,10 +116,10 @@ export function engineReplayTests(create: CreateEngineHarness): void {
     };
     const readings = [await engine.read(request), await engine.read(request)];
     const [one, two] = readings.map((reading) => engine.decide(reading));
-    expect([one?.answer.replayed, two?.answer.replayed]).toEqual([false, true]);
+    expect([one?.response.replayed, two?.response.replayed]).toEqual([false, true]);
     expect([one?.commit?.eventCount, two?.commit?.eventCount]).toEqual([1, 0]);
     expect(two?.commit?.lines).toHaveLength(0);
-    expect(two?.answer.body).toEqual(one?.answer.body);
+    expect(two?.response.body).toEqual(one?.response.body);
     for (const decision of [one, two]) if (decision?.commit) await commit(decision.commit);
   });
 

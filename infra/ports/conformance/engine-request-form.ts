@@ -69,9 +69,9 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
       { kind: 'batch' as const, body: JSON.stringify({ events }) },
       { kind: 'ndjson' as const, body: lines },
     ]) {
-      const refused = await session().send(request);
-      expect([refused.status, refused.json.error.code]).toEqual([413, 'batch_too_large']);
-      expect(refused.commit).toBeUndefined();
+      const rejected = await session().send(request);
+      expect([rejected.status, rejected.json.error.code]).toEqual([413, 'batch_too_large']);
+      expect(rejected.commit).toBeUndefined();
     }
     const taken = await session().batch(events.slice(0, 500));
     expect(taken.json.summary).toEqual({ total: 500, created: 500, duplicate: 0, errors: 0 });

@@ -1,6 +1,6 @@
 import { beforeEach, onTestFinished } from 'vitest';
 import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
-import type { Answer, CommitPart, UsageRequest } from '../engine.ts';
+import type { CommitPart, Response, UsageRequest } from '../engine.ts';
 import type { CreateEngineHarness, EngineHarness } from './engine-harness.ts';
 
 /** Talks to an engine as a data plane does: read, decide, commit, and only then the answer. */
@@ -14,7 +14,7 @@ export interface EngineSession extends EngineHarness {
 /** What is not said is as in most tests. */
 export type SentRequest = Partial<Omit<UsageRequest, 'body'>> & { body: Buffer | string };
 
-export interface Sent extends Answer {
+export interface Sent extends Response {
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
   json: any;
   commit: CommitPart | undefined;
@@ -85,10 +85,10 @@ async function exchange(harness: EngineHarness, request: SentRequest): Promise<S
     ...request,
     body: Buffer.from(request.body),
   });
-  const { answer, commit } = harness.engine.decide(reading);
+  const { response, commit } = harness.engine.decide(reading);
   const lines = commit ? Buffer.from(commit.lines).toString().split('\n').slice(0, -1) : [];
   if (commit) await harness.commit(commit);
-  return { ...answer, json: JSON.parse(answer.body.toString()), commit, lines };
+  return { ...response, json: JSON.parse(response.body.toString()), commit, lines };
 }
 
 /** A line by the names of its columns. Numbers are doubles here: compare long ones as text. */

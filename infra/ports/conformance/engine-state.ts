@@ -65,7 +65,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
   test('a customer or meter id of the other mode is refused with the mode that has it', async () => {
     const [customerId, meterId] = ['cus_oooooooooooooooooooooooooo', 'meter_oooooooooooooooooooooooooo'];
     session().putInOtherMode(customerId, meterId);
-    const refusals = async (events: object[]) => {
+    const rejections = async (events: object[]) => {
       const keyed = events.map((event, at) => ({ idempotencyKey: `k${at}`, ...event }));
       return (await session().batch(keyed)).json.results.map(({ error }) => error);
     };
@@ -74,7 +74,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
       { ...SOUND, meterId },
       { ...SOUND, customerId, meterId },
     ];
-    const [customer, meter, both] = await refusals(events);
+    const [customer, meter, both] = await rejections(events);
     expect(customer).toEqual({
       code: 'customer_not_found',
       message: 'No customer has this id or external id in live mode; one with it exists in test mode.',
@@ -88,8 +88,8 @@ export function engineStateTests(create: CreateEngineHarness): void {
     expect(both).toEqual(customer);
     // Where that cannot be looked up it is what it was: not found.
     session().setOtherModeAway();
-    for (const error of await refusals(events)) expect(error?.message).not.toContain('test mode;');
-    expect((await refusals(events)).map((error) => error?.code)).toEqual([
+    for (const error of await rejections(events)) expect(error?.message).not.toContain('test mode;');
+    expect((await rejections(events)).map((error) => error?.code)).toEqual([
       'customer_not_found',
       'meter_not_found',
       'customer_not_found',
@@ -120,8 +120,8 @@ export function engineStateTests(create: CreateEngineHarness): void {
   });
 
   test('an unknown meter key becomes a meter, but not for an unknown customer', async () => {
-    const refused = await session().single({ ...SOUND, customerId: 'nobody', meterId: 'fresh' }, 'a');
-    expect(refused.json.error.code).toBe('customer_not_found');
+    const rejected = await session().single({ ...SOUND, customerId: 'nobody', meterId: 'fresh' }, 'a');
+    expect(rejected.json.error.code).toBe('customer_not_found');
     await session().single(SOUND, 'makes the customer known');
     session().setAway(true);
     expect((await session().single({ ...SOUND, meterId: 'fresh' }, 'b')).json.error.code).toBe('unavailable');

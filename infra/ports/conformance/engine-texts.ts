@@ -83,10 +83,10 @@ const NAMES = [
 export function engineTextTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
 
-  test.each(TIMES)('occurredAt %s is %s', async (occurredAt, answered) => {
+  test.each(TIMES)('occurredAt %s is %s', async (occurredAt, responded) => {
     const { json, lines } = await session().single({ ...SOUND, occurredAt }, 'k');
-    expect(json.occurredAt).toBe(answered);
-    expect(columnsOf(lines[0] ?? '').occurred_at).toBe(Date.parse(answered));
+    expect(json.occurredAt).toBe(responded);
+    expect(columnsOf(lines[0] ?? '').occurred_at).toBe(Date.parse(responded));
   });
 
   test.each(NO_TIMES)('occurredAt "%s" is refused', async (occurredAt) => {
@@ -124,18 +124,18 @@ export function engineTextTests(create: CreateEngineHarness): void {
       '"properties":0',
       `"properties":{${JSON.stringify(name)}:7}`,
     );
-    const { status, answer, line } = await raw(session(), body);
+    const { status, response, line } = await raw(session(), body);
     expect(status).toBe(201);
-    expect(answer).toContain(`"properties":{${JSON.stringify(name)}:7}`);
+    expect(response).toContain(`"properties":{${JSON.stringify(name)}:7}`);
     expect(line).toContain(`,{${JSON.stringify(name)}:"\\u0000n7"},`);
   });
 
   test('properties keep their type, and are answered in one order', async () => {
     const properties = { z: 'text', b: true, a: 1.5, c: false, t: 'true', n: '1.5', e: '', zero: 0 };
-    const { json, answer, lines } = await withText(session().single({ ...SOUND, properties }, 'k'));
+    const { json, response, lines } = await withText(session().single({ ...SOUND, properties }, 'k'));
     expect(json.properties).toEqual(properties);
     expect(Object.keys(json.properties)).toEqual(Object.keys(properties).sort());
-    expect(answer).toContain('"a":1.5,"b":true,"c":false,"e":"","n":"1.5","t":"true"');
+    expect(response).toContain('"a":1.5,"b":true,"c":false,"e":"","n":"1.5","t":"true"');
     expect(columnsOf(lines[0] ?? '').properties).toEqual({
       ...{ a: '\u0000n1.5', b: '\u0000btrue', c: '\u0000bfalse', e: '', n: '1.5', t: 'true' },
       ...{ z: 'text', zero: '\u0000n0' },
@@ -155,13 +155,13 @@ export function engineTextTests(create: CreateEngineHarness): void {
 }
 
 async function raw(session: ReturnType<ReturnType<typeof sessionForEachTest>>, body: string) {
-  const { status, answer, lines } = await withText(
+  const { status, response, lines } = await withText(
     session.send({ kind: 'single', body, idempotencyKey: 'k' }),
   );
-  return { status, answer, line: lines[0] ?? '' };
+  return { status, response, line: lines[0] ?? '' };
 }
 
 async function withText<Sent extends { body: Buffer }>(sending: Promise<Sent>) {
   const sent = await sending;
-  return { ...sent, answer: sent.body.toString() };
+  return { ...sent, response: sent.body.toString() };
 }

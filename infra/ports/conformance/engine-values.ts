@@ -100,8 +100,8 @@ export function engineValueTests(create: CreateEngineHarness): void {
         "properties":{"n":${sent}}}]}`,
       });
       expect(status).toBe(200);
-      const answered = /"properties":\{"n":([^}]+)\}/.exec(body.toString())?.[1];
-      expect(answered).toBe(stored === 'value_invalid' ? undefined : stored);
+      const responded = /"properties":\{"n":([^}]+)\}/.exec(body.toString())?.[1];
+      expect(responded).toBe(stored === 'value_invalid' ? undefined : stored);
       expect(lines).toHaveLength(stored === 'value_invalid' ? 0 : 1);
       if (lines[0]) expect(lines[0]).toContain(`{"n":"\\u0000n${stored}"}`);
     },
@@ -145,12 +145,12 @@ export function engineValueTests(create: CreateEngineHarness): void {
       body: JSON.stringify({ events: [{ ...event, idempotencyKey: 'k' }] }),
     };
     await session().send(sent);
-    const answers = await inTurn([{ numbersAsText: true }, {}], (form) =>
+    const responses = await inTurn([{ numbersAsText: true }, {}], (form) =>
       session().send({ ...sent, ...form }),
     );
-    expect(answers.map(({ json }) => json.value)).toEqual(['2.5', 2.5]);
+    expect(responses.map(({ json }) => json.value)).toEqual(['2.5', 2.5]);
     // What the client's own properties are stays as it was sent.
-    expect(answers.map(({ json }) => json.properties)).toEqual([{ n: 7 }, { n: 7 }]);
+    expect(responses.map(({ json }) => json.properties)).toEqual([{ n: 7 }, { n: 7 }]);
     const shown = await session().send({ ...batch, includeEvents: true, numbersAsText: true });
     expect(shown.json.results[0].event.value).toBe('2.5');
     expect(shown.json.summary.duplicate).toBe(1);

@@ -1,5 +1,4 @@
 import { describe } from 'vitest';
-import { engineAnswerTests } from './engine-answers.ts';
 import { engineFramePartTests } from './engine-frame-part.ts';
 import { engineFuzzTests } from './engine-fuzz.ts';
 import type { CreateEngineHarness } from './engine-harness.ts';
@@ -8,6 +7,7 @@ import { engineNoticeTests } from './engine-notices.ts';
 import { engineOrderTests } from './engine-order.ts';
 import { engineReplayTests } from './engine-replays.ts';
 import { engineRequestFormTests } from './engine-request-form.ts';
+import { engineResponseTests } from './engine-responses.ts';
 import { engineStateTests } from './engine-state.ts';
 import { engineTextTests } from './engine-texts.ts';
 import { engineValueTests } from './engine-values.ts';
@@ -24,7 +24,7 @@ export function engineConformance(name: string, create: CreateEngineHarness): vo
     describe('replays', () => engineReplayTests(create));
     describe('state and age', () => engineStateTests(create));
     describe('what goes on the log', () => engineFramePartTests(create));
-    describe('answers that wait', () => engineAnswerTests(create));
+    describe('answers that wait', () => engineResponseTests(create));
     describe('any input', () => engineFuzzTests(create));
   });
 }

@@ -11,7 +11,7 @@ export const TEST_LIMITS: FrontLimits = {
   headerBytesMax: 16 * 1024,
   headersTimeoutMs: 15_000,
   bodyTimeoutMs: 15_000,
-  answerStallMs: 15_000,
+  responseStallMs: 15_000,
   unreadBytesMax: 64 * 1024 * 1024,
   connectionsMax: 200,
 };
@@ -52,18 +52,18 @@ export function describeRequest(exchange: Exchange): void {
       hash.update(chunk);
       bytes += chunk.length;
     },
-    () => answerJson(exchange, { ...whatWasAsked(exchange), bytes, sha256: hash.digest('hex') }),
+    () => responseJson(exchange, { ...whatWasRequested(exchange), bytes, sha256: hash.digest('hex') }),
   );
 }
 
-export function answerJson(exchange: Exchange, answer: unknown): void {
-  exchange.respond(200, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(answer)));
+export function responseJson(exchange: Exchange, response: unknown): void {
+  exchange.respond(200, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(response)));
 }
 
 export function sha256(body: Buffer): string {
   return createHash('sha256').update(body).digest('hex');
 }
 
-function whatWasAsked({ method, path, query, requestId, headers }: Exchange) {
+function whatWasRequested({ method, path, query, requestId, headers }: Exchange) {
   return { method, path, query, requestId, headers: Object.fromEntries(headers) };
 }

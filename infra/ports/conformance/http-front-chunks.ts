@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openConnection, requestHead } from '../../../tests/support/raw-connection.ts';
-import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
+import { type CreateFront, describeRequest, responseJson, sha256, startFront } from './front-under-test.ts';
 
 const CHUNKED = requestHead('POST /shown HTTP/1.1', ['Transfer-Encoding: chunked', 'Trailer: X-Sum']);
 const BODY = '2\r\nab\r\n';
@@ -20,7 +20,7 @@ export function chunks(createFront: CreateFront): void {
     const client = await openConnection(port);
     client.socket.setNoDelay(true);
     for (const packet of packets) await sent(client.socket, packet);
-    const { status, body } = await client.answer();
+    const { status, body } = await client.response();
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ bytes: 2, sha256: sha256(Buffer.from('ab')) });
   });
@@ -36,7 +36,7 @@ export function chunks(createFront: CreateFront): void {
       seen.push(exchange.path);
       exchange.readBody(
         () => undefined,
-        () => answerJson(exchange, exchange.path),
+        () => responseJson(exchange, exchange.path),
       );
     });
     const client = await openConnection(port);
@@ -60,7 +60,7 @@ export function chunks(createFront: CreateFront): void {
       client.send(
         `${requestHead(`POST /?${size} HTTP/1.1`, ['Transfer-Encoding: chunked'])}1\r\na\r\n0\r\n\r\n`,
       );
-      const { headers, body } = await client.answer();
+      const { headers, body } = await client.response();
       expect(body).toBe('x'.repeat(size));
       const closing = [...headers].filter(([name]) => name === 'connection').map(([, value]) => value);
       expect(['close', 'keep-alive']).toContain(closing.join());

@@ -2,9 +2,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 import type { Exchange } from '../http-front.ts';
 import {
-  answerJson,
   type CreateFront,
   describeRequest,
+  responseJson,
   SILENT,
   startFront,
   TEST_LIMITS,
@@ -18,28 +18,28 @@ export function connections(createFront: CreateFront): void {
     for (const path of ['/1', '/2', '/3']) {
       client.send(requestHead(`POST ${path} HTTP/1.1`, ['Content-Length: 4']));
       client.send('body');
-      expect(JSON.parse((await client.answer()).body)).toMatchObject({ path, bytes: 4 });
+      expect(JSON.parse((await client.response()).body)).toMatchObject({ path, bytes: 4 });
     }
   });
 
   // The native front closes a connection on which a request overtakes the answer before it: that is allowed.
   it('never gives a pipelined request the answer of another', async () => {
     const { port } = await startFront(createFront, (exchange) => {
-      const answer = () => answerJson(exchange, exchange.path);
-      if (exchange.path === '/1') setTimeout(answer, 20);
-      else answer();
+      const response = () => responseJson(exchange, exchange.path);
+      if (exchange.path === '/1') setTimeout(response, 20);
+      else response();
     });
     const client = await openConnection(port);
     client.send(requestHead('GET /1 HTTP/1.1') + requestHead('GET /2 HTTP/1.1'));
-    const first = await client.answer().catch(() => undefined);
+    const first = await client.response().catch(() => undefined);
     expect(first?.body ?? client.received()).toBe(first ? '"/1"' : '');
   });
 
   it('answers pipelined requests in order when each answer is ready at once', async () => {
-    const { port } = await startFront(createFront, (exchange) => answerJson(exchange, exchange.path));
+    const { port } = await startFront(createFront, (exchange) => responseJson(exchange, exchange.path));
     const client = await openConnection(port);
     client.send(['/1', '/2', '/3'].map((path) => requestHead(`GET ${path} HTTP/1.1`)).join(''));
-    for (const path of ['"/1"', '"/2"', '"/3"']) expect((await client.answer()).body).toBe(path);
+    for (const path of ['"/1"', '"/2"', '"/3"']) expect((await client.response()).body).toBe(path);
   });
 
   it('refuses a port that is taken', async () => {
@@ -64,8 +64,8 @@ export function connections(createFront: CreateFront): void {
     const closing = front.close(5_000);
     const late = await openConnection(port);
     await late.closed(1_000);
-    for (const exchange of held) answerJson(exchange, 'done');
-    expect((await client.answer()).headers.get('connection')).toBe('close');
+    for (const exchange of held) responseJson(exchange, 'done');
+    expect((await client.response()).headers.get('connection')).toBe('close');
     await closing;
   });
 

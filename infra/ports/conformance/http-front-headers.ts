@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openConnection, type RawConnection, requestHead } from '../../../tests/support/raw-connection.ts';
-import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
+import { type CreateFront, describeRequest, responseJson, startFront } from './front-under-test.ts';
 
 /** What headers say arrives as it was sent, and what answers carry. */
 export function headers(createFront: CreateFront): void {
@@ -19,13 +19,13 @@ export function headers(createFront: CreateFront): void {
  */
 async function everyByte(createFront: CreateFront): Promise<void> {
   const { port } = await startFront(createFront, (exchange) =>
-    answerJson(exchange, Object.fromEntries(exchange.headers)),
+    responseJson(exchange, Object.fromEntries(exchange.headers)),
   );
   const client = await openConnection(port);
   const firstOf = new Map<string, string>();
   for (const values of [...valuesOfEveryByte(), [Buffer.from('order-東京'), Buffer.from('order-大阪')]]) {
     client.send(requestOf(values));
-    const seen = JSON.parse(Buffer.from((await client.answer()).body, 'latin1').toString());
+    const seen = JSON.parse(Buffer.from((await client.response()).body, 'latin1').toString());
     for (const [at, sent] of values.entries()) {
       // Our texts are UTF-8: bytes that are none are told to be something else, and never left out.
       expect(seen[`x-${at}`]).toBe(sent.toString());
@@ -64,11 +64,11 @@ async function continues(createFront: CreateFront): Promise<void> {
     const rest = client.received().replace('HTTP/1.1 100 Continue\r\n\r\n', '');
     expect(rest).toMatch(/^HTTP\/1\.1 200 OK\r\n([^\r\n]+: [^\r\n]+\r\n)+\r\n\{/);
     expect(rest).not.toContain('100 Continue');
-    await answersNext(client);
+    await responsesNext(client);
   }
 }
 
-async function answersNext(client: RawConnection): Promise<void> {
+async function responsesNext(client: RawConnection): Promise<void> {
   client.send(requestHead('GET /next HTTP/1.1'));
   await client.receives('"/next"');
 }
@@ -77,7 +77,7 @@ async function otherExpectations(createFront: CreateFront): Promise<void> {
   const { url } = await startFront(createFront, describeRequest);
   const client = await openConnection(Number(new URL(url).port));
   client.send(requestHead('GET / HTTP/1.1', ['Expect: a-pony']));
-  expect(await client.answer()).toMatchObject({ status: 200 });
+  expect(await client.response()).toMatchObject({ status: 200 });
 }
 
 /** Red with the installed binary for Node 20: nobody ever answers. */
@@ -86,7 +86,7 @@ async function unusualNames(createFront: CreateFront): Promise<void> {
   const client = await openConnection(port);
   for (const line of ['x_request_id: 1', '_x: 1', 'x-trace_: 1', 'a.b: 1', 'Long_Name_With_Words: 1']) {
     client.send(requestHead('GET / HTTP/1.1', [line, 'X-Value: kept']));
-    const { status, body } = await client.answer();
+    const { status, body } = await client.response();
     expect(status).toBe(200);
     expect(JSON.parse(body).headers).toMatchObject({ 'x-value': 'kept' });
   }
@@ -99,7 +99,7 @@ async function twoKeys(createFront: CreateFront): Promise<void> {
   const seen: string[] = [];
   for (const lines of [['Idempotency-Key: a', 'Idempotency-Key: b'], ['Idempotency-Key: a, b']]) {
     client.send(requestHead('GET / HTTP/1.1', lines));
-    seen.push(JSON.parse((await client.answer()).body).headers['idempotency-key']);
+    seen.push(JSON.parse((await client.response()).body).headers['idempotency-key']);
   }
   expect(seen).toEqual(['a\nb', 'a, b']);
 }
@@ -129,7 +129,7 @@ async function guards(createFront: CreateFront): Promise<void> {
   expect(large.headers.get('cache-control')).toBe('no-store');
 }
 
-const REFUSED_BY_THE_PARSER = [
+const REJECTED_BY_THE_PARSER = [
   'GET / HTTP/1.0\r\nHost: test\r\n\r\n',
   'GET http://test/x HTTP/1.1\r\nHost: test\r\n\r\n',
   'GET / HTTP/1.1\r\nX-A: b\r\n\r\n',
@@ -139,7 +139,7 @@ const REFUSED_BY_THE_PARSER = [
 
 async function noBanner(createFront: CreateFront): Promise<void> {
   const { port } = await startFront(createFront, describeRequest);
-  for (const bytes of [requestHead('GET / HTTP/1.1'), ...REFUSED_BY_THE_PARSER]) {
+  for (const bytes of [requestHead('GET / HTTP/1.1'), ...REJECTED_BY_THE_PARSER]) {
     const client = await openConnection(port);
     client.send(bytes);
     if (bytes.startsWith('GET')) await client.receives('HTTP/1.1');

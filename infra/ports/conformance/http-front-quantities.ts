@@ -7,7 +7,7 @@ import {
 } from '../../../tests/support/raw-connection.ts';
 import { poll } from '../../platform/poll.ts';
 import type { Exchange } from '../http-front.ts';
-import { answerJson, type CreateFront, describeRequest, startFront } from './front-under-test.ts';
+import { type CreateFront, describeRequest, responseJson, startFront } from './front-under-test.ts';
 
 /** Clients who are many, or take nothing of what they asked for. */
 export function quantities(createFront: CreateFront): void {
@@ -26,10 +26,10 @@ export function quantities(createFront: CreateFront): void {
 
   // Red with res.end in place of res.tryEnd: every answer is taken into memory.
   it('holds only so many answers for a client who sends requests and reads nothing', async () => {
-    let answers = 0;
+    let responses = 0;
     const body = Buffer.alloc(10_000);
     const { port } = await startFront(createFront, (exchange) => {
-      answers += 1;
+      responses += 1;
       exchange.respond(200, {}, body);
     });
     const client = await openConnection(port);
@@ -39,16 +39,16 @@ export function quantities(createFront: CreateFront): void {
       goesOn = false;
     });
     for (let sends = 0; sends < 200 && goesOn; sends++) {
-      const before = answers;
+      const before = responses;
       client.send(requestHead('GET / HTTP/1.1').repeat(50));
-      const isTaken = await until('they are answered', () => answers > before, 300).then(
+      const isTaken = await until('they are answered', () => responses > before, 300).then(
         () => true,
         () => false,
       );
       goesOn &&= isTaken;
     }
     // The kernels' buffers on a loopback connection take some megabytes; 10,000 answers are a hundred.
-    expect(answers * body.length).toBeLessThan(30_000_000);
+    expect(responses * body.length).toBeLessThan(30_000_000);
   });
 
   // Red without the bound: as many answers wait as there are connections.
@@ -56,14 +56,14 @@ export function quantities(createFront: CreateFront): void {
     const body = Buffer.alloc(16_000_000);
     let given = 0;
     let brokenOff = 0;
-    const answer = (exchange: Exchange) => {
+    const response = (exchange: Exchange) => {
       given += 1;
       exchange.onAborted(() => {
         brokenOff += 1;
       });
       exchange.respond(200, {}, body);
     };
-    const { port, url } = await startFront(createFront, answer, { unreadBytesMax: 3.5 * body.length });
+    const { port, url } = await startFront(createFront, response, { unreadBytesMax: 3.5 * body.length });
     const mute = await openMany(port, 8);
     for (const client of mute) {
       client.socket.pause();
@@ -76,7 +76,7 @@ export function quantities(createFront: CreateFront): void {
   });
 
   it('serves others while a hundred clients say nothing', async () => {
-    const { port, url } = await startFront(createFront, (exchange) => answerJson(exchange, {}));
+    const { port, url } = await startFront(createFront, (exchange) => responseJson(exchange, {}));
     await openMany(port, 100);
     expect((await fetch(url)).status).toBe(200);
   });
@@ -89,7 +89,7 @@ async function openMany(port: number, count: number): Promise<RawConnection[]> {
 async function isServed(port: number): Promise<boolean> {
   const client = await openConnection(port);
   client.send(requestHead('GET / HTTP/1.1'));
-  return await client.answer().then(
+  return await client.response().then(
     () => true,
     () => false,
   );

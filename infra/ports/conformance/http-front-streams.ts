@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
 import type { Exchange } from '../http-front.ts';
-import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
+import { type CreateFront, describeRequest, responseJson, sha256, startFront } from './front-under-test.ts';
 
 /** Answers in pieces, and clients who go away or read slowly. */
-export function streamedAnswers(createFront: CreateFront): void {
+export function streamedResponses(createFront: CreateFront): void {
   it('gives pieces in order and headers that repeat', async () => {
     const { url } = await startFront(createFront, (exchange) => {
       exchange.begin(200, [
@@ -86,7 +86,7 @@ export function streamedAnswers(createFront: CreateFront): void {
     });
     const client = await openConnection(port);
     client.send(requestHead('GET / HTTP/1.1'));
-    expect(await client.answer()).toMatchObject({ status: 304 });
+    expect(await client.response()).toMatchObject({ status: 304 });
     client.send(requestHead('GET /body HTTP/1.1'));
     expect(await client.receives('body')).toMatch(/^HTTP\/1.1 200/);
   });
@@ -171,7 +171,7 @@ export function streamedAnswers(createFront: CreateFront): void {
 
   it('tells when a client goes away in the middle of an answer', async () => {
     const { port, url } = await startFront(createFront, (exchange) => {
-      if (exchange.path === '/whole') return answerJson(exchange, 'whole');
+      if (exchange.path === '/whole') return responseJson(exchange, 'whole');
       exchanges.push(exchange);
       exchange.onAborted(() => heard.push('aborted'));
       exchange.begin(200, []);
@@ -213,15 +213,15 @@ export function streamedAnswers(createFront: CreateFront): void {
     const heard: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {
       exchange.onAborted(() => heard.push('aborted'));
-      answerJson(exchange, exchange.path);
+      responseJson(exchange, exchange.path);
     });
     const client = await openConnection(port);
     client.send(requestHead('GET /1 HTTP/1.1'));
-    await client.answer();
+    await client.response();
     client.socket.destroy();
     const next = await openConnection(port);
     next.send(requestHead('GET /2 HTTP/1.1'));
-    await next.answer();
+    await next.response();
     expect(heard).toEqual([]);
   });
 }

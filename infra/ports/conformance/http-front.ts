@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openConnection, requestHead, until } from '../../../tests/support/raw-connection.ts';
-import { answerJson, type CreateFront, describeRequest, sha256, startFront } from './front-under-test.ts';
+import { type CreateFront, describeRequest, responseJson, sha256, startFront } from './front-under-test.ts';
 import { chunks } from './http-front-chunks.ts';
 import { connections } from './http-front-connections.ts';
+import { fuzzClients } from './http-front-fuzz.ts';
 import { headers } from './http-front-headers.ts';
-import { hostileClients } from './http-front-hostile.ts';
-import { streamedAnswers } from './http-front-streams.ts';
+import { streamedResponses } from './http-front-streams.ts';
 
 /** What every HttpFront does. An adapter's test is one call of this. */
 export function httpFrontConformance(name: string, createFront: CreateFront): void {
@@ -16,8 +16,8 @@ export function httpFrontConformance(name: string, createFront: CreateFront): vo
   describe(`${name}: chunks`, () => chunks(createFront));
   describe(`${name}: bodies`, () => bodies(createFront));
   describe(`${name}: connections`, () => connections(createFront));
-  describe(`${name}: answers in pieces`, () => streamedAnswers(createFront));
-  describe(`${name}: hostile clients`, () => hostileClients(createFront));
+  describe(`${name}: answers in pieces`, () => streamedResponses(createFront));
+  describe(`${name}: hostile clients`, () => fuzzClients(createFront));
 }
 
 function requests(createFront: CreateFront): void {
@@ -45,7 +45,7 @@ function requests(createFront: CreateFront): void {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
     client.send(Buffer.from(requestHead('GET / HTTP/1.1', ['X-A: 1', 'x-b: grün ☂ !', 'x-a: 2'])));
-    const { body } = await client.answer();
+    const { body } = await client.response();
     const { headers } = JSON.parse(Buffer.from(body, 'latin1').toString());
     expect(headers).toMatchObject({ 'x-a': '1, 2', 'x-b': 'grün ☂ !' });
   });
@@ -55,7 +55,7 @@ function requests(createFront: CreateFront): void {
     const client = await openConnection(port);
     const ask = async (id: string) => {
       client.send(requestHead('GET / HTTP/1.1', [`X-Request-Id: ${id}`]));
-      const { headers, body } = await client.answer();
+      const { headers, body } = await client.response();
       expect(JSON.parse(body).requestId).toBe(headers.get('x-request-id'));
       return headers.get('x-request-id');
     };
@@ -73,7 +73,7 @@ function requests(createFront: CreateFront): void {
     const client = await openConnection(port);
     for (const status of [200, 201, 204, 304, 404, 422, 500, 503]) {
       client.send(requestHead(`GET /${status} HTTP/1.1`));
-      const { status: seen, headers, body } = await client.answer();
+      const { status: seen, headers, body } = await client.response();
       expect(seen).toBe(status);
       expect(body).toBe(status === 204 || status === 304 ? '' : 'body');
       expect(headers.get('x-api-version')).toBe('v1');
@@ -136,7 +136,7 @@ function bodies(createFront: CreateFront): void {
             exchange.resumeBody();
           }, 1);
         },
-        () => answerJson(exchange, { sha256: sha256(Buffer.concat(chunks)), resting }),
+        () => responseJson(exchange, { sha256: sha256(Buffer.concat(chunks)), resting }),
       );
     });
     const body = randomBytes(1_000_000);
@@ -147,7 +147,7 @@ function bodies(createFront: CreateFront): void {
     client.send(
       `${requestHead('POST / HTTP/1.1', ['Transfer-Encoding: chunked'])}${'1\r\nx\r\n'.repeat(20)}0\r\n\r\n`,
     );
-    expect((await client.answer()).body).toContain(sha256(Buffer.from('x'.repeat(20))));
+    expect((await client.response()).body).toContain(sha256(Buffer.from('x'.repeat(20))));
   });
 
   it('keeps the body of a reader who comes late', async () => {
@@ -171,7 +171,7 @@ function bodies(createFront: CreateFront): void {
         () => ends.push(asking ? 'chunk too early' : 'chunk'),
         () => {
           ends.push(asking ? 'too early' : 'end');
-          answerJson(exchange, {});
+          responseJson(exchange, {});
         },
       );
       asking = false;
@@ -185,15 +185,15 @@ function bodies(createFront: CreateFront): void {
   it('answers while the body still comes, and the connection goes on', async () => {
     let chunksAfter = 0;
     const { port } = await startFront(createFront, (exchange) => {
-      if (exchange.method === 'GET') return answerJson(exchange, 'next');
-      let answered = false;
-      const refuse = () => {
-        chunksAfter += answered ? 1 : 0;
-        answered = true;
+      if (exchange.method === 'GET') return responseJson(exchange, 'next');
+      let responded = false;
+      const reject = () => {
+        chunksAfter += responded ? 1 : 0;
+        responded = true;
         exchange.respond(413, {}, Buffer.from('too large'));
         exchange.respond(200, {}, Buffer.from('again'));
       };
-      exchange.readBody(refuse, refuse);
+      exchange.readBody(reject, reject);
     });
     const client = await openConnection(port);
     client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 1000000']));
@@ -210,7 +210,7 @@ function bodies(createFront: CreateFront): void {
   it('answers without reading the body at all, and the connection goes on', async () => {
     const { port } = await startFront(createFront, async (exchange) => {
       for (let turn = 0; turn < 20; turn++) await nextTurn();
-      answerJson(exchange, exchange.method);
+      responseJson(exchange, exchange.method);
     });
     const client = await openConnection(port);
     client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 2000000']));

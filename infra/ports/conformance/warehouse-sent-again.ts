@@ -105,10 +105,10 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     const { before } = blocks();
     await warehouse.insertEvents(before);
     const lines = Buffer.from('{"id":"no more of it');
-    const refused: EventBlock = { token: 'refused', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
-    await expect(warehouse.insertEvents(refused)).rejects.toBeInstanceOf(Poison);
+    const rejected: EventBlock = { token: 'refused', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
+    await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
     await setAside(warehouse, '202610');
-    await expect(warehouse.insertEvents(refused)).rejects.toBeInstanceOf(Poison);
+    await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
     expect(await tables(warehouse)).toEqual(TABLES);
   });
 

@@ -24,7 +24,7 @@ export function warehouseConformance(
     describe('the latest of a moment', () => latestTests(() => openMigrated(createHarness)));
     describe('a block of a killed insert', () =>
       sentAgainTests(() => openMigrated(createHarness), damageIsMended));
-    describe('a refused block', () => refusalTests(createHarness));
+    describe('a refused block', () => rejectionTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));
   });
@@ -123,7 +123,7 @@ function blockTests(createHarness: CreateHarness): void {
   });
 }
 
-function refusalTests(createHarness: CreateHarness): void {
+function rejectionTests(createHarness: CreateHarness): void {
   const unreadable: Array<[what: string, line: string]> = [
     ['a lone surrogate', eventLine({ id: 'use_bad' }).replace('use_bad', '\\ud800')],
     ['a value with too many digits', eventLine({ id: 'use_bad', value: '1e30' })],
@@ -177,11 +177,11 @@ function queryTests(createHarness: CreateHarness): void {
   it('in the long lane delays neither the load nor a counter', async () => {
     const warehouse = await openMigrated(createHarness);
     let longEnded = false;
-    const asked = { ...sleeping({ seconds: 20, lane: 'long' }), timeoutMs: 5_000 };
+    const requested = { ...sleeping({ seconds: 20, lane: 'long' }), timeoutMs: 5_000 };
     const end = () => {
       longEnded = true;
     };
-    const long = warehouse.query(asked).then(end, end);
+    const long = warehouse.query(requested).then(end, end);
     await insert(warehouse, events(100));
     await warehouse.query({
       sql: 'SELECT {one:Int64}',
@@ -224,9 +224,9 @@ function migrationTests(createHarness: CreateHarness): void {
   it('refuses a warehouse that a later release was in', async () => {
     const warehouse = await openMigrated(createHarness);
     await rows(warehouse, 'INSERT INTO metergate.migrations (number) SELECT 9999');
-    const refused = await warehouse.migrate().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(Fatal);
-    expect(refused).toMatchObject({ code: 'warehouse_newer' });
+    const rejected = await warehouse.migrate().catch((error: unknown) => error);
+    expect(rejected).toBeInstanceOf(Fatal);
+    expect(rejected).toMatchObject({ code: 'warehouse_newer' });
   });
 }
 

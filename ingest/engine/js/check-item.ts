@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../schemas/error-codes.ts';
+import type { Rejection } from '../../../schemas/error-codes.ts';
 import { canonicalDecimal, roundedDecimal } from '../../../schemas/primitives/decimal.ts';
 import { didYouMean, misspelling, notKnown } from '../../../schemas/primitives/similar-name.ts';
 import { timestampMs } from '../../../schemas/primitives/timestamp.ts';
@@ -34,7 +34,7 @@ export interface ItemContext {
 }
 
 /** Checks one item's form; the words are the same for a single event and an item of a batch. */
-export function checkItem(raw: unknown, context: ItemContext): CheckedItem | Refusal {
+export function checkItem(raw: unknown, context: ItemContext): CheckedItem | Rejection {
   if (!isObject(raw)) return invalid('Each event must be a JSON object.');
   const { customerId, meterId, value, occurredAt, properties } = raw;
   const { idempotencyKey, isStrict, unknown } = context;
@@ -73,7 +73,7 @@ const KEY_CHARS_MAX = USAGE_LIMITS.idempotencyKeyCharsMax;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused here
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
-function checkIdempotencyKey(key: unknown, unknown: readonly string[]): Refusal | undefined {
+function checkIdempotencyKey(key: unknown, unknown: readonly string[]): Rejection | undefined {
   if (key === undefined || key === null || key === '') {
     return {
       code: 'idempotency_key_missing',
@@ -99,7 +99,7 @@ function checkName(
   param: 'customerId' | 'meterId',
   name: unknown,
   unknown: readonly string[],
-): Refusal | undefined {
+): Rejection | undefined {
   if (typeof name !== 'string' || name === '' || markedNumber(name) !== undefined) {
     return invalid(`\`${param}\` must be a non-empty string.${hintFor(param, name, unknown)}`, param);
   }
@@ -118,7 +118,7 @@ function hintFor(param: string, value: unknown, unknown: readonly string[]): str
   return sent === undefined ? '' : ` ${notKnown(shownName(sent))} Did you mean \`${param}\`?`;
 }
 
-export function unknownMember(name: string, known: Iterable<string>): Refusal {
+export function unknownMember(name: string, known: Iterable<string>): Rejection {
   const shown = shownName(name);
   return invalid(notKnown(shown) + didYouMean(name, known), shown);
 }

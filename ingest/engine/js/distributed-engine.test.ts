@@ -3,12 +3,12 @@ import type { Engine } from '../../../infra/ports/engine.ts';
 import type { Claim } from '../../../infra/ports/idempotency-store.ts';
 import { batchOf, frameOf, takeTimes } from '../../distributed/claim-round.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import { createSharedEngine } from './distributed-engine.ts';
+import { createDistributedEngine } from './distributed-engine.ts';
 import type { EngineDeps } from './js-engine.ts';
 
 /** As a round of one request decides it, but for the wait: the store of the harness answers at once. */
 function decidingAtOnce(deps: EngineDeps): Engine {
-  const shared = createSharedEngine({ ...deps, hotWindowMs: 3 * 86_400_000 });
+  const shared = createDistributedEngine({ ...deps, hotWindowMs: 3 * 86_400_000 });
   return {
     read: shared.read,
     decide(reading) {
@@ -18,11 +18,11 @@ function decidingAtOnce(deps: EngineDeps): Engine {
       const batch = batchOf(parts, 0);
       const claim = deps.store.claim(batch) as Claim;
       takeTimes(parts, batch);
-      const answer = identified.answer(batch.outcomes);
-      if (claim.created === 0 && !claim.waits) return { answer };
+      const response = identified.response(batch.outcomes);
+      if (claim.created === 0 && !claim.waits) return { response };
       const { eventCount, records, lines, touched } = frameOf(parts, batch, false);
       const bytes = { records: Buffer.concat(records), lines: Buffer.concat(lines) };
-      return { answer, commit: { claim, eventCount, touched, ...bytes } };
+      return { response, commit: { claim, eventCount, touched, ...bytes } };
     },
   };
 }

@@ -1,16 +1,16 @@
-import type { Answer, Identified, SharedEngine, UsageRequest } from '../../../infra/ports/engine.ts';
+import type { DistributedEngine, Identified, Response, UsageRequest } from '../../../infra/ports/engine.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
-import type { Refusal } from '../../../schemas/error-codes.ts';
+import type { Rejection } from '../../../schemas/error-codes.ts';
 import { Defect } from '../../../schemas/failures.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
-import { refusedAnswer } from '../answers.ts';
 import type { Decided, Reading } from '../decided.ts';
+import { rejectedResponse } from '../responses.ts';
 import { createFastReader, type FastReading, REUSED_RESULT } from '../wasm/wasm-engine.ts';
-import { createFastDoor, type FastDoor } from '../wasm/wasm-module.ts';
+import { createWasmModule, type WasmModule } from '../wasm/wasm-module.ts';
 import { lineOf } from './frame-part.ts';
-import { answerOf, applyOutcomes, createPlainParts, type IdentifyDeps } from './js-engine.ts';
+import { applyOutcomes, createPlainParts, type IdentifyDeps, responseOf } from './js-engine.ts';
 
-export interface SharedEngineDeps extends IdentifyDeps {
+export interface DistributedEngineDeps extends IdentifyDeps {
   /** So long the store knows a key for certain. */
   hotWindowMs: number;
 }
@@ -22,15 +22,17 @@ const POOL_BYTES_MAX = 8 * 1024 * 1024;
  * so that lines and the answer for new events are taken from it before the claim: most requests need nothing
  * more, and the others' bodies are read again.
  */
-export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastReading | Reading> {
+export function createDistributedEngine(
+  deps: DistributedEngineDeps,
+): DistributedEngine<FastReading | Reading> {
   const plain = createPlainParts(deps);
-  const door = createFastDoor(REUSED_RESULT);
+  const door = createWasmModule(REUSED_RESULT);
   const pool = createBufferPool(POOL_BYTES_MAX);
   const ageMsMax = Math.min(deps.limits.ageMsMax, deps.hotWindowMs);
   // What holds an event that is older goes through the plain door as a whole.
   const { readFast, isLatest } = createFastReader({ ...deps, limits: { ...deps.limits, ageMsMax } }, door);
 
-  function identify(reading: FastReading | Reading): Identified | { answer: Answer } {
+  function identify(reading: FastReading | Reading): Identified | { response: Response } {
     if (!('turn' in reading)) return identifyPlainly(plain, reading, deps.createdAtMs() - deps.hotWindowMs);
     if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
     door.useKey(deps.identityOf(reading.request.environment));
@@ -50,7 +52,7 @@ export function createSharedEngine(deps: SharedEngineDeps): SharedEngine<FastRea
 
 /** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */
 function identified(
-  { door, pool, arrival }: { door: FastDoor; pool: BufferPool; arrival: number },
+  { door, pool, arrival }: { door: WasmModule; pool: BufferPool; arrival: number },
   { request, count, pairs }: FastReading,
   readAgain: (request: UsageRequest) => void,
 ): Identified {
@@ -59,19 +61,19 @@ function identified(
   const pairOf = new Uint16Array(count);
   for (let item = 0; item < count; item++) pairOf[item] = door.pairOf(item);
   judged.fill(OUTCOME.created);
-  const forAnswer = pool.loan();
-  const allNew = door.answerInto(forAnswer.take, count, count, 0);
+  const forResponse = pool.loan();
+  const allNew = door.responseInto(forResponse.take, count, count, 0);
   const forLines = pool.loan();
   const lines = door.linesInto(count, arrival, forLines.take);
 
-  function answerAnew(outcomes: Uint8Array): Buffer {
-    forAnswer.giveBack();
+  function respondAgain(outcomes: Uint8Array): Buffer {
+    forResponse.giveBack();
     readAgain(request);
     const batch = door.claimBatch(count);
     batch.records.set(records);
     batch.outcomes.set(outcomes);
     const [created, duplicate] = [OUTCOME.created, OUTCOME.duplicate].map((one) => countOf(outcomes, one));
-    return door.answerInto(forAnswer.take, count, created ?? 0, duplicate ?? 0);
+    return door.responseInto(forResponse.take, count, created ?? 0, duplicate ?? 0);
   }
 
   return {
@@ -83,12 +85,12 @@ function identified(
     pairs: pairs.map(({ json }) => json),
     pairOf,
     cold: [],
-    refuse: () => undefined,
-    answer(outcomes) {
+    reject: () => undefined,
+    response(outcomes) {
       const isNew = countOf(outcomes, OUTCOME.created) === count;
-      const body = isNew ? allNew : answerAnew(outcomes);
+      const body = isNew ? allNew : respondAgain(outcomes);
       const itemErrors = isNew ? 0 : countOf(outcomes, OUTCOME.reused);
-      return { status: 200, replayed: false, body, itemErrors, release: forAnswer.giveBack };
+      return { status: 200, replayed: false, body, itemErrors, release: forResponse.giveBack };
     },
     release: forLines.giveBack,
   };
@@ -96,21 +98,21 @@ function identified(
 
 function identifyPlainly(
   plain: ReturnType<typeof createPlainParts>,
-  { request, refusal, items, ignored }: Reading,
+  { request, rejection, items, ignored }: Reading,
   coldBeforeMs: number,
-): Identified | { answer: Answer } {
-  if (refusal) return { answer: refusedAnswer(refusal, request.requestId) };
+): Identified | { response: Response } {
+  if (rejection) return { response: rejectedResponse(rejection, request.requestId) };
   const { count, records, times, arrival, readOnly } = plain.identify(items, request.environment);
   const decided = { items, ignored, arrival, records, times };
-  const refused = new Map<number, Refusal>();
+  const rejected = new Map<number, Rejection>();
   return {
     ...{ count, records, readOnly: readOnly.subarray(0, count) },
     ...linesOf(decided, count, coldBeforeMs),
-    refuse: (item, why) => void refused.set(item, why),
-    answer(outcomes) {
+    reject: (item, why) => void rejected.set(item, why),
+    response(outcomes) {
       applyOutcomes(items, outcomes);
-      for (const item of items) item.refusal = refused.get(item.at) ?? item.refusal;
-      return answerOf(decided, request);
+      for (const item of items) item.rejection = rejected.get(item.at) ?? item.rejection;
+      return responseOf(decided, request);
     },
     release: () => undefined,
   };

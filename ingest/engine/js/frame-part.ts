@@ -2,7 +2,7 @@ import type { CommitPart } from '../../../infra/ports/engine.ts';
 import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { arrivalText, propertyLabel } from '../../../schemas/stored/event-row.ts';
 import { RECORD_BYTES, type TouchedSpan } from '../../../schemas/stored/frame.ts';
-import type { Pair } from '../../registry-entries.ts';
+import type { CustomerMeter } from '../../registry-entries.ts';
 import { type Decided, RECORD_WORDS } from '../decided.ts';
 import type { CheckedItem } from './check-item.ts';
 import { quote } from './quote.ts';
@@ -10,7 +10,7 @@ import { quote } from './quote.ts';
 /** The created events of a request as they go on the log: records, lines (EVENT_COLUMNS), what they touch. */
 export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
   const { items, records, times, arrival } = decided;
-  const touched = new Map<Pair, TouchedSpan>();
+  const touched = new Map<CustomerMeter, TouchedSpan>();
   const created = new Uint32Array(records.length);
   let lines = '';
   let eventCount = 0;
@@ -34,7 +34,7 @@ export function framePart(decided: Decided): Omit<CommitPart, 'claim'> {
 }
 
 interface Line {
-  pair: Pair;
+  pair: CustomerMeter;
   checked: CheckedItem;
   identity: string;
   /** How many events of its millisecond came before it. */
@@ -55,7 +55,7 @@ function countedValue({ pair: { meter }, checked: { properties }, arrival }: Lin
   return stored === undefined ? '""' : quote(`=${propertyLabel(stored)}`);
 }
 
-function touch(touched: Map<Pair, TouchedSpan>, pair: Pair, occurredAtMs: number): void {
+function touch(touched: Map<CustomerMeter, TouchedSpan>, pair: CustomerMeter, occurredAtMs: number): void {
   const span = touched.get(pair);
   if (!span) {
     touched.set(pair, { pair: pair.json, occurredFromMs: occurredAtMs, occurredToMs: occurredAtMs });

@@ -1,5 +1,5 @@
 import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import { createPlainEngine } from './js-engine.ts';
+import { createJsEngine } from './js-engine.ts';
 
-engineConformance('the plain engine', () => createEngineHarness(createPlainEngine));
+engineConformance('the plain engine', () => createEngineHarness(createJsEngine));

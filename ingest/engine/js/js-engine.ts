@@ -1,18 +1,18 @@
-import type { Answer, Decision, Engine, UsageRequest } from '../../../infra/ports/engine.ts';
+import type { Decision, Engine, Response, UsageRequest } from '../../../infra/ports/engine.ts';
 import {
   type ClaimBatch,
   type IdempotencyStore,
   OUTCOME,
   type Outcome,
 } from '../../../infra/ports/idempotency-store.ts';
-import type { Refusal } from '../../../schemas/error-codes.ts';
+import type { Rejection } from '../../../schemas/error-codes.ts';
 import { OVERLOADED } from '../../http/admission.ts';
 import type { UsageRegistry } from '../../registry-entries.ts';
-import { batchAnswer, refusedAnswer, singleAnswer } from '../answers.ts';
 import { claimKeys } from '../claim-keys.ts';
 import { type Decided, type Item, newItem, RECORD_WORDS, type Reading } from '../decided.ts';
 import { type EventLimits, judgeState, REUSED, UNAVAILABLE } from '../judge-state.ts';
 import { resolveNames } from '../resolve-names.ts';
+import { batchResponse, rejectedResponse, singleResponse } from '../responses.ts';
 import { createIdentifier } from '../wasm/siphash.ts';
 import { type CheckedItem, checkItem, unknownMember } from './check-item.ts';
 import { framePart } from './frame-part.ts';
@@ -38,27 +38,27 @@ export interface IdentifyDeps {
  * The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its
  * objects. It takes every request; what is common in form is taken by the fast door before it.
  */
-export function createPlainEngine(deps: EngineDeps): Engine<Reading> {
+export function createJsEngine(deps: EngineDeps): Engine<Reading> {
   const { read, identify } = createPlainParts(deps);
 
   function decide(reading: Reading): Decision {
     const { request, items, ignored } = reading;
-    if (reading.refusal) return { answer: refusedAnswer(reading.refusal, request.requestId) };
+    if (reading.rejection) return { response: rejectedResponse(reading.rejection, request.requestId) };
     const { times, arrival, ...batch } = identify(items, request.environment);
     return claimKeys(deps.store, batch, (claim) => {
       applyOutcomes(items, batch.outcomes);
       const decided = { items, ignored, arrival, records: batch.records, times };
-      const answer = answerOf(decided, request);
-      if (claim.created === 0 && !claim.waits) return { answer };
-      return { answer, commit: { claim, ...framePart(decided) } };
+      const response = responseOf(decided, request);
+      if (claim.created === 0 && !claim.waits) return { response };
+      return { response, commit: { claim, ...framePart(decided) } };
     });
   }
 
   return { read, decide };
 }
 
-export function answerOf(decided: Decided, request: UsageRequest): Answer {
-  return request.kind === 'single' ? singleAnswer(decided, request) : batchAnswer(decided, request);
+export function responseOf(decided: Decided, request: UsageRequest): Response {
+  return request.kind === 'single' ? singleResponse(decided, request) : batchResponse(decided, request);
 }
 
 /**
@@ -75,17 +75,17 @@ export function createPlainParts(deps: IdentifyDeps) {
 
   function read(request: UsageRequest): Reading | Promise<Reading> {
     const parsed = parse(request);
-    if ('refusal' in parsed) return refusedReading(request, parsed.refusal);
+    if ('rejection' in parsed) return rejectedReading(request, parsed.rejection);
     const { unknown = NO_NAMES } = parsed;
     if (request.isStrict && unknown.length > 0) {
-      return refusedReading(request, unknownMember(unknown[0] ?? '', ['events']));
+      return rejectedReading(request, unknownMember(unknown[0] ?? '', ['events']));
     }
     const names = createIgnoredNames(unknown);
     const items = parsed.items.map((raw) => readItem(raw, request, names.add));
     const ignored = names.all();
     const lookUp = resolveNames(deps.registry, request.environment, items);
     if (!lookUp) return { request, items, ignored };
-    if (itemsWaiting + items.length > ITEMS_WAITING_MAX) return refusedReading(request, OVERLOADED);
+    if (itemsWaiting + items.length > ITEMS_WAITING_MAX) return rejectedReading(request, OVERLOADED);
     return waitFor(lookUp, items).then(() => ({ request, items, ignored }));
   }
 
@@ -104,7 +104,7 @@ export function createPlainParts(deps: IdentifyDeps) {
     const readOnly = new Uint8Array(items.length);
     let count = 0;
     for (const item of items) {
-      if (item.unavailable) item.refusal = UNAVAILABLE;
+      if (item.unavailable) item.rejection = UNAVAILABLE;
       if (!item.checked || item.unavailable) continue;
       item.at = count++;
       item.identity = identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));
@@ -112,8 +112,8 @@ export function createPlainParts(deps: IdentifyDeps) {
       const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;
       times[item.at * 5 + 3] = occurredAtMs;
       times[item.at * 5 + 4] = nowMs;
-      item.refusal = judgeState(item, occurredAtMs, nowMs, deps.limits);
-      if (item.refusal) readOnly[item.at] = 1;
+      item.rejection = judgeState(item, occurredAtMs, nowMs, deps.limits);
+      if (item.rejection) readOnly[item.at] = 1;
     }
     const arrival = deps.arrivalOf(nowMs, count);
     return { count, records, times, arrival, readOnly, outcomes: new Uint8Array(count) };
@@ -133,8 +133,8 @@ function parse(request: UsageRequest) {
   return request.kind === 'batch' ? parseBatch(request.body) : parseLines(request.body);
 }
 
-function refusedReading(request: UsageRequest, refusal: Refusal): Reading {
-  return { request, refusal, items: [], ignored: NO_NAMES };
+function rejectedReading(request: UsageRequest, rejection: Rejection): Reading {
+  return { request, rejection, items: [], ignored: NO_NAMES };
 }
 
 function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly string[]) => void): Item {
@@ -152,7 +152,7 @@ function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly 
   return newItem(isText ? idempotencyKey : '', checked);
 }
 
-const KEYS_DIFFER: Refusal = {
+const KEYS_DIFFER: Rejection = {
   code: 'idempotency_key_invalid',
   message: 'The Idempotency-Key header and `idempotencyKey` in the body differ. Send one of them.',
   param: 'idempotencyKey',
@@ -169,7 +169,7 @@ export function applyOutcomes(items: Item[], outcomes: Uint8Array): void {
   for (const item of items) {
     if (item.at < 0) continue;
     item.outcome = outcomes[item.at] as Outcome; // the store writes nothing else
-    if (item.outcome === OUTCOME.reused) item.refusal = REUSED;
-    else if (item.outcome !== OUTCOME.absent) item.refusal = undefined;
+    if (item.outcome === OUTCOME.reused) item.rejection = REUSED;
+    else if (item.outcome !== OUTCOME.absent) item.rejection = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../schemas/error-codes.ts';
+import type { Rejection } from '../../../schemas/error-codes.ts';
 import { markedNumber } from './parse.ts';
 
 /** The number itself where a double holds it exactly, else its own text; undefined when it is no number. */
@@ -29,6 +29,6 @@ export function isUnstorable(text: string): boolean {
   return text.includes('\u0000') || !text.isWellFormed();
 }
 
-export function invalid(message: string, param?: string): Refusal {
+export function invalid(message: string, param?: string): Rejection {
   return { code: 'invalid_request', message, ...(param === undefined ? {} : { param }) };
 }

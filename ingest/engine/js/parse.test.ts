@@ -22,7 +22,7 @@ const numbers = fc
   });
 
 function itemsOf(parsed: Parsed): unknown[] {
-  if ('refusal' in parsed) throw new Error(parsed.refusal.message);
+  if ('rejection' in parsed) throw new Error(parsed.rejection.message);
   return parsed.items;
 }
 

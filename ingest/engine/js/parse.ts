@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import type { Refusal } from '../../../schemas/error-codes.ts';
+import type { Rejection } from '../../../schemas/error-codes.ts';
 import { jsonFault } from '../../../schemas/primitives/json-fault.ts';
 import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 
 /** The raw items of a request, unchecked, or why the request as a whole is refused. */
-export type Parsed = Items | { refusal: Refusal };
+export type Parsed = Items | { rejection: Rejection };
 
 interface Items {
   items: unknown[];
@@ -18,11 +18,11 @@ interface Items {
 /** One event: the whole body. */
 export function parseSingle(body: Buffer): Parsed {
   const parsed = parseJson(body);
-  if ('refusal' in parsed) return parsed;
+  if ('rejection' in parsed) return parsed;
   const { value } = parsed;
   const isBatch = Array.isArray(value) || (isObject(value) && Array.isArray(value.events));
-  if (isBatch && !Object.hasOwn(value, 'customerId')) return refused(BATCH_ON_SINGLE, 'events');
-  return isObject(value) ? { items: [value] } : refused('The body must be a JSON object.');
+  if (isBatch && !Object.hasOwn(value, 'customerId')) return rejected(BATCH_ON_SINGLE, 'events');
+  return isObject(value) ? { items: [value] } : rejected('The body must be a JSON object.');
 }
 
 const SINGLE_PATH = `${API_BASE}/usage/events`;
@@ -32,14 +32,15 @@ const SINGLE_ON_BATCH = `This path takes {"events":[…]}: send it so, or one ev
 /** A batch: `{"events": [...]}`. */
 export function parseBatch(body: Buffer): Parsed {
   const parsed = parseJson(body);
-  if ('refusal' in parsed) return parsed;
+  if ('rejection' in parsed) return parsed;
   const members = isObject(parsed.value) ? parsed.value : {};
   const { events } = members;
   const unknown = Object.keys(members).filter((name) => name !== 'events');
   if (Array.isArray(events)) return bounded(events, unknown);
-  if (events === undefined && Object.hasOwn(members, 'customerId')) return refused(SINGLE_ON_BATCH, 'events');
+  if (events === undefined && Object.hasOwn(members, 'customerId'))
+    return rejected(SINGLE_ON_BATCH, 'events');
   const meant = unknown.map((name) => didYouMean(name, ['events'])).find((hint) => hint !== '') ?? '';
-  return refused(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
+  return rejected(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
 }
 
 /** A batch of one item per line; blank lines are passed over. A line that is not JSON refuses the request. */
@@ -54,7 +55,7 @@ export function parseLines(body: Buffer): Parsed {
     from = end + 1;
     if (isBlank(line)) continue;
     const parsed = parseJson(line, { what: `Line ${number}`, at });
-    if ('refusal' in parsed) return parsed;
+    if ('rejection' in parsed) return parsed;
     items.push(parsed.value);
     if (items.length > USAGE_LIMITS.batchItemsMax) return bounded(items);
   }
@@ -90,7 +91,7 @@ function markBytes(body: Buffer): number {
 function parseJson(
   body: Buffer,
   { what, at } = { what: 'The body', at: 0 },
-): { value: unknown } | { refusal: Refusal } {
+): { value: unknown } | { rejection: Rejection } {
   const json = at === 0 ? withoutMark(body) : body;
   try {
     if (!isUtf8(json)) throw new SyntaxError('not UTF-8');
@@ -99,7 +100,7 @@ function parseJson(
     return { value: RISKY_NUMBER.test(text) ? JSON.parse(markNumbers(text)) : value };
   } catch {
     const fault = jsonFault(json, at + body.length - json.length);
-    return { refusal: { code: 'invalid_json', message: `${what} ${fault}.` } };
+    return { rejection: { code: 'invalid_json', message: `${what} ${fault}.` } };
   }
 }
 
@@ -117,7 +118,7 @@ function isShort(number: string): boolean {
 function bounded(items: unknown[], unknown: string[] = []): Parsed {
   if (items.length <= USAGE_LIMITS.batchItemsMax) return { items, unknown };
   return {
-    refusal: {
+    rejection: {
       code: 'batch_too_large',
       message: `A batch holds at most ${USAGE_LIMITS.batchItemsMax} events; nothing was stored.`,
       param: 'events',
@@ -133,6 +134,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refused(message: string, param?: string): Parsed {
-  return { refusal: { code: 'invalid_request', message, ...(param === undefined ? {} : { param }) } };
+function rejected(message: string, param?: string): Parsed {
+  return { rejection: { code: 'invalid_request', message, ...(param === undefined ? {} : { param }) } };
 }

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../schemas/error-codes.ts';
+import type { Rejection } from '../../../schemas/error-codes.ts';
 import { wholeDecimal } from '../../../schemas/primitives/decimal.ts';
 import { BOOLEAN_TAG, NUMBER_TAG, propertyJson } from '../../../schemas/stored/event-row.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
@@ -19,7 +19,7 @@ export interface CanonicalProperties {
 export const NO_PROPERTIES: CanonicalProperties = { keys: [], values: [], json: '{}' };
 
 /** A property that is null is absent. */
-export function canonicalProperties(raw: unknown): CanonicalProperties | Refusal {
+export function canonicalProperties(raw: unknown): CanonicalProperties | Rejection {
   if (!isObject(raw)) return invalid('`properties` must be a JSON object.', 'properties');
   const keys = Object.keys(raw).filter((key) => raw[key] !== null);
   if (keys.length === 0) return NO_PROPERTIES;
@@ -40,7 +40,7 @@ export function canonicalProperties(raw: unknown): CanonicalProperties | Refusal
 }
 
 /** The properties as a client sees them: numbers and booleans without quotes again. */
-export function answeredProperties(properties: CanonicalProperties): string {
+export function respondedProperties(properties: CanonicalProperties): string {
   const members = properties.keys.map((key, index) => {
     return `${quote(key)}:${propertyJson(properties.values[index] ?? '')}`;
   });
@@ -93,7 +93,7 @@ function everyDigit(text: string): string | undefined {
   return wholeDecimal(text, USAGE_LIMITS.propertyValueCharsMax);
 }
 
-function propertyFault(key: string): Refusal {
+function propertyFault(key: string): Rejection {
   const { propertyKeyCharsMax, propertyValueCharsMax } = USAGE_LIMITS;
   return invalid(
     `A property is a key of 1–${propertyKeyCharsMax} characters and a text of at most ` +

@@ -1,17 +1,17 @@
 import type { TouchedSpan } from '../../../schemas/stored/frame.ts';
-import type { Pair, UsageRegistry } from '../../registry-entries.ts';
-import type { FastDoor } from './wasm-module.ts';
+import type { CustomerMeter, UsageRegistry } from '../../registry-entries.ts';
+import type { WasmModule } from './wasm-module.ts';
 
 /**
  * The pairs of the request that the fast door has just read, in its order, with their texts in its memory.
  * Undefined when a name is not known here, or names what is archived.
  */
 export function findKnownPairs(
-  door: FastDoor,
+  door: WasmModule,
   registry: UsageRegistry,
   environment: string,
-): Pair[] | undefined {
-  const pairs: Pair[] = [];
+): CustomerMeter[] | undefined {
+  const pairs: CustomerMeter[] = [];
   door.texts.beginRequest();
   for (let index = 0, count = door.wasm.pairCount(); index < count; index++) {
     const [customerName, meterName] = door.namesOf(index);
@@ -28,8 +28,8 @@ export function findKnownPairs(
 }
 
 /** A customer may have been named by its id and by its external id in one request. */
-export function touchedSpans(door: FastDoor, pairs: Pair[]): TouchedSpan[] {
-  const touched = new Map<Pair, TouchedSpan>();
+export function touchedSpans(door: WasmModule, pairs: CustomerMeter[]): TouchedSpan[] {
+  const touched = new Map<CustomerMeter, TouchedSpan>();
   for (const [index, pair] of pairs.entries()) {
     const span = door.touchedSpan(index);
     if (!span) continue;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Pair } from '../../registry-entries.ts';
+import type { CustomerMeter } from '../../registry-entries.ts';
 import { createPairTexts } from './pair-texts.ts';
 
 const FROM = 16;
 
-function pairOf(name: string, property?: string): Pair {
+function pairOf(name: string, property?: string): CustomerMeter {
   const meter = { key: 'm', aggregation: 'unique' as const, property, archived: false };
   return { meter, json: `"${name}"`, fingerprint: `${name}!` };
 }
@@ -26,8 +26,8 @@ test('without room nothing is overwritten until the next request, which starts a
   const pairs = ['a', 'b', 'c'].map((name) => pairOf(name)); // 17 bytes each, room for two
   expect(pairs.map((pair) => texts.placeOf(pair))).toEqual([FROM, FROM + 17, undefined]);
   const before = Buffer.from(memory);
-  expect(texts.placeOf(pairs[2] as Pair)).toBeUndefined();
+  expect(texts.placeOf(pairs[2] as CustomerMeter)).toBeUndefined();
   expect(memory).toEqual(before);
   texts.beginRequest();
-  expect(texts.placeOf(pairs[2] as Pair)).toBe(FROM);
+  expect(texts.placeOf(pairs[2] as CustomerMeter)).toBe(FROM);
 });

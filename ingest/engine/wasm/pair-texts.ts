@@ -1,4 +1,4 @@
-import type { Pair } from '../../registry-entries.ts';
+import type { CustomerMeter } from '../../registry-entries.ts';
 
 /**
  * The texts of pairs in the fast door's memory, about 200 B each, written when a pair is first met: three
@@ -7,7 +7,7 @@ import type { Pair } from '../../registry-entries.ts';
  * the next request: those of one request stand together.
  */
 export function createPairTexts(memory: Buffer, from: number, to: number) {
-  const places = new Map<Pair, number>();
+  const places = new Map<CustomerMeter, number>();
   let end = from;
   let isFull = false;
   return {
@@ -18,7 +18,7 @@ export function createPairTexts(memory: Buffer, from: number, to: number) {
       isFull = false;
     },
     /** Undefined when there is no room for this request. */
-    placeOf(pair: Pair): number | undefined {
+    placeOf(pair: CustomerMeter): number | undefined {
       const known = places.get(pair);
       if (known !== undefined) return known;
       const texts = textsOf(pair);
@@ -36,7 +36,7 @@ export function createPairTexts(memory: Buffer, from: number, to: number) {
 /** In place of a length: there is no property, and its lines carry the order of arrival. */
 const OF_LATEST = -1;
 
-function textsOf({ fingerprint, json, meter }: Pair): Buffer {
+function textsOf({ fingerprint, json, meter }: CustomerMeter): Buffer {
   const texts = [fingerprint, json, meter.property ?? ''].map((text) => Buffer.from(text));
   const lengths = Int32Array.from(texts, (text) => text.length);
   if (meter.aggregation === 'latest') lengths[2] = OF_LATEST;

@@ -10,12 +10,12 @@ import {
 } from '../../../infra/ports/conformance/engine-session.ts';
 import type { CommitPart, UsageRequest } from '../../../infra/ports/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import { createPlainEngine } from '../js/js-engine.ts';
+import { createJsEngine } from '../js/js-engine.ts';
 import { REQUESTS, type Sent } from '../random-requests-under-test.ts';
-import { createFastEngine } from './wasm-engine.ts';
-import { createFastDoor } from './wasm-module.ts';
+import { createWasmEngine } from './wasm-engine.ts';
+import { createWasmModule } from './wasm-module.ts';
 
-engineConformance('the fast engine', () => createEngineHarness(createFastEngine));
+engineConformance('the fast engine', () => createEngineHarness(createWasmEngine));
 
 const DAY_MS = 86_400_000;
 
@@ -27,7 +27,7 @@ describe('the two doors', () => {
    */
   test('write the same answers, records and lines for the same requests', async () => {
     const [plain, fast] = await twoEngines();
-    const door = createFastDoor();
+    const door = createWasmModule();
     let taken = 0;
     let sent = 0;
     await fc.assert(
@@ -46,10 +46,10 @@ describe('the two doors', () => {
   /** Red when a day of the calendar, or a digit, is written otherwise than Date does. */
   test('answer every moment of the last year alike', async () => {
     const engines = await twoEngines();
-    const moments = fc.nat(399 * DAY_MS).map((ms) => new Date(NOW_MS - ms).toISOString());
+    const times = fc.nat(399 * DAY_MS).map((ms) => new Date(NOW_MS - ms).toISOString());
     let key = 0;
     await fc.assert(
-      fc.asyncProperty(moments, async (occurredAt) => {
+      fc.asyncProperty(times, async (occurredAt) => {
         const body = Buffer.from(
           soundItem('').replace('"idempotencyKey":""', `"occurredAt":"${occurredAt}"`),
         );
@@ -102,7 +102,7 @@ describe('the two doors', () => {
     });
     expect(() => engine.decide(reading)).toThrow(RangeError);
     const retried = engine.decide(await engine.read(batch(2)));
-    expect(retried.answer.body.toString()).toContain('"created":1');
+    expect(retried.response.body.toString()).toContain('"created":1');
     await commit(retried.commit as CommitPart);
   });
 
@@ -120,7 +120,7 @@ describe('the two doors', () => {
     const decided = readings.map((reading) => fast.engine.decide(reading));
     for (const [index, body] of bodies.entries()) {
       const alone = plain.engine.decide(await plain.engine.read(requestOf({ kind: 'batch', body })));
-      expect(decided[index]?.answer.body.toString()).toBe(alone.answer.body.toString());
+      expect(decided[index]?.response.body.toString()).toBe(alone.response.body.toString());
       expect(decided[index]?.commit?.lines.toString()).toBe(alone.commit?.lines.toString());
     }
   });
@@ -128,8 +128,8 @@ describe('the two doors', () => {
 
 async function twoEngines(): Promise<[EngineHarness, EngineHarness]> {
   const engines = [
-    await createEngineHarness(createPlainEngine),
-    await createEngineHarness(createFastEngine),
+    await createEngineHarness(createJsEngine),
+    await createEngineHarness(createWasmEngine),
   ] as const;
   for (const engine of engines) {
     onTestFinished(() => engine.close());
@@ -155,13 +155,13 @@ function requestOf(request: Sent): UsageRequest {
 
 /** What a request makes of itself, as text where bytes would be hard to read. */
 async function exchange(harness: EngineHarness, request: Sent): Promise<object> {
-  const { answer, commit } = harness.engine.decide(await harness.engine.read(requestOf(request)));
+  const { response, commit } = harness.engine.decide(await harness.engine.read(requestOf(request)));
   const made = {
-    status: answer.status,
-    replayed: answer.replayed,
-    ignored: answer.ignored ?? [],
-    itemErrors: answer.itemErrors ?? 0,
-    body: answer.body.toString(),
+    status: response.status,
+    replayed: response.replayed,
+    ignored: response.ignored ?? [],
+    itemErrors: response.itemErrors ?? 0,
+    body: response.body.toString(),
     eventCount: commit?.eventCount,
     records: commit && Buffer.from(commit.records).toString('hex'),
     lines: commit && Buffer.from(commit.lines).toString(),

@@ -1,20 +1,20 @@
 import { isUtf8 } from 'node:buffer';
-import type { Answer, Decision, Engine, UsageRequest } from '../../../infra/ports/engine.ts';
+import type { Decision, Engine, Response, UsageRequest } from '../../../infra/ports/engine.ts';
 import { type Claim, type ClaimBatch, OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { RECORD_BYTES } from '../../../schemas/stored/frame.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
-import type { Pair } from '../../registry-entries.ts';
-import { refusedAnswer, refusedResult } from '../answers.ts';
+import type { CustomerMeter } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
 import type { Reading } from '../decided.ts';
-import { createPlainEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
+import { createJsEngine, type EngineDeps, type IdentifyDeps } from '../js/js-engine.ts';
 import { REUSED } from '../judge-state.ts';
+import { rejectedResponse, rejectedResult } from '../responses.ts';
 import { findKnownPairs, touchedSpans } from './known-pairs.ts';
-import { createFastDoor, type FastDoor } from './wasm-module.ts';
+import { createWasmModule, type WasmModule } from './wasm-module.ts';
 
-export const REUSED_RESULT = `",${refusedResult(REUSED)}}`;
+export const REUSED_RESULT = `",${rejectedResult(REUSED)}}`;
 
 /** For lines and records that wait for their frame, and answers for their client: dozens of requests. */
 const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
@@ -24,7 +24,7 @@ export interface FastReading {
   request: UsageRequest;
   count: number;
   /** In the order of the fast door. */
-  pairs: Pair[];
+  pairs: CustomerMeter[];
   turn: number;
 }
 
@@ -33,9 +33,9 @@ export interface FastReading {
  * known and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either
  * answers and stores is the same, byte by byte: the plain engine is the oracle of its tests.
  */
-export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading> {
-  const plain = createPlainEngine(deps);
-  const door = createFastDoor(REUSED_RESULT);
+export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading> {
+  const plain = createJsEngine(deps);
+  const door = createWasmModule(REUSED_RESULT);
   const rooms = createBufferPool(ROOMS_BYTES_MAX);
   const { readFast, isLatest } = createFastReader(deps, door);
 
@@ -66,8 +66,8 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
     return claimKeys(deps.store, batch, (claim) => {
       // The answer first: the lines take the same place, and move the records.
       const isSingle = request.kind === 'single';
-      const answer = isSingle ? singleOf(door, batch, request) : batchOf({ door, rooms }, claim, batch);
-      return { answer, ...commitOf({ door, rooms, arrival }, claim, reading) };
+      const response = isSingle ? singleOf(door, batch, request) : batchOf({ door, rooms }, claim, batch);
+      return { response, ...commitOf({ door, rooms, arrival }, claim, reading) };
     });
   }
 
@@ -75,7 +75,7 @@ export function createFastEngine(deps: EngineDeps): Engine<FastReading | Reading
 }
 
 /** Takes what is common in form and whose names are all known. */
-export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
+export function createFastReader(deps: IdentifyDeps, door: WasmModule) {
   let turn = 0;
 
   function readFast(request: UsageRequest): FastReading | undefined {
@@ -100,28 +100,28 @@ export function createFastReader(deps: IdentifyDeps, door: FastDoor) {
   return { readFast, isLatest: (reading: FastReading) => reading.turn === turn };
 }
 
-function singleOf(door: FastDoor, { outcomes }: ClaimBatch, request: UsageRequest): Answer {
-  if (outcomes[0] === OUTCOME.reused) return refusedAnswer(REUSED, request.requestId);
+function singleOf(door: WasmModule, { outcomes }: ClaimBatch, request: UsageRequest): Response {
+  if (outcomes[0] === OUTCOME.reused) return rejectedResponse(REUSED, request.requestId);
   const body = door.event(request.numbersAsText === true);
   return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body };
 }
 
 function batchOf(
-  { door, rooms }: { door: FastDoor; rooms: BufferPool },
+  { door, rooms }: { door: WasmModule; rooms: BufferPool },
   { created }: Claim,
   { count, outcomes }: ClaimBatch,
-): Answer {
+): Response {
   let duplicate = 0;
   for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
   const { take, giveBack } = rooms.loan();
-  const body = door.answerInto(take, count, created, duplicate);
+  const body = door.responseInto(take, count, created, duplicate);
   const itemErrors = count - created - duplicate;
   return { status: 200, replayed: false, body, itemErrors, release: giveBack };
 }
 
 /** What was claimed, as a part of the next frame. */
 function commitOf(
-  { door, rooms, arrival }: { door: FastDoor; rooms: BufferPool; arrival: number },
+  { door, rooms, arrival }: { door: WasmModule; rooms: BufferPool; arrival: number },
   claim: Claim,
   { count, pairs }: FastReading,
 ): Pick<Decision, 'commit'> | undefined {

@@ -7,13 +7,13 @@ import {
 } from '../../../infra/ports/conformance/engine-session.ts';
 import type { Engine, UsageRequest } from '../../../infra/ports/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
-import { createFastEngine } from './wasm-engine.ts';
+import { createWasmEngine } from './wasm-engine.ts';
 
 /** What the fast door must see to beside reading: each goes red when its guard in fast-engine.ts is gone. */
 let engine: Engine<unknown>;
 
 beforeEach(async () => {
-  const harness = await createEngineHarness(createFastEngine);
+  const harness = await createEngineHarness(createWasmEngine);
   onTestFinished(() => harness.close());
   harness.setNow(NOW_MS);
   harness.putCustomer({ id: CUSTOMER });
@@ -27,7 +27,7 @@ describe('a batch at the fast door', () => {
   test('that repeats one in flight waits for its commit', async () => {
     const [one, two] = [await decided(batchOf('"k"')), await decided(batchOf('"k"'))];
     expect([one.commit?.eventCount, two.commit?.eventCount]).toEqual([1, 0]);
-    expect(two.answer.body.toString()).toContain('"duplicate":1');
+    expect(two.response.body.toString()).toContain('"duplicate":1');
     expect(two.commit?.claim.waits).toBe(true);
   });
 
@@ -39,9 +39,9 @@ describe('a batch at the fast door', () => {
     for (const text of ['"k-?"', '"k","properties":{"user":"?"}']) {
       const [before = '', behind = ''] = batchOf(text).body.toString().split('?');
       const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(behind)]);
-      const { answer, commit } = await decided({ ...batchOf(text), body });
-      expect([answer.status, commit]).toEqual([400, undefined]);
-      expect(answer.body.toString()).toContain('invalid_json');
+      const { response, commit } = await decided({ ...batchOf(text), body });
+      expect([response.status, commit]).toEqual([400, undefined]);
+      expect(response.body.toString()).toContain('invalid_json');
     }
   });
 });

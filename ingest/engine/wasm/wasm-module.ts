@@ -6,7 +6,7 @@ import { withoutMark } from '../js/parse.ts';
 import { createPairTexts } from './pair-texts.ts';
 
 /** The wasm module of assembly/fast-door.ts: one memory, one request at a time. */
-interface FastDoorModule extends Places {
+interface WasmExports extends Places {
   memory: { buffer: ArrayBuffer };
   readBatch(bytes: number, isStrict: boolean): number;
   readLines(bytes: number, isStrict: boolean): number;
@@ -14,7 +14,7 @@ interface FastDoorModule extends Places {
   pairCount(): number;
   isTimely(count: number, oldestMs: number, newestMs: number): number;
   identify(count: number, nowMs: number): void;
-  answer(count: number, created: number, duplicate: number, reusedBytes: number): number;
+  response(count: number, created: number, duplicate: number, reusedBytes: number): number;
   event(numbersAsText: boolean): number;
   lines(count: number, arrival: number): number;
 }
@@ -42,14 +42,14 @@ const PLACES = [
   'REUSED',
 ] as const;
 
-export type FastDoor = ReturnType<typeof createFastDoor>;
+export type WasmModule = ReturnType<typeof createWasmModule>;
 
 /**
  * What crosses between JavaScript and the memory of the fast door.
  *
  * @param reused how the result of a key that was used for another event goes on behind that key.
  */
-export function createFastDoor(reused = '') {
+export function createWasmModule(reused = '') {
   const { wasm, memory, at } = openModule();
   const pairAt = (index: number) => at.PAIRS + index * at.PAIR_BYTES;
   const texts = createPairTexts(memory, at.PAIR_TEXTS, at.PAIR_TEXTS_END);
@@ -95,8 +95,8 @@ export function createFastDoor(reused = '') {
       outcomes: memory.subarray(at.OUTCOMES, at.OUTCOMES + count),
     }),
     // Copies, all of them: the memory belongs to the next request.
-    answerInto(take: Take, count: number, created: number, duplicate: number): Buffer {
-      return copyInto(take, memory, at.OUTPUT, wasm.answer(count, created, duplicate, reusedBytes));
+    responseInto(take: Take, count: number, created: number, duplicate: number): Buffer {
+      return copyInto(take, memory, at.OUTPUT, wasm.response(count, created, duplicate, reusedBytes));
     },
     event: (numbersAsText: boolean) =>
       Buffer.from(memory.subarray(at.OUTPUT, at.OUTPUT + wasm.event(numbersAsText))),
@@ -133,7 +133,7 @@ function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buff
 
 function openModule() {
   const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));
-  const wasm = new WebAssembly.Instance(compiled).exports as unknown as FastDoorModule;
+  const wasm = new WebAssembly.Instance(compiled).exports as unknown as WasmExports;
   const places = PLACES.map((name) => [name, wasm[name].value]);
   const at = Object.fromEntries(places) as Record<(typeof PLACES)[number], number>;
   return { wasm, memory: Buffer.from(wasm.memory.buffer), at };

@@ -2,10 +2,10 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { type Api, createApi } from '../../support/api.ts';
 import { type Instance, type Role, startInstance } from '../../support/instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type ChangeStorm, startChangeStorm } from './change-storm.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { type ChangeWorkload, startChangeWorkload } from './change-workload.ts';
 import { judgeChanges } from './judge-changes.ts';
-import { judgeTold } from './judge-told.ts';
+import { judgeNotified } from './judge-notified.ts';
 import { CHANGES, planChanges } from './plan-changes.ts';
 import { readStoredChanges } from './stored-changes.ts';
 
@@ -13,7 +13,7 @@ import { readStoredChanges } from './stored-changes.ts';
  * Rounds of changes of every kind by many clients at once, a kill -9 within them, and a look at every row,
  * event and audit entry afterwards. One installation lives through all of them.
  */
-export const changesKilled: TorturePromise = {
+export const changesKilled: FaultPromise = {
   promises: [20],
   title: 'the control side, Postgres and the supervisor are killed while the API changes things',
   rounds: { short: 3, long: 150 },
@@ -42,11 +42,11 @@ const VICTIMS: readonly Role[] = [
   'supervisor',
 ];
 /** Before the kill and after it: enough that every kind of change meets every other. */
-const ANSWERS_BEFORE = { least: 50, most: 350 };
-const ANSWERS_AFTER = 150;
-const ANSWERS_PATIENCE_MS = 60_000;
+const RESPONSES_BEFORE = { least: 50, most: 350 };
+const RESPONSES_AFTER = 150;
+const RESPONSES_PATIENCE_MS = 60_000;
 
-interface Scene {
+interface Scenario {
   instance: Instance;
   api: Api;
   /** Operations that were taken at least once. */
@@ -54,36 +54,36 @@ interface Scene {
 }
 
 async function killRound(
-  { instance, api, taken }: Scene,
+  { instance, api, taken }: Scenario,
   { seed, number }: { seed: number; number: number },
 ): Promise<RoundReport> {
   const random = createRandom(roundSeed(seed, number));
   const victim = VICTIMS[number % VICTIMS.length] ?? 'control side';
   const since = new Date();
   const planner = planChanges(random, `r${seed}-${number}-${since.getTime()}`, taken);
-  const storm = startChangeStorm({ api, planner, random, lanes: LANES });
-  await untilAnswered(storm, ANSWERS_BEFORE.least + random.below(ANSWERS_BEFORE.most));
+  const workload = startChangeWorkload({ api, planner, random, lanes: LANES });
+  await untilResponse(workload, RESPONSES_BEFORE.least + random.below(RESPONSES_BEFORE.most));
   await instance.kill(victim);
-  const before = storm.answered();
+  const before = workload.responded();
   if (victim === 'supervisor') await instance.start();
-  await untilAnswered(storm, before + ANSWERS_AFTER);
-  const { outcomes, problems, repeated } = await storm.stop();
+  await untilResponse(workload, before + RESPONSES_AFTER);
+  const { outcomes, problems, repeated } = await workload.stop();
   const environment = `${instance.keys().workspaceId}:live`;
   const stored = await readStoredChanges(instance.dataDir, { environment, since });
-  const changesTaken = outcomes.filter(({ answer }) => answer.status < 300).length;
+  const changesTaken = outcomes.filter(({ response }) => response.status < 300).length;
   const counts = {
     [`kills of ${victim}`]: 1,
     changesTaken,
-    changesRefused: outcomes.length - changesTaken,
+    changesRejected: outcomes.length - changesTaken,
     requestsRepeated: repeated,
-    eventsTold: stored.events.length,
+    eventsNotified: stored.events.length,
   };
-  const untold = await judgeTold({ instance, api }, since);
+  const untold = await judgeNotified({ instance, api }, since);
   return { counts, problems: [...problems, ...judgeChanges(outcomes, stored), ...untold] };
 }
 
-async function untilAnswered(storm: ChangeStorm, count: number): Promise<void> {
-  for (const giveUpAt = Date.now() + ANSWERS_PATIENCE_MS; storm.answered() < count; await pass(1)) {
+async function untilResponse(workload: ChangeWorkload, count: number): Promise<void> {
+  for (const giveUpAt = Date.now() + RESPONSES_PATIENCE_MS; workload.responded() < count; await pass(1)) {
     if (Date.now() > giveUpAt) throw new Error(`no ${count} changes were answered in time`);
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Outcome } from './change-storm.ts';
+import type { Outcome } from './change-workload.ts';
 import type { AuditEntry, Snapshot, StoredChanges } from './stored-changes.ts';
 
 /**
@@ -10,7 +10,7 @@ export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges
   // A budget has no id: it is recorded of its customer.
   const own = { ...stored, entries: stored.entries.filter(({ action }) => !action.startsWith('budgets.')) };
   return [
-    ...answersWithoutChange(outcomes, stored),
+    ...responsesWithoutChange(outcomes, stored),
     ...rowsWithoutEntry(own),
     ...entriesWithoutRow(own),
     ...eventsBesideEntries(stored),
@@ -19,23 +19,23 @@ export function judgeChanges(outcomes: readonly Outcome[], stored: StoredChanges
 }
 
 /** Of each change that was answered: it took effect once, or it was refused and left nothing. */
-function answersWithoutChange(outcomes: readonly Outcome[], { entries }: StoredChanges): string[] {
+function responsesWithoutChange(outcomes: readonly Outcome[], { entries }: StoredChanges): string[] {
   const byRequest = groupedBy(entries, ({ requestId }) => requestId);
   const actions = new Set(entries.map(({ action, objectId }) => `${action} ${objectId}`));
-  return outcomes.flatMap(({ change, requestIds, answer }) => {
+  return outcomes.flatMap(({ change, requestIds, response }) => {
     const effects = requestIds.flatMap((id) => byRequest.get(id) ?? []);
     const times = new Set(effects.map(({ requestId }) => requestId)).size;
     const named = `${change.operationId} ${change.path}`;
     const isPost = change.idempotencyKey !== undefined;
-    if (answer.status >= 400) {
+    if (response.status >= 400) {
       // A DELETE whose answer was lost finds nothing any more when it is sent again.
       return times > 0 && (isPost || requestIds.length === 1) ? [`${named} was refused and took effect`] : [];
     }
     if (isPost && times > 1) return [`${named} took effect ${times} times`];
-    const { id } = (answer.body ?? {}) as { id?: string };
+    const { id } = (response.body ?? {}) as { id?: string };
     if (change.status === 201) {
       const made = effects.some(({ objectId }) => objectId === id);
-      return made ? [] : [`${named} was answered ${answer.status} with ${id}, and that is not recorded`];
+      return made ? [] : [`${named} was answered ${response.status} with ${id}, and that is not recorded`];
     }
     if (times > 0 || id === undefined || !CERTAIN.test(change.operationId)) return [];
     // Somebody else had done the same before: nothing was left to change.
@@ -77,13 +77,13 @@ const OURS = /^(cus|plan|feat|meter|addon|sub|grant|key|we)_[a-z2-7]{26}$/;
 function eventsBesideEntries({ entries, events }: StoredChanges): string[] {
   // What becomes of entitlements follows in its own time, and is judged by itself.
   const own = events.filter(({ type }) => type !== 'entitlement.changed');
-  const told = countsOf(own.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
+  const notified = countsOf(own.map(({ type, objectId, at }) => `${type} of ${objectId} at ${at}`));
   const due = countsOf(
     entries.flatMap((entry) => eventsDue(entry).map(([type, id]) => `${type} of ${id} at ${entry.at}`)),
   );
-  const all = new Set([...told.keys(), ...due.keys()]);
+  const all = new Set([...notified.keys(), ...due.keys()]);
   return [...all].flatMap((one) => {
-    const [is, ought] = [told.get(one) ?? 0, due.get(one) ?? 0];
+    const [is, ought] = [notified.get(one) ?? 0, due.get(one) ?? 0];
     return is === ought ? [] : [`${one} was told ${is} times, and has to be ${ought} times`];
   });
 }

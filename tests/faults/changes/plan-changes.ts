@@ -19,7 +19,7 @@ export interface PlannedChange {
 export interface ChangePlanner {
   next(): PlannedChange;
   /** It was taken. What it has made, by its answer, is what other changes are about from now on. */
-  taken(change: PlannedChange, answer: { id?: unknown; key?: unknown }): void;
+  taken(change: PlannedChange, response: { id?: unknown; key?: unknown }): void;
 }
 
 /**
@@ -73,14 +73,14 @@ export function planChanges(random: Random, run: string, taken: Set<string>): Ch
       const untried = drawn % 2 === 0 ? dealt(possible) : undefined;
       return plan(untried ?? random.pick(possible.flatMap((one) => Array<Change>(weightOf(one)).fill(one))));
     },
-    taken({ operationId, method, path }, answer) {
+    taken({ operationId, method, path }, response) {
       taken.add(operationId);
       const template = ROUTE_PATHS.get(operationId);
       if (method === 'PUT' && template !== undefined)
         remember(put, template, `/api/v1${path}`, KNOWN_MAX_ELSE);
       for (const [name, [maker, field]] of Object.entries(NAMES)) {
         if (maker !== operationId) continue;
-        remember(known, name, String(answer[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
+        remember(known, name, String(response[field]), KNOWN_MAX[name] ?? KNOWN_MAX_ELSE);
       }
     },
   };

@@ -108,7 +108,7 @@ export function turningPoints({ root, renamings }: DiskHistory): number[][] {
   const named = renamings.flatMap(({ names }) => names.flatMap(({ node }) => node ?? []));
   const files = [...new Set([...everyNode(root), ...named])];
   const changes: Span[][] = files.map((node) => (node.kind === 'file' ? node.changes : []));
-  return [...changes, renamings].map(momentsOf).filter((moments) => moments.length > 0);
+  return [...changes, renamings].map(timesOf).filter((times) => times.length > 0);
 }
 
 function everyNode(folder: Folder): DiskNode[] {
@@ -116,7 +116,7 @@ function everyNode(folder: Folder): DiskNode[] {
   return below.flatMap((node) => [node, ...(node.kind === 'folder' ? everyNode(node) : [])]);
 }
 
-function momentsOf(spans: Span[]): number[] {
-  const moments = spans.flatMap(({ began, ended, durable }) => [began, ended, durable]);
-  return [...new Set(moments.filter(Number.isFinite))].sort((a, b) => a - b);
+function timesOf(spans: Span[]): number[] {
+  const times = spans.flatMap(({ began, ended, durable }) => [began, ended, durable]);
+  return [...new Set(times.filter(Number.isFinite))].sort((a, b) => a - b);
 }

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import type { Judged } from '../../support/compare.ts';
 import { units } from '../../support/exact.ts';
 import type { PlannedRequest } from '../../support/generator.ts';
@@ -10,7 +10,7 @@ import { type Outcome, sendOnce } from '../../support/send.ts';
  * was written then, at the edge of a full disk, nobody knows before. The ledger is told of each answer.
  */
 export interface DiskProbes {
-  send(): Promise<Outcome & { answer: ApiAnswer }>;
+  send(): Promise<Outcome & { response: ApiResponse }>;
   /** Those that were acknowledged, newest last. */
   acknowledged(): PlannedRequest[];
 }
@@ -20,13 +20,13 @@ export function createDiskProbes(judged: Judged, run: string): DiskProbes {
   let next = probeOf(judged, `${run}-probe-0`);
   return {
     async send() {
-      const { answer, isAnswered } = await sendOnce(next, judged);
-      if (answer instanceof Error) throw answer;
-      if (isAnswered) {
+      const { response, hasResponse } = await sendOnce(next, judged);
+      if (response instanceof Error) throw response;
+      if (hasResponse) {
         acknowledged.push(next);
         next = probeOf(judged, `${run}-probe-${acknowledged.length}`);
       }
-      return { answer, isAnswered };
+      return { response, hasResponse };
     },
     acknowledged: () => [...acknowledged],
   };

@@ -17,9 +17,9 @@ import { sendAll } from '../../support/send.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 import { compareLog, compareRows } from '../../support/stored-events.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { replaysOf } from '../replays.ts';
-import { sendOptions, startStorm } from '../workload.ts';
+import { sendOptions, startWorkload } from '../workload.ts';
 import { createDiskProbes, type DiskProbes } from './disk-probes.ts';
 
 interface DiskPlan {
@@ -34,7 +34,7 @@ interface DiskPlan {
 const GIB = 1024 ** 3;
 
 /** Rounds of a disk that fills up under the load and is given room again. */
-function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
+function diskRounds({ title, environment, ...plan }: DiskPlan): FaultPromise {
   return {
     promises: [10],
     title,
@@ -47,11 +47,11 @@ function diskRounds({ title, environment, ...plan }: DiskPlan): TorturePromise {
         // What they have to say has no room either.
         const on = { dataDir: join(disk.path, 'data'), logFile: join(disk.path, 'log') };
         const opened = await startJudged(settings, { connections: 12, ...on });
-        const scene = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
+        const scenario = { ...opened, disk, fullMs: FULL_MS[form], ...plan };
         return {
-          round: (number) => fillOnce(scene, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
-          judge: () => judgeScene(scene),
-          close: (options) => closeDisk(scene, options),
+          round: (number) => fillOnce(scenario, { seed: roundSeed(seed, number), run: `r${seed}-${number}` }),
+          judge: () => judgeScenario(scenario),
+          close: (options) => closeDisk(scenario, options),
         };
       } catch (error) {
         await disk.remove();
@@ -75,7 +75,7 @@ export const diskFull = diskRounds({
   guarded: false,
 });
 
-interface DiskScene extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'guarded'> {
+interface DiskScenario extends JudgedInstance, Pick<DiskPlan, 'bytesLeft' | 'guarded'> {
   disk: SmallDisk;
   fullMs: number;
 }
@@ -86,15 +86,15 @@ interface DiskRound {
 }
 
 const FULL_MS = { short: 2_000, long: 10_000 };
-const REFUSED = { timeoutMs: 10_000, everyMs: 20 };
+const REJECTED = { timeoutMs: 10_000, everyMs: 20 };
 const TAKEN = { timeoutMs: 60_000, everyMs: 20 };
 const RECOVERED_MS_MAX = 5_000;
 /** The newest are those at the edge of the full disk, and one after it. */
 const PROBES_REPLAYED = 5;
 const MENDED = { timeoutMs: 60_000, everyMs: 500 };
 
-async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<RoundReport> {
-  const { instance, disk, judged, guarded } = scene;
+async function fillOnce(scenario: DiskScenario, { seed, run }: DiskRound): Promise<RoundReport> {
+  const { instance, disk, judged, guarded } = scenario;
   const roles = guarded
     ? (['supervisor', 'data plane', 'control side', 'postgres'] as const)
     : (['supervisor', 'data plane'] as const);
@@ -102,39 +102,39 @@ async function fillOnce(scene: DiskScene, { seed, run }: DiskRound): Promise<Rou
   const before = pids();
   const postgres = instance.pid('postgres');
   const probes = createDiskProbes(judged, run);
-  const storm = startStorm(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
-  const { done, summary } = await during(storm, async () => {
+  const workload = startWorkload(judged, { seed, run, lanes: 4, batchItems: 100, past: [] });
+  const { done, summary } = await during(workload, async () => {
     await acknowledges(probes);
-    const full = await whileFull(scene, probes).finally(() => disk.clear());
-    const edge = storm.recent();
+    const full = await whileFull(scenario, probes).finally(() => disk.clear());
+    const edge = workload.recent();
     return { ...full, edge, recoveredMs: await acknowledges(probes) };
   });
-  const { problems, recoveredMs, walRefused, edge } = done;
+  const { problems, recoveredMs, walRejected, edge } = done;
   if (recoveredMs > RECOVERED_MS_MAX)
     problems.push(`the first 2xx came ${recoveredMs} ms after there was room`);
   if (!guarded) problems.push(...(await mended(instance)));
   const after = pids();
   if (after.join() !== before.join()) problems.push(`${before} became ${after}`);
-  const answered = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...storm.recent()];
-  const replaysOfAcknowledged = await replayAfterKill(scene, answered, seed);
+  const responded = [...edge, ...probes.acknowledged().slice(-PROBES_REPLAYED), ...workload.recent()];
+  const replaysOfAcknowledged = await replayAfterKill(scenario, responded, seed);
   problems.push(...judged.ledger.problems(), ...(await compareCounters(judged)));
   const endsOfPostgres = instance.pid('postgres') === postgres ? 0 : 1;
   // It ends when its log cannot be written, or refuses while it begins anew: either shows a full disk.
-  if (!guarded && endsOfPostgres + walRefused === 0) {
+  if (!guarded && endsOfPostgres + walRejected === 0) {
     problems.push('the full disk neither ended Postgres nor had it refuse a write');
   }
-  const counts = { fullDisks: 1, endsOfPostgres, walRefused, replaysOfAcknowledged, ...summary };
+  const counts = { fullDisks: 1, endsOfPostgres, walRejected, replaysOfAcknowledged, ...summary };
   return { counts, peaks: { recoveredMs }, problems };
 }
 
 /** What was acknowledged around the full disk is known to a process that begins with what is on it. */
 async function replayAfterKill(
-  { instance, judged }: DiskScene,
-  answered: PlannedRequest[],
+  { instance, judged }: DiskScenario,
+  responded: PlannedRequest[],
   seed: number,
 ): Promise<number> {
   await instance.kill('data plane');
-  const replays = replaysOf(answered, { world: judged.world, random: createRandom(seed) });
+  const replays = replaysOf(responded, { world: judged.world, random: createRandom(seed) });
   const { items } = await sendAll(replays, sendOptions(judged));
   return items;
 }
@@ -151,30 +151,30 @@ async function mended({ dataDir }: Instance): Promise<string[]> {
 
 /** Fills the disk and looks at what is answered until it has been full for a while. */
 async function whileFull(
-  scene: DiskScene,
+  scenario: DiskScenario,
   probes: DiskProbes,
-): Promise<{ problems: string[]; walRefused: number }> {
-  const { disk, judged, bytesLeft, guarded, fullMs } = scene;
+): Promise<{ problems: string[]; walRejected: number }> {
+  const { disk, judged, bytesLeft, guarded, fullMs } = scenario;
   const problems: string[] = [];
-  let walRefused = 0;
+  let walRejected = 0;
   disk.fill(bytesLeft);
-  const refused = await poll(async () => ((await isRefused(probes)) ? true : undefined), REFUSED);
-  if (!refused) problems.push(`nothing was refused ${REFUSED.timeoutMs} ms after the disk was full`);
+  const rejected = await poll(async () => ((await isRejected(probes)) ? true : undefined), REJECTED);
+  if (!rejected) problems.push(`nothing was refused ${REJECTED.timeoutMs} ms after the disk was full`);
   for (const until = performance.now() + fullMs; performance.now() < until; await pass(20)) {
     disk.fill(bytesLeft);
-    if (!guarded && (await wantWal(scene.instance)) === 'refused') walRefused++;
+    if (!guarded && (await wantWal(scenario.instance)) === 'refused') walRejected++;
     if (guarded) problems.push(...(await guardFaults(judged, probes)));
   }
-  return { problems: [...new Set(problems)], walRefused };
+  return { problems: [...new Set(problems)], walRejected };
 }
 
-async function isRefused(probes: DiskProbes): Promise<boolean> {
-  return !(await probes.send()).isAnswered;
+async function isRejected(probes: DiskProbes): Promise<boolean> {
+  return !(await probes.send()).hasResponse;
 }
 
 /** With the guard every answer is certain. */
 async function guardFaults(judged: Judged, probes: DiskProbes): Promise<string[]> {
-  const { status, body, headers } = (await probes.send()).answer;
+  const { status, body, headers } = (await probes.send()).response;
   const code = ((body ?? {}) as { error?: { code: string } }).error?.code;
   const retryAfter = headers['retry-after'];
   const isRight = status === 503 && code === 'unavailable' && Number(retryAfter) > 0;
@@ -199,8 +199,8 @@ async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | '
   } catch (error) {
     return (error as DatabaseError).code === RECOVERS ? 'refused' : 'away';
   }
-  const asked = client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))");
-  const outcome = await asked.then(
+  const requested = client.query("SELECT pg_logical_emit_message(false, 'torture', repeat('x', 8000000))");
+  const outcome = await requested.then(
     () => 'written' as const,
     () => 'refused' as const,
   );
@@ -211,13 +211,13 @@ async function wantWal({ dataDir }: Instance): Promise<'written' | 'refused' | '
 /** Milliseconds until new events are acknowledged. */
 async function acknowledges(probes: DiskProbes): Promise<number> {
   const startedAt = performance.now();
-  const isTaken = async () => ((await probes.send()).isAnswered ? true : undefined);
+  const isTaken = async () => ((await probes.send()).hasResponse ? true : undefined);
   if (!(await poll(isTaken, TAKEN))) throw new Error('usage is still refused though there is room');
   return Math.round(performance.now() - startedAt);
 }
 
 /** In the end what is acknowledged stands on the log, and is stored, once. */
-async function judgeScene({ instance, judged }: DiskScene): Promise<RoundReport> {
+async function judgeScenario({ instance, judged }: DiskScenario): Promise<RoundReport> {
   const { dataDir } = instance;
   const problems = await auditOf(dataDir);
   const exitCode = await instance.stop();
@@ -230,7 +230,7 @@ async function judgeScene({ instance, judged }: DiskScene): Promise<RoundReport>
 }
 
 async function closeDisk(
-  { instance, disk, close }: DiskScene,
+  { instance, disk, close }: DiskScenario,
   { keep }: { keep: boolean },
 ): Promise<string | undefined> {
   // Nobody can stop in order on a full disk, and nobody wants the ballast.

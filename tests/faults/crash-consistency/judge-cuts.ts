@@ -9,14 +9,14 @@ import type { Recording } from './recording.ts';
 /** Cuts the power at a moment that the seed gives, and opens what is left of log and keys. */
 export async function judgeCut(recording: Recording, seed: number): Promise<string[]> {
   const random = createRandom(seed);
-  const moment = random.pick(random.pick(recording.moments));
+  const time = random.pick(random.pick(recording.times));
   const remains = random.pick(REMAINS);
   const folder = mkdtempSync(join(tmpdir(), 'metergate-power-'));
   try {
-    cutPower(recording.history, { moment, remains, random }, folder, ['log', 'keys']);
+    cutPower(recording.history, { time, remains, random }, folder, ['log', 'keys']);
     const { log: recorded, identityCheck } = recording;
-    const found = await judgeLog({ folder, moment, recorded, identityCheck });
-    return found.map((fault) => `seed ${seed}, cut at ${moment}, ${remains} of the unsynced left: ${fault}`);
+    const found = await judgeLog({ folder, time, recorded, identityCheck });
+    return found.map((fault) => `seed ${seed}, cut at ${time}, ${remains} of the unsynced left: ${fault}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

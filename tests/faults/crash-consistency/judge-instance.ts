@@ -51,10 +51,10 @@ export async function judgeInstance(recorded: RecordedInstance, cut: PowerCut): 
 }
 
 /** The requests that have to be sent again. */
-function open({ sent }: RecordedInstance, { moment }: PowerCut, ledger: Judged['ledger']) {
-  const again = sent.filter((one) => one.moment > moment).map(({ request }) => request);
-  for (const request of again) ledger.unanswered(request);
-  for (const one of sent) if (one.moment <= moment) ledger.answered(one.request, one.answer);
+function open({ sent }: RecordedInstance, { time }: PowerCut, ledger: Judged['ledger']) {
+  const again = sent.filter((one) => one.time > time).map(({ request }) => request);
+  for (const request of again) ledger.withoutResponse(request);
+  for (const one of sent) if (one.time <= time) ledger.responded(one.request, one.response);
   return again;
 }
 

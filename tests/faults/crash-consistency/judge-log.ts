@@ -12,7 +12,7 @@ import { eventIds, type RecordedFrame, type RecordedLog } from './recorded-log.t
 export interface Crash {
   /** Holds log/ and keys/ as the power cut left them. */
   folder: string;
-  moment: number;
+  time: number;
   recorded: RecordedLog;
   identityCheck: Uint8Array;
 }
@@ -56,8 +56,8 @@ interface Left {
   givenUp: RecordedFrame[];
 }
 
-function givenUpBefore(start: number, { recorded, moment }: Crash): RecordedFrame[] {
-  const gone = recorded.frames.filter(({ position, givenUp }) => position < start && givenUp <= moment);
+function givenUpBefore(start: number, { recorded, time }: Crash): RecordedFrame[] {
+  const gone = recorded.frames.filter(({ position, givenUp }) => position < start && givenUp <= time);
   return [...new Map(gone.map((frame) => [frame.position, frame])).values()];
 }
 
@@ -71,11 +71,13 @@ async function readAll(reader: EventLogReader, start: number): Promise<LogFrame[
 }
 
 /** What was acknowledged is there or was given up, and nothing twice. */
-function eventFaults({ recorded, moment }: Crash, { frames, givenUp }: Left): string[] {
+function eventFaults({ recorded, time }: Crash, { frames, givenUp }: Left): string[] {
   const ids = [...givenUp.flatMap((frame) => frame.ids), ...frames.flatMap(({ bytes }) => eventIds(bytes))];
   const found = new Set(ids);
-  const told = recorded.answers.filter((answer) => answer.moment <= moment).flatMap((answer) => answer.ids);
-  const lost = [...new Set(told)].filter((id) => !found.has(id));
+  const notified = recorded.responses
+    .filter((response) => response.time <= time)
+    .flatMap((response) => response.ids);
+  const lost = [...new Set(notified)].filter((id) => !found.has(id));
   return [
     ...(lost.length > 0 ? [`${lost.length} acknowledged events are lost, ${lost[0]} the first`] : []),
     ...(found.size < ids.length ? [`${ids.length - found.size} events stand on the log twice`] : []),
@@ -83,9 +85,9 @@ function eventFaults({ recorded, moment }: Crash, { frames, givenUp }: Left): st
 }
 
 /** Where a reader was told that it may read, the same frames stand as then. */
-function frameFaults({ recorded, moment }: Crash, { start, frames }: Left): string[] {
-  const told = recorded.published.filter((one) => one.moment <= moment).map(({ end }) => end);
-  const readable = Math.max(0, ...told);
+function frameFaults({ recorded, time }: Crash, { start, frames }: Left): string[] {
+  const notified = recorded.published.filter((one) => one.time <= time).map(({ end }) => end);
+  const readable = Math.max(0, ...notified);
   const now = new Map(frames.map(({ position, bytes }) => [position, bytes]));
   const changed = recorded.frames.filter(({ position, bytes }) => {
     if (position < start || position + bytes.length > readable) return false;

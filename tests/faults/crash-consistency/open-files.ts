@@ -49,7 +49,7 @@ export function createOpenFiles(calls: SystemCall[]): OpenFiles {
   }
 
   return {
-    inOrder: [...calls].sort((a, b) => momentOf(a) - momentOf(b)),
+    inOrder: [...calls].sort((a, b) => timeOf(a) - timeOf(b)),
     follow(call) {
       const { name, result = -1 } = call;
       if (MAKES_PROCESS.test(name) && result > 0) makeProcess(call);
@@ -85,6 +85,6 @@ export function createOpenFiles(calls: SystemCall[]): OpenFiles {
  * A child may be through with a call before its parent's fork returns, and a descriptor be given again before
  * the close that freed it does.
  */
-function momentOf({ name, began, ended }: SystemCall): number {
+function timeOf({ name, began, ended }: SystemCall): number {
   return MAKES_PROCESS.test(name) || name === 'close' ? began : ended;
 }

@@ -7,7 +7,7 @@ import { runPromise } from '../run-promise.ts';
 import { judgeCut } from './judge-cuts.ts';
 import { powerCutsOfAll } from './power-rounds.ts';
 import { recordDataPlane, recordSegments } from './record-lives.ts';
-import { hastyAnswers } from './recorded-log.ts';
+import { hastyResponses } from './recorded-log.ts';
 import type { Recording } from './recording.ts';
 
 /*
@@ -23,8 +23,8 @@ describe('a data plane that answers many clients at once', () => {
 
   // Breaks: O_DSYNC left out; a new segment's folder not synced; the answer before the flush.
   it('acknowledges no event that a power cut can still take', () => {
-    expect(recording().log.answers.length).toBeGreaterThan(100);
-    expect(hastyAnswers(recording().log)).toEqual([]);
+    expect(recording().log.responses.length).toBeGreaterThan(100);
+    expect(hastyResponses(recording().log)).toEqual([]);
   });
 
   // Breaks: the same; a checkpoint before its records.
@@ -37,8 +37,8 @@ describe('a log of many small segments', () => {
   const recording = recordedBy(recordSegments);
 
   it('tells of no frame that a power cut can still take', () => {
-    expect(recording().log.answers.length).toBeGreaterThan(100);
-    expect(hastyAnswers(recording().log)).toEqual([]);
+    expect(recording().log.responses.length).toBeGreaterThan(100);
+    expect(hastyResponses(recording().log)).toEqual([]);
   });
 
   it('opens with all that it told of, once, after a power cut at any moment', async () => {

@@ -14,7 +14,7 @@ export const REMAINS = ['nothing', 'pages', 'sectors', 'all'] as const;
 
 export interface PowerCut {
   /** Calls that began before are on their way, those that ended before are in memory at least. */
-  moment: number;
+  time: number;
   remains: Remains;
   random: Random;
 }
@@ -46,8 +46,8 @@ export function cutPower(history: DiskHistory, cut: PowerCut, target: string, na
 function namesLeft({ renamings }: DiskHistory, cut: PowerCut): Map<Folder, Map<string, DiskNode>> {
   const kept = new Set<NameChange>();
   for (const { changes } of new Set(renamings.map(({ journal }) => journal))) {
-    const begun = changes.filter(({ began }) => began <= cut.moment);
-    const least = begun.findLastIndex(({ durable }) => durable <= cut.moment) + 1;
+    const begun = changes.filter(({ began }) => began <= cut.time);
+    const least = begun.findLastIndex(({ durable }) => durable <= cut.time) + 1;
     for (const change of begun.slice(0, least + someOf(begun.length - least, cut))) kept.add(change);
   }
   const folders = new Map<Folder, Map<string, DiskNode>>();
@@ -69,9 +69,9 @@ function someOf(count: number, { remains, random }: PowerCut): number {
 
 /** A place's bytes on the disk are those of one moment: at least its last sync, at most the cut. */
 function contentLeft({ before, bytesBefore, changes }: File, cut: PowerCut): Buffer {
-  const begun = changes.filter(({ began }) => began <= cut.moment);
+  const begun = changes.filter(({ began }) => began <= cut.time);
   const sizes = sizesAfter(bytesBefore, begun);
-  const least = begun.findLastIndex(({ durable }) => durable <= cut.moment) + 1;
+  const least = begun.findLastIndex(({ durable }) => durable <= cut.time) + 1;
   const sized = least + someOf(begun.length - least, cut);
   const size = sizes[sized] ?? 0;
   const content = Buffer.alloc(Math.max(...sizes));
@@ -100,7 +100,7 @@ function unitsLeft(changes: ContentChange[], cut: PowerCut): (change: number, un
     if (!bytes) continue;
     for (let unit = Math.floor(offset / unitBytes); unit * unitBytes < offset + bytes.length; unit++) {
       most.set(unit, at + 1);
-      if (durable <= cut.moment) least.set(unit, at + 1);
+      if (durable <= cut.time) least.set(unit, at + 1);
     }
   }
   const reached = new Map<number, number>();

@@ -60,10 +60,10 @@ const NOT_UNDERSTOOD = /^(truncate|copy_file_range|sendfile|msync|sync|syncfs|io
 
 function apply(at: Place, call: SystemCall): void {
   ACTS[call.name.replace(/(?<!cre)(at2?|64|v2?)$/, '')]?.(at, call);
-  if (NOT_UNDERSTOOD.test(call.name) && call.args.includes(at.root)) refuse(call);
+  if (NOT_UNDERSTOOD.test(call.name) && call.args.includes(at.root)) reject(call);
 }
 
-function refuse({ name, args }: SystemCall): void {
+function reject({ name, args }: SystemCall): void {
   throw new Error(`not understood: ${name}(${args.slice(0, 200)}`);
 }
 
@@ -100,7 +100,7 @@ function write(at: Place, call: SystemCall): void {
 function opened({ root, files }: Place, call: SystemCall): OpenFile | undefined {
   const file = files.of(call);
   const path = /^\d+<([^>]*)>/.exec(call.args.slice(0, 1000))?.[1];
-  if (!file && path !== undefined && relativeTo(root, path) !== undefined) refuse(call);
+  if (!file && path !== undefined && relativeTo(root, path) !== undefined) reject(call);
   return file;
 }
 
@@ -122,7 +122,7 @@ function fallocate(at: Place, call: SystemCall): void {
     .slice(call.args.indexOf(',') + 1)
     .split(',')
     .map(Number);
-  if (mode !== 0) refuse(call);
+  if (mode !== 0) reject(call);
   if (from + bytes > sizeOf(file.node)) resize(file.node, from + bytes, call);
 }
 

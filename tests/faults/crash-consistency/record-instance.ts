@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Api, createApi } from '../../support/api.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
-import { createLedger, type Ledger, type SeenAnswer } from '../../support/ledger.ts';
+import { createLedger, type Ledger, type SeenResponse } from '../../support/ledger.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { sendAll } from '../../support/send.ts';
 import { traceTo } from '../../support/system-calls.ts';
@@ -21,9 +21,9 @@ export interface RecordedInstance extends Recording {
 
 export interface SentRequest {
   request: PlannedRequest;
-  answer: SeenAnswer;
+  response: SeenResponse;
   /** When the answer set out: 0 for what was answered before the recording. */
-  moment: number;
+  time: number;
 }
 
 export interface InstanceRun {
@@ -54,7 +54,7 @@ export async function recordInstance(
   try {
     const world = await makeWorld(client.api);
     await client.send({ world, seed, run: 'before', items: 1_000 });
-    const answeredBefore = client.seen.length;
+    const respondedBefore = client.seen.length;
     await stopInOrder(instance);
     execFileSync('cp', ['-a', instance.dataDir, places.before]);
     traced = true;
@@ -65,7 +65,7 @@ export async function recordInstance(
     await traceIsComplete(places.trace, pid);
     const { before, trace } = places;
     const recording = await readRecording({ dataDir: instance.dataDir, before, traces: [trace], orderedIn });
-    return { ...recording, before, world, sent: sentRequests(client.seen, answeredBefore, recording) };
+    return { ...recording, before, world, sent: sentRequests(client.seen, respondedBefore, recording) };
   } finally {
     await client.api.close();
     await instance.remove();
@@ -78,13 +78,13 @@ async function stopInOrder(instance: Instance): Promise<void> {
 }
 
 /** Throws when an acknowledgement that the client got is not in the recording. */
-function sentRequests(seen: SeenRequest[], answeredBefore: number, { log }: Recording): SentRequest[] {
-  const moments = new Map(log.answers.map((answer) => [answer.requestId, answer.moment]));
+function sentRequests(seen: SeenRequest[], respondedBefore: number, { log }: Recording): SentRequest[] {
+  const times = new Map(log.responses.map((response) => [response.requestId, response.time]));
   return seen.map(({ requestId, ...one }, at) => {
-    const moment = at < answeredBefore ? 0 : (moments.get(requestId) ?? NEVER);
-    if (moment === NEVER && one.answer.status < 300)
+    const time = at < respondedBefore ? 0 : (times.get(requestId) ?? NEVER);
+    if (time === NEVER && one.response.status < 300)
       throw new Error(`no answer to ${requestId} was recorded`);
-    return { ...one, moment };
+    return { ...one, time };
   });
 }
 
@@ -100,7 +100,7 @@ interface Load extends InstanceRun {
 
 interface SeenRequest {
   request: PlannedRequest;
-  answer: SeenAnswer;
+  response: SeenResponse;
   requestId: string | undefined;
 }
 
@@ -109,24 +109,24 @@ function watchedClient({ origin, keys }: Instance) {
   const plain = createApi({ origin, key: keys().live.secret, connections: CONNECTIONS });
   const requestIds = new WeakMap<object, string>();
   const seen: SeenRequest[] = [];
-  let asked = 0;
+  let requested = 0;
   const api: Api = {
     ...plain,
     async call(method, path, options = {}) {
-      const requestId = `cut-${asked++}`;
+      const requestId = `cut-${requested++}`;
       const headers = { ...options.headers, 'x-request-id': requestId };
-      const answer = await plain.call(method, path, { ...options, headers });
-      requestIds.set(Object(answer.body), requestId);
-      return answer;
+      const response = await plain.call(method, path, { ...options, headers });
+      requestIds.set(Object(response.body), requestId);
+      return response;
     },
   };
   return {
     api,
     seen,
     async send({ world, seed, run, items }: Load): Promise<void> {
-      const answered = (request: PlannedRequest, answer: SeenAnswer) =>
-        void seen.push({ request, answer, requestId: requestIds.get(Object(answer.body)) });
-      const ledger: Ledger = { ...createLedger(world), answered };
+      const responded = (request: PlannedRequest, response: SeenResponse) =>
+        void seen.push({ request, response, requestId: requestIds.get(Object(response.body)) });
+      const ledger: Ledger = { ...createLedger(world), responded };
       const requests = planRequests({ seed, items, run, nowMs: Date.now(), world, batchItems: BATCH_ITEMS });
       await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS });
     },

@@ -43,7 +43,7 @@ async function endOf(child: ChildProcess, wanted: number | NodeJS.Signals): Prom
 const CONNECTIONS = 6;
 const REQUESTS = 10;
 const BATCH = 100;
-const ANSWER_TIMEOUT_MS = 20_000;
+const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** A data plane that answers many clients at once, batches and single events, through a stop and a kill. */
 export async function recordDataPlane(folder: string): Promise<Recording> {
@@ -86,7 +86,7 @@ async function send({ origin, keys }: Plane, lane: string): Promise<void> {
     const events = Array.from({ length: BATCH }, (_, at) =>
       eventOf(`${lane}-${request - Number(at % 5 === 4)}-${at}`),
     );
-    const answer = await fetch(`${origin()}/api/v1/usage/events${single ? '' : '/batch'}`, {
+    const response = await fetch(`${origin()}/api/v1/usage/events${single ? '' : '/batch'}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${keys.live.secret}`,
@@ -94,10 +94,10 @@ async function send({ origin, keys }: Plane, lane: string): Promise<void> {
         ...(single ? { 'idempotency-key': `${lane}-${request}` } : {}),
       },
       body: JSON.stringify(single ? eventOf(undefined) : { events }),
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-    await answer.arrayBuffer();
+    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+    await response.arrayBuffer();
   }
 }
 

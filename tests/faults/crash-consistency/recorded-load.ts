@@ -3,10 +3,10 @@ import type { DiskHistory, DiskNode } from './disk-history.ts';
 
 /** When Postgres was asked to mark a range as loaded: by then the warehouse must have it for good. */
 export function loadedMarks(calls: SystemCall[]): number[] {
-  return calls.filter((call) => tells(call, "SET state = 'loaded'")).map(({ began }) => began);
+  return calls.filter((call) => notifies(call, "SET state = 'loaded'")).map(({ began }) => began);
 }
 
-function tells(call: SystemCall, text: string): boolean {
+function notifies(call: SystemCall, text: string): boolean {
   return (
     /^(write|writev|sendto)$/.test(call.name) && call.args.includes(text) && bytesOf(call).includes(text)
   );
@@ -22,18 +22,14 @@ export function hastyMarks({ renamings }: DiskHistory, marks: number[]): string[
     return to?.node?.kind === 'folder' && PART.test(to.name) ? [{ ...change, to: to.node }] : [];
   });
   if (marks.length === 0) return ['no range was marked as loaded'];
-  return marks.flatMap((moment, earlierMarks) => {
-    const before = parts.filter(({ ended }) => ended < moment);
+  return marks.flatMap((time, earlierMarks) => {
+    const before = parts.filter(({ ended }) => ended < time);
     if (before.length <= earlierMarks) {
-      return [
-        `marked loaded at ${moment} as number ${earlierMarks + 1}, with ${before.length} parts inserted`,
-      ];
+      return [`marked loaded at ${time} as number ${earlierMarks + 1}, with ${before.length} parts inserted`];
     }
-    const hasty = before.filter((part) => Math.max(part.durable, durableAt(part.to)) > moment);
+    const hasty = before.filter((part) => Math.max(part.durable, durableAt(part.to)) > time);
     const part = hasty[0]?.names[1]?.name;
-    return hasty.length > 0
-      ? [`marked loaded at ${moment}, and ${hasty.length} parts were not: ${part}`]
-      : [];
+    return hasty.length > 0 ? [`marked loaded at ${time}, and ${hasty.length} parts were not: ${part}`] : [];
   });
 }
 

@@ -7,15 +7,15 @@ import type { DiskHistory, DiskNode, NameChange } from './disk-history.ts';
 export interface RecordedLog {
   frames: RecordedFrame[];
   /** When which end was told to the readers. */
-  published: Array<{ moment: number; end: number }>;
-  answers: RecordedAnswer[];
+  published: Array<{ time: number; end: number }>;
+  responses: RecordedResponse[];
   /** Names that segments were given or lost. */
   segments: NameChange[];
 }
 
-export interface RecordedAnswer {
+export interface RecordedResponse {
   /** At which it set out. */
-  moment: number;
+  time: number;
   /** Of the events that it acknowledges. */
   ids: string[];
   requestId: string | undefined;
@@ -44,8 +44,8 @@ export function readRecordedLog(history: DiskHistory, calls: SystemCall[]): Reco
     return framesOf(naming, durableFolder, givenUp(history, naming));
   });
   const segmentNames = history.renamings.filter(({ names }) => names.some(({ name }) => SEGMENT.test(name)));
-  const answers = calls.flatMap(acknowledged);
-  return { frames, published: publishedEnds(history), answers, segments: segmentNames };
+  const responses = calls.flatMap(acknowledged);
+  return { frames, published: publishedEnds(history), responses, segments: segmentNames };
 }
 
 interface Naming {
@@ -102,30 +102,30 @@ function publishedEnds(history: DiskHistory): RecordedLog['published'] {
   return named(history, 'durable-end').flatMap(({ node }) => {
     if (node?.kind !== 'file') return [];
     return node.changes.flatMap(({ bytes, began }) => {
-      return bytes ? [{ moment: began, end: Number(bytes.readBigUInt64LE(16)) }] : [];
+      return bytes ? [{ time: began, end: Number(bytes.readBigUInt64LE(16)) }] : [];
     });
   });
 }
 
 /** To a client, or on stdout. An id that is cut in two by the end of a packet is passed over. */
-function acknowledged(call: SystemCall): RecordedAnswer[] {
+function acknowledged(call: SystemCall): RecordedResponse[] {
   if (call.name !== 'sendto' && !(call.name === 'write' && descriptorOf(call) === 1)) return [];
   const text = bytesOf(call).toString('latin1');
   const ids = text.match(EVENT_ID) ?? [];
   const requestId = REQUEST_ID.exec(text)?.[1];
-  return ids.length === 0 && !requestId ? [] : [{ moment: call.began, ids: [...ids], requestId }];
+  return ids.length === 0 && !requestId ? [] : [{ time: call.began, ids: [...ids], requestId }];
 }
 
 /** Every acknowledgement that set out before its event was durable, as a sentence. */
-export function hastyAnswers({ frames, answers, segments }: RecordedLog): string[] {
+export function hastyResponses({ frames, responses, segments }: RecordedLog): string[] {
   const durable = new Map<string, number>();
   for (const frame of frames) for (const id of frame.ids) durable.set(id, frame.durable);
-  const hasty = answers.flatMap(({ moment, ids }) => {
-    return ids.filter((id) => !((durable.get(id) ?? NEVER) <= moment));
+  const hasty = responses.flatMap(({ time, ids }) => {
+    return ids.filter((id) => !((durable.get(id) ?? NEVER) <= time));
   });
   // A segment that comes back, or goes, by a power cut would contradict the ones that stay.
-  const unsure = answers.filter(({ moment }) => {
-    return segments.some(({ ended, durable }) => ended < moment && durable > moment);
+  const unsure = responses.filter(({ time }) => {
+    return segments.some(({ ended, durable }) => ended < time && durable > time);
   });
   const [first] = hasty;
   return [

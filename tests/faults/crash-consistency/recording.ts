@@ -13,7 +13,7 @@ export interface Recording {
   log: RecordedLog;
   identityCheck: Uint8Array;
   /** Of each file the moments at which a power cut makes a difference. */
-  moments: number[][];
+  times: number[][];
   /** When ranges were to be marked as loaded. */
   loaded: number[];
 }
@@ -28,7 +28,7 @@ export interface TracedFolder {
 }
 
 /** With fewer there is next to nothing that a power cut could take. */
-const ANSWERS_MIN = 100;
+const RESPONSES_MIN = 100;
 
 /**
  * To be called when the processes have ended, and before the folder is removed. Rejects when too little was
@@ -43,11 +43,12 @@ export async function readRecording({
   const calls = await readLives(traces);
   const history = recordDisk({ root: dataDir, before, calls, ...(orderedIn ? { orderedIn } : {}) });
   const log = readRecordedLog(history, calls);
-  const moments = turningPoints(history);
-  const { length: answers } = log.answers;
-  if (answers < ANSWERS_MIN) throw new Error(`${answers} answers were recorded, fewer than ${ANSWERS_MIN}`);
-  if (moments.length === 0) throw new Error('no change of a file or a name was recorded');
-  return { history, log, identityCheck: identityCheckOf(dataDir), moments, loaded: loadedMarks(calls) };
+  const times = turningPoints(history);
+  const { length: responses } = log.responses;
+  if (responses < RESPONSES_MIN)
+    throw new Error(`${responses} answers were recorded, fewer than ${RESPONSES_MIN}`);
+  if (times.length === 0) throw new Error('no change of a file or a name was recorded');
+  return { history, log, identityCheck: identityCheckOf(dataDir), times, loaded: loadedMarks(calls) };
 }
 
 /** Numbers of threads, which the machine gives again, are told apart by this for each life. */
@@ -55,15 +56,15 @@ const LIFE_THREADS = 10_000_000;
 
 async function readLives(traces: string[]): Promise<SystemCall[]> {
   const all: SystemCall[] = [];
-  let moment = 0;
+  let time = 0;
   for (const [life, trace] of traces.entries()) {
     const first = life * LIFE_THREADS;
-    for (const call of await readSystemCalls(trace, moment)) {
+    for (const call of await readSystemCalls(trace, time)) {
       const madeProcess = /^(clone|v?fork)/.test(call.name) && (call.result ?? -1) > 0;
       const result = madeProcess ? first + (call.result ?? 0) : call.result;
       all.push({ ...call, thread: first + call.thread, result });
     }
-    moment = all.reduce((last, { began, ended }) => Math.max(last, began, ended < NEVER ? ended : 0), moment);
+    time = all.reduce((last, { began, ended }) => Math.max(last, began, ended < NEVER ? ended : 0), time);
   }
   return all;
 }

@@ -11,21 +11,21 @@ import type { MeantEvent } from '../../support/planned-event.ts';
 import { createRandom } from '../../support/random.ts';
 import { compareLog } from '../../support/stored-events.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { startStorm } from '../workload.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { startWorkload } from '../workload.ts';
 
 /** Rounds of a disk that fails: a write of the log, a write of the keys, or a read of them, ends with EIO. */
-export const writeErrors: TorturePromise = {
+export const writeErrors: FaultPromise = {
   promises: [6, 10],
   title: 'the disk fails under the log and the keys',
   rounds: { short: 3, long: 60 },
   lacks: () => lacking('attaching'),
   async open({ seed }) {
-    const scene = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
-    const { instance, judged, close } = scene;
+    const scenario = await startJudged({ LOG_LEVEL: 'silent', LOAD_LINGER_MS: '20' }, { connections: 12 });
+    const { instance, judged, close } = scenario;
     const past: MeantEvent[] = [];
     return {
-      round: (number) => failOnce({ ...scene, past }, number, seed),
+      round: (number) => failOnce({ ...scenario, past }, number, seed),
       judge: async () => ({
         counts: { eventsAcknowledged: judged.ledger.size() },
         problems: await compareLog(instance.dataDir, judged.ledger),
@@ -56,7 +56,7 @@ const FAILURES: readonly Failure[] = [
   { file: newestSegment, calls: WRITES, afterMax: 1 },
 ];
 /** What a round needs of those before it. */
-interface Scene extends JudgedInstance {
+interface Scenario extends JudgedInstance {
   /** Of all rounds, a bounded window, to be replayed. */
   past: MeantEvent[];
 }
@@ -67,17 +67,22 @@ const WELL_AFTER_MS = 1_100;
 const FAILED = { timeoutMs: 30_000 };
 const ENDED = { timeoutMs: 30_000 };
 
-async function failOnce(scene: Scene, number: number, seed: number): Promise<RoundReport> {
-  const { instance, judged } = scene;
+async function failOnce(scenario: Scenario, number: number, seed: number): Promise<RoundReport> {
+  const { instance, judged } = scenario;
   const random = createRandom(roundSeed(seed, number));
   const failure = FAILURES[number % FAILURES.length];
   if (!failure) throw new Error('no failure for this round');
   const run = `r${seed}-${number}`;
-  const storm = startStorm(judged, { seed: roundSeed(seed, number), run, past: scene.past, ...STORM });
-  const { done: before, summary } = await during(storm, async () => {
+  const workload = startWorkload(judged, {
+    seed: roundSeed(seed, number),
+    run,
+    past: scenario.past,
+    ...WORKLOAD,
+  });
+  const { done: before, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
     const pid = instance.pid('data plane');
-    await failUntilItEnds(scene, pid, failure, 1 + random.below(failure.afterMax));
+    await failUntilItEnds(scenario, pid, failure, 1 + random.below(failure.afterMax));
     return pid;
   });
   const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
@@ -85,7 +90,7 @@ async function failOnce(scene: Scene, number: number, seed: number): Promise<Rou
   return { counts: { writeErrors: 1, ...summary }, problems };
 }
 
-const STORM = { lanes: 6, batchItems: 200 };
+const WORKLOAD = { lanes: 6, batchItems: 200 };
 
 /** The tracer lets the nth call fail; it ends with the process, which has to end by itself. */
 async function failUntilItEnds(

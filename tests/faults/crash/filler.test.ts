@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startBallast } from './filler.ts';
+import { startFiller } from './filler.ts';
 
 const BODY = `{"summary":{"total":1,"created":0},"more":"${'x'.repeat(300)}"}`;
-const ANSWER = `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const RESPONSE = `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 
 /** Red when a server that is not killed keeps its ballast for ever. */
 it('goes on until it is stopped, and leaves no connection', async () => {
@@ -12,7 +12,7 @@ it('goes on until it is stopped, and leaves no connection', async () => {
   const server = createServer((socket) => {
     socket.on('data', () => {
       requests++;
-      socket.write(ANSWER);
+      socket.write(RESPONSE);
     });
     socket.on('error', () => undefined);
   });
@@ -20,8 +20,8 @@ it('goes on until it is stopped, and leaves no connection', async () => {
   onTestFinished(() => void server.close());
   const connections = () =>
     new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-  const ballast = await startBallast((server.address() as AddressInfo).port, Buffer.from('POST'));
+  const filler = await startFiller((server.address() as AddressInfo).port, Buffer.from('POST'));
   await vi.waitFor(() => expect(requests).toBeGreaterThan(100), 20_000);
-  await ballast.stop();
+  await filler.stop();
   await vi.waitFor(async () => expect(await connections()).toBe(0), 20_000);
 });

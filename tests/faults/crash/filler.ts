@@ -6,7 +6,7 @@ import { type LoadSocket, openLoadSocket } from '../../support/load-socket.ts';
  * a request of replays stores nothing and costs the sender next to nothing. While the server works on one,
  * the events of another wait to be written, and that is when a kill tells an early answer from a true one.
  */
-export async function startBallast(port: number, request: Buffer): Promise<Beside<void>> {
+export async function startFiller(port: number, request: Buffer): Promise<Beside<void>> {
   const opening = Array.from({ length: CONNECTIONS }, () => openLoadSocket('127.0.0.1', port));
   const opened = await Promise.allSettled(opening);
   const sockets = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -15,10 +15,10 @@ export async function startBallast(port: number, request: Buffer): Promise<Besid
     for (const socket of sockets) socket.close();
     await sending;
   };
-  const refused = opened.find((one) => one.status === 'rejected');
-  if (!refused) return { stop };
+  const rejected = opened.find((one) => one.status === 'rejected');
+  if (!rejected) return { stop };
   await stop();
-  throw refused.reason;
+  throw rejected.reason;
 }
 
 const CONNECTIONS = 6;

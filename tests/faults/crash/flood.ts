@@ -12,11 +12,11 @@ export interface FloodCounts {
   requestsAnswered200: number;
   requestsRefused503: number;
   /** Of these: without a word of when to come again. There should be none. */
-  refusedWithoutRetryAfter: number;
+  rejectedWithoutRetryAfter: number;
   /** The connection ended without an answer. */
-  requestsUnanswered: number;
+  requestsWithoutResponse: number;
   /** Any other answer: there should be none. */
-  otherAnswers: number;
+  otherResponses: number;
 }
 
 export interface FloodOptions {
@@ -26,8 +26,8 @@ export interface FloodOptions {
 }
 
 /** A refused client comes again after a while, as it was told to. */
-const REFUSED_WAIT_MS = 1_000;
-const ANSWER_TIMEOUT_MS = 20_000;
+const REJECTED_WAIT_MS = 1_000;
+const RESPONSE_TIMEOUT_MS = 20_000;
 
 export function createFlood({ port, requests }: FloodOptions): Flood {
   return {
@@ -36,9 +36,9 @@ export function createFlood({ port, requests }: FloodOptions): Flood {
         requestsOffered: 0,
         requestsAnswered200: 0,
         requestsRefused503: 0,
-        refusedWithoutRetryAfter: 0,
-        requestsUnanswered: 0,
-        otherAnswers: 0,
+        rejectedWithoutRetryAfter: 0,
+        requestsWithoutResponse: 0,
+        otherResponses: 0,
       };
       const until = performance.now() + durationMs;
       await Promise.all(requests.map((next) => sendUntil(until, { port, next, counts })));
@@ -60,10 +60,10 @@ async function sendUntil(until: number, { port, next, counts }: Sender): Promise
     const status = head === '' ? undefined : Number(head.slice(9, 12));
     if (status === 200) counts.requestsAnswered200++;
     else if (status === 503) counts.requestsRefused503++;
-    else if (status === undefined) counts.requestsUnanswered++;
-    else counts.otherAnswers++;
-    if (status === 503 && !RETRY_AFTER.test(head)) counts.refusedWithoutRetryAfter++;
-    if (status !== 200) await pass(Math.max(0, Math.min(REFUSED_WAIT_MS, until - performance.now())));
+    else if (status === undefined) counts.requestsWithoutResponse++;
+    else counts.otherResponses++;
+    if (status === 503 && !RETRY_AFTER.test(head)) counts.rejectedWithoutRetryAfter++;
+    if (status !== 200) await pass(Math.max(0, Math.min(REJECTED_WAIT_MS, until - performance.now())));
   }
 }
 
@@ -79,7 +79,7 @@ function sendOnce(port: number, request: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let head = '';
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy());
+    socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy());
     socket.on('connect', () => socket.write(request));
     socket.on('data', (chunk: Buffer) => {
       head += chunk.toString('latin1', 0, HEAD_CHARS_MAX);

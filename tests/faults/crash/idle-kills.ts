@@ -6,14 +6,14 @@ export function idleKills(seen: Counts): string[] {
 }
 
 /** Of two kills of the data plane in a row one at least is to come with an answer. */
-const TELLING_KILLS_MIN = 2;
+const NOTIFYING_KILLS_MIN = 2;
 
 /** A kill shows nothing of a data plane that has nothing to answer. */
-function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithAnAnswer = 0, killsUnderWay = 0 }: Counts) {
-  if (killsOfDataPlane < TELLING_KILLS_MIN) return [];
+function idleKillsOfDataPlane({ killsOfDataPlane = 0, killsWithAnResponse = 0, killsUnderWay = 0 }: Counts) {
+  if (killsOfDataPlane < NOTIFYING_KILLS_MIN) return [];
   const none = `none of ${killsOfDataPlane} kills of the data plane`;
   return [
-    ...(killsWithAnAnswer === 0 ? [`${none} came with an answer`] : []),
+    ...(killsWithAnResponse === 0 ? [`${none} came with an answer`] : []),
     ...(killsUnderWay === 0 ? [`${none} cut off a request that was under way`] : []),
   ];
 }

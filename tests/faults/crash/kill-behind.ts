@@ -12,8 +12,8 @@ import { KILLS, type Kill, mustBeAnother, type SeenOfKill } from './kill-scenari
 const CATCH_UP_PATIENCE_MS = 60_000;
 
 /** Kills while events are being loaded, and waits until everything acknowledged is counted again. */
-export async function killBehind({ scene, storm, random }: Kill, victim: Role): Promise<SeenOfKill> {
-  const { instance, judged } = scene;
+export async function killBehind({ scenario, workload, random }: Kill, victim: Role): Promise<SeenOfKill> {
+  const { instance, judged } = scenario;
   await waitUntilCounted(judged, CATCH_UP_PATIENCE_MS);
   await pass(random.below(400));
   const pid = instance.pid(victim);
@@ -26,8 +26,8 @@ export async function killBehind({ scene, storm, random }: Kill, victim: Role): 
   const peaks = { caughtUpMs: Math.round(performance.now() - killedAt) };
   // What the kill had cut off is taken up before what was acknowledged after it.
   const met = cutOffLoads(instance) > cutOffBefore ? 1 : 0;
-  const replays = replaysOf(storm.recent(), { world: judged.world, random });
+  const replays = replaysOf(workload.recent(), { world: judged.world, random });
   const { items } = await sendAll(replays, sendOptions(judged));
-  scene.restartedAt = performance.now();
+  scenario.restartedAt = performance.now();
   return { counts: { replaysOfAcknowledged: items, [inALoad(KILLS[victim])]: met }, peaks };
 }

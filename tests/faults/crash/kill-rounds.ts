@@ -4,12 +4,12 @@ import { compareCounters } from '../../support/compare.ts';
 import { during } from '../../support/during.ts';
 import type { Role } from '../../support/instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type StormOptions, startStorm } from '../workload.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { startWorkload, type WorkloadOptions } from '../workload.ts';
 import { idleKills } from './idle-kills.ts';
 import { killBehind } from './kill-behind.ts';
 import { killDataPlane } from './kill-data-plane.ts';
-import { judgeScene, KILLS, openScene, type Scene } from './kill-scenario.ts';
+import { judgeScenario, KILLS, openScenario, type Scenario } from './kill-scenario.ts';
 
 export interface KillPlan {
   promises: readonly number[];
@@ -24,12 +24,12 @@ export interface KillPlan {
  * lives through all of them. Every counter is compared with the ledger now and then; in the end the log and
  * the warehouse are as well.
  */
-function killRounds(plan: KillPlan): TorturePromise {
+function killRounds(plan: KillPlan): FaultPromise {
   const { promises, title, rounds, victims } = plan;
   return {
     ...{ promises, title, rounds },
     async open({ seed, form }) {
-      const scene = await openScene();
+      const scenario = await openScenario();
       const victimOf = (number: number) => victims[number % victims.length] ?? 'data plane';
       const seen: Record<string, number> = {};
       return {
@@ -37,15 +37,15 @@ function killRounds(plan: KillPlan): TorturePromise {
           const victim = victimOf(number);
           const before = Array.from({ length: number }, (_, earlier) => victimOf(earlier));
           const nth = before.filter((one) => one === victim).length;
-          const report = await killRound(scene, { seed, number, victim, nth });
+          const report = await killRound(scenario, { seed, number, victim, nth });
           for (const [name, count] of Object.entries(report.counts)) seen[name] = (seen[name] ?? 0) + count;
           return report;
         },
         async judge() {
-          const report = await judgeScene(scene, form);
+          const report = await judgeScenario(scenario, form);
           return { ...report, problems: [...report.problems, ...idleKills(seen)] };
         },
-        close: scene.close,
+        close: scenario.close,
       };
     },
   };
@@ -100,30 +100,30 @@ interface RoundOf {
   nth: number;
 }
 
-async function killRound(scene: Scene, { seed, number, victim, nth }: RoundOf): Promise<RoundReport> {
+async function killRound(scenario: Scenario, { seed, number, victim, nth }: RoundOf): Promise<RoundReport> {
   const own = roundSeed(seed, number);
-  await pass(Math.max(0, scene.restartedAt + WELL_AFTER_MS - performance.now()));
+  await pass(Math.max(0, scenario.restartedAt + WELL_AFTER_MS - performance.now()));
   const run = `r${seed}-${number}`;
-  const storm = startStorm(scene.judged, { seed: own, run, past: scene.past, ...STORMS[victim] });
-  const kill = { scene, storm, nth, random: createRandom(own) };
-  const { done: seen, summary } = await during(storm, () => {
+  const workload = startWorkload(scenario.judged, { seed: own, run, past: scenario.past, ...STORMS[victim] });
+  const kill = { scenario, workload, nth, random: createRandom(own) };
+  const { done: seen, summary } = await during(workload, () => {
     return victim === 'data plane' ? killDataPlane(kill) : killBehind(kill, victim);
   });
   const killsUnderWay = victim === 'data plane' && summary.requestsRepeated > 0 ? 1 : 0;
   const counts = { ...seen.counts, ...summary, killsUnderWay, [KILLS[victim]]: 1 };
   const isCompared = (number + 1) % COMPARED_EVERY === 0;
-  const wrong = isCompared ? await compareCounters(scene.judged) : [];
-  return { counts, peaks: seen.peaks, problems: [...scene.judged.ledger.problems(), ...wrong] };
+  const wrong = isCompared ? await compareCounters(scenario.judged) : [];
+  return { counts, peaks: seen.peaks, problems: [...scenario.judged.ledger.problems(), ...wrong] };
 }
 
 /**
  * Against the data plane many small requests, so that a kill cuts off many at every step from the first byte
  * to the answer. Against the others just enough that a range is always on its way: it takes some 30 ms.
  */
-const BEHIND_THE_ANSWER = { lanes: 2, batchItems: 50, pauseMs: 10 };
-const STORMS: Record<Role, Pick<StormOptions, 'lanes' | 'batchItems' | 'pauseMs'>> = {
+const BEHIND_THE_RESPONSE = { lanes: 2, batchItems: 50, pauseMs: 10 };
+const STORMS: Record<Role, Pick<WorkloadOptions, 'lanes' | 'batchItems' | 'pauseMs'>> = {
   'data plane': { lanes: 12, batchItems: 8 },
-  'control side': BEHIND_THE_ANSWER,
-  postgres: BEHIND_THE_ANSWER,
-  supervisor: { ...BEHIND_THE_ANSWER, lanes: 4 },
+  'control side': BEHIND_THE_RESPONSE,
+  postgres: BEHIND_THE_RESPONSE,
+  supervisor: { ...BEHIND_THE_RESPONSE, lanes: 4 },
 };

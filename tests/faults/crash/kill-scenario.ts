@@ -5,16 +5,16 @@ import type { MeantEvent } from '../../support/planned-event.ts';
 import type { Random } from '../../support/random.ts';
 import { compareLog, compareRows } from '../../support/stored-events.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import type { RoundReport, TortureOptions } from '../promise.ts';
-import type { Storm } from '../workload.ts';
-import { type AnswerWatch, createAnswerWatch } from './answer-watch.ts';
+import type { FaultOptions, RoundReport } from '../promise.ts';
+import type { Workload } from '../workload.ts';
 import { type Killer, startKiller } from './killer.ts';
+import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 
 /** One installation, the ledger of all it was told, and what is killed with. */
-export interface Scene extends JudgedInstance {
+export interface Scenario extends JudgedInstance {
   /** Of the environment that `judged` is about. */
   key: string;
-  watch: AnswerWatch;
+  watch: ResponseWatch;
   killer: Killer;
   /** Events of all rounds, a bounded window, to be replayed. */
   past: MeantEvent[];
@@ -29,9 +29,9 @@ const CONNECTIONS = 32;
  */
 const ENVIRONMENT = { LOG_LEVEL: 'info', LOAD_LINGER_MS: '5' };
 
-export async function openScene(): Promise<Scene> {
-  const watch = createAnswerWatch();
-  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onAnswer: watch.seen });
+export async function openScenario(): Promise<Scenario> {
+  const watch = createResponseWatch();
+  const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS, onResponse: watch.seen });
   const killer = startKiller();
   return {
     ...opened,
@@ -54,8 +54,8 @@ export const KILLS: Record<Role, string> = {
 
 /** A kill within a round: the load is on. */
 export interface Kill {
-  scene: Scene;
-  storm: Storm;
+  scenario: Scenario;
+  workload: Workload;
   random: Random;
   /** How many rounds before had the same victim. */
   nth: number;
@@ -79,9 +79,9 @@ export function mustBeAnother(instance: Instance, role: Role, killed: number): v
 const SHORT_WINDOWS = ['all', 'custom'];
 
 /** From every side: answers, counters, breakdowns, the list of events, audit, log, stored rows. */
-export async function judgeScene(
-  { instance, judged }: Scene,
-  form: TortureOptions['form'],
+export async function judgeScenario(
+  { instance, judged }: Scenario,
+  form: FaultOptions['form'],
 ): Promise<RoundReport> {
   const { ledger } = judged;
   const problems = [

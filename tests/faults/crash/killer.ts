@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Arrived, KillOrder } from './kill-on-answer.ts';
+import type { Arrived, KillOrder } from './kill-on-response.ts';
 
 /** The process of kill-on-answer.ts. Needs the build. */
 export interface Killer {
@@ -16,14 +16,14 @@ export interface Killer {
 const FIRE_TIMEOUT_MS = 10_000;
 
 export function startKiller(): Killer {
-  const child: ChildProcess = fork(join('dist-tests', 'tests', 'faults', 'crash', 'kill-on-answer.js'));
+  const child: ChildProcess = fork(join('dist-tests', 'tests', 'faults', 'crash', 'kill-on-response.js'));
   return {
     async fire({ request, ...order }) {
       const arrived = once(child, 'message', { signal: AbortSignal.timeout(FIRE_TIMEOUT_MS) });
       child.send({ ...order, request: request.toString('base64') } satisfies KillOrder);
-      const [{ killed, answer }] = (await arrived) as [Arrived];
+      const [{ killed, response }] = (await arrived) as [Arrived];
       if (!killed) throw new Error(`process ${order.pid} was not killed: no answer came from it`);
-      return Buffer.from(answer, 'base64');
+      return Buffer.from(response, 'base64');
     },
     close: () => void child.kill('SIGKILL'),
   };

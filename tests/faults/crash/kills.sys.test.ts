@@ -22,7 +22,7 @@ it(`every acknowledged event is counted once, whoever is killed (seed ${SEED})`,
     killsOfControlSide: 5,
     killsOfPostgres: 5,
     killsOfSupervisor: 1,
-    killsWithAnAnswer: 6,
+    killsWithAnResponse: 6,
     killsUnderWay: 8,
   });
   for (const name of ['concurrentCopies', 'requestsRepeated', 'replaysOfAcknowledged']) {

@@ -4,7 +4,7 @@ import { createLoadBody, type LoadBody } from '../../support/load-bodies.ts';
 import { makeWorld } from '../../support/make-world.ts';
 import { processCost } from '../../support/process-cost.ts';
 import type { World } from '../../support/world.ts';
-import type { RoundReport, TortureOptions, TorturePromise } from '../promise.ts';
+import type { FaultOptions, FaultPromise, RoundReport } from '../promise.ts';
 import { whileStopped } from '../while-stopped.ts';
 import { createFlood, type Flood, type FloodCounts } from './flood.ts';
 
@@ -18,7 +18,7 @@ const ROUND_MS = { short: 8_000, long: 30_000 };
  * largest. A few connections send dense batches as fast as they are answered. Hundreds send bodies of a
  * mebibyte, most of it white space: held all at once they would be more than the process may have.
  */
-export const boundedMemory: TorturePromise = {
+export const boundedMemory: FaultPromise = {
   promises: [9],
   title: 'more than the data plane can take, with the load stopped',
   rounds: { short: 1, long: 10 },
@@ -49,7 +49,7 @@ const LARGE_CONNECTIONS = 700;
  */
 const NEW_KEYS_MAX = 5_000_000;
 
-async function prepare(instance: Instance, { seed }: TortureOptions): Promise<Flood> {
+async function prepare(instance: Instance, { seed }: FaultOptions): Promise<Flood> {
   const key = instance.keys().live.secret;
   const api = createApi({ origin: instance.origin, key, connections: 1 });
   const world = await makeWorld(api);
@@ -94,18 +94,18 @@ async function floodRound(instance: Instance, flood: Flood, durationMs: number):
 }
 
 /** A reset after an early refusal may overtake the answer. */
-const UNANSWERED_MAX = 0.01;
+const WITHOUT_RESPONSE_MAX = 0.01;
 const DIED = 'the data plane ended under the flood';
 
 function faults(counts: FloodCounts, rssPeakMib: number): string[] {
-  const { requestsOffered, requestsAnswered200, otherAnswers } = counts;
-  const { requestsUnanswered, refusedWithoutRetryAfter } = counts;
+  const { requestsOffered, requestsAnswered200, otherResponses } = counts;
+  const { requestsWithoutResponse, rejectedWithoutRetryAfter } = counts;
   const found: string[] = [];
   if (rssPeakMib > RSS_MAX_MIB) found.push(`the data plane took ${rssPeakMib} MiB`);
-  if (otherAnswers > 0) found.push(`${otherAnswers} answers were neither 200 nor 503`);
-  if (refusedWithoutRetryAfter > 0) found.push(`${refusedWithoutRetryAfter} refusals had no Retry-After`);
-  if (requestsUnanswered > UNANSWERED_MAX * requestsOffered) {
-    found.push(`${requestsUnanswered} of ${requestsOffered} requests were not answered`);
+  if (otherResponses > 0) found.push(`${otherResponses} answers were neither 200 nor 503`);
+  if (rejectedWithoutRetryAfter > 0) found.push(`${rejectedWithoutRetryAfter} refusals had no Retry-After`);
+  if (requestsWithoutResponse > WITHOUT_RESPONSE_MAX * requestsOffered) {
+    found.push(`${requestsWithoutResponse} of ${requestsOffered} requests were not answered`);
   }
   if (requestsAnswered200 === 0) found.push('nothing was acknowledged');
   if (requestsOffered < 2 * requestsAnswered200) {

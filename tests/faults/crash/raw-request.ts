@@ -23,22 +23,22 @@ export function rawRequest({ origin, key, path, body, headers = {} }: RawRequest
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), content]);
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   replayed: boolean;
   body: unknown;
 }
 
 /** Undefined while the answer is not whole. */
-export function readRawAnswer(answer: Buffer): RawAnswer | undefined {
-  const bodyAt = answer.indexOf('\r\n\r\n') + 4;
+export function readRawResponse(response: Buffer): RawResponse | undefined {
+  const bodyAt = response.indexOf('\r\n\r\n') + 4;
   if (bodyAt < 4) return undefined;
-  const head = answer.toString('latin1', 0, bodyAt);
+  const head = response.toString('latin1', 0, bodyAt);
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-  if (answer.length < bodyAt + length) return undefined;
+  if (response.length < bodyAt + length) return undefined;
   return {
     status: Number(head.slice(9, 12)),
     replayed: /^idempotent-replayed: true/im.test(head),
-    body: parseExact(answer.toString('utf8', bodyAt, bodyAt + length)),
+    body: parseExact(response.toString('utf8', bodyAt, bodyAt + length)),
   };
 }

@@ -11,13 +11,13 @@ import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
 import { waitedForCoreMs } from '../../support/stopwatch.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { replaysOf } from '../replays.ts';
 import { whileStopped } from '../while-stopped.ts';
 import { sendOptions } from '../workload.ts';
 import { mustBeAnother } from './kill-scenario.ts';
 
-const FIRST_ANSWER_MS_MAX = 2_000;
+const FIRST_RESPONSE_MS_MAX = 2_000;
 /** Real events over HTTP. Of fewer the log is not clearly larger than what a start may read. */
 const KEYS = { short: 1_000_000, long: 10_000_000 };
 
@@ -25,7 +25,7 @@ const KEYS = { short: 1_000_000, long: 10_000_000 };
  * Kills the data plane of an installation with many keys, and times how long nothing is acknowledged. Then
  * events from every part of its life are sent again: who starts quickly and knows no key has won nothing.
  */
-export const quickRestart: TorturePromise = {
+export const quickRestart: FaultPromise = {
   promises: [11],
   title: 'the data plane is killed with many keys behind it',
   rounds: { short: 2, long: 10 },
@@ -58,16 +58,16 @@ const KNOWN_ITEMS = 200;
 async function fill(
   opened: JudgedInstance,
   known: PlannedRequest[],
-  { seed, form, say }: TortureOptions,
+  { seed, form, say }: FaultOptions,
 ): Promise<number> {
   const { judged } = opened;
   let keys = 0;
-  for (let told = 1; keys < KEYS[form]; ) {
+  for (let notified = 1; keys < KEYS[form]; ) {
     await getToKnow({ judged, known }, seed);
     keys += await takeAll(opened, FILL_MS);
-    if (keys < (told * KEYS[form]) / 10) continue;
+    if (keys < (notified * KEYS[form]) / 10) continue;
     say(`${keys} keys`);
-    told = Math.floor((keys * 10) / KEYS[form]) + 1;
+    notified = Math.floor((keys * 10) / KEYS[form]) + 1;
   }
   await getToKnow({ judged, known }, seed);
   return keys;
@@ -101,8 +101,8 @@ async function endInOrder({ instance }: JudgedInstance): Promise<void> {
   const isAnother = async () => {
     const current = lockOwner(instance.dataDir, 'ingest')?.pid;
     if (current === undefined || current === pid) return undefined;
-    const answer = await fetch(`${instance.origin}/healthz`).catch(() => undefined);
-    return answer?.ok || undefined;
+    const response = await fetch(`${instance.origin}/healthz`).catch(() => undefined);
+    return response?.ok || undefined;
   };
   await seenInTime(isAnother, AGAIN, 'a data plane after one that was ended in order');
 }
@@ -117,7 +117,7 @@ const BUSY_MS = { least: 500, more: 2_000 };
 /** One that was ready for less is started again after a wait (supervised-child.ts), longer each time. */
 const WELL_AFTER_MS = 1_500;
 
-interface RoundOf extends Pick<TortureOptions, 'seed' | 'form'> {
+interface RoundOf extends Pick<FaultOptions, 'seed' | 'form'> {
   number: number;
 }
 
@@ -129,7 +129,7 @@ async function restartRound(full: FullInstance, { seed, form, number }: RoundOf)
   await getToKnow(full, roundSeed(seed, number));
   const random = createRandom(roundSeed(seed, number));
   // The load of all that was filled in would be timed with it.
-  const firstAnswerMs = await whileStopped(instance.pid('control side'), async () => {
+  const firstResponseMs = await whileStopped(instance.pid('control side'), async () => {
     // Every other kill finds as much on the log alone as a load in full leaves between two checkpoints.
     if (number % 2 === 1) full.keys += await takeAll(full, BUSY_MS.least + random.below(BUSY_MS.more));
     return await killAndTime(full, number);
@@ -137,16 +137,16 @@ async function restartRound(full: FullInstance, { seed, form, number }: RoundOf)
   mustBeAnother(instance, 'data plane', pid);
   const othersMs = Math.round(waitedForCoreMs(instance.pid('data plane')));
   // The short form has others beside it, which are no fault of a start; the long one has the machine.
-  const late = firstAnswerMs - (form === 'short' ? othersMs : 0) > FIRST_ANSWER_MS_MAX;
-  const told = `${firstAnswerMs} ms, ${othersMs} ms of it others had the cores`;
-  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${told}`] : [];
+  const late = firstResponseMs - (form === 'short' ? othersMs : 0) > FIRST_RESPONSE_MS_MAX;
+  const notified = `${firstResponseMs} ms, ${othersMs} ms of it others had the cores`;
+  const problems = late ? [`with ${full.keys} keys the first acknowledgement came after ${notified}`] : [];
   const mibRead = mebibytes(bytesReadBy(instance.pid('data plane')));
   const mibOfLog = mebibytes(logBytes(instance.dataDir));
   if (mibRead >= mibOfLog) problems.push(`the start read ${mibRead} MiB, and the log has ${mibOfLog}`);
   const replays = replaysOf(known, { world: judged.world, random });
   const { items } = await sendAll(replays, sendOptions(judged));
   problems.push(...judged.ledger.problems());
-  const peaks = { keys: full.keys, firstAnswerMs, othersMs, mibRead, mibOfLog };
+  const peaks = { keys: full.keys, firstResponseMs, othersMs, mibRead, mibOfLog };
   return { counts: { restarts: 1, replaysOfAcknowledged: items }, peaks, problems };
 }
 
@@ -160,9 +160,9 @@ async function killAndTime({ instance, judged }: FullInstance, number: number): 
   const killedAt = performance.now();
   await instance.kill('data plane');
   for (;;) {
-    const answer = await api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
+    const response = await api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
     const passedMs = Math.round(performance.now() - killedAt);
-    if (isAcknowledged(answer?.status) || passedMs > GIVEN_UP_MS) return passedMs;
+    if (isAcknowledged(response?.status) || passedMs > GIVEN_UP_MS) return passedMs;
     await pass(ASK_EVERY_MS);
   }
 }

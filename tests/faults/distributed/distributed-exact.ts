@@ -3,10 +3,10 @@ import { startInstallation } from '../../support/distributed-installation.ts';
 import { planRequests } from '../../support/generator.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { sendAll } from '../../support/send.ts';
-import { roundSeed, type TorturePromise } from '../promise.ts';
+import { type FaultPromise, roundSeed } from '../promise.ts';
 
 /** The main job, past one machine: every answer, counter, breakdown and stored event against the ledger. */
-export const distributedExact: TorturePromise = {
+export const distributedExact: FaultPromise = {
   promises: [2, 3],
   title: 'a distributed installation counts exactly',
   rounds: { short: 1, long: 1 },

@@ -5,15 +5,15 @@ import { during } from '../../support/during.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type Storm, type StormSummary, startStorm } from '../workload.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { startWorkload, type Workload, type WorkloadSummary } from '../workload.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
 /**
  * Past one machine: two processes of each role on a broker, a key store, Postgres and ClickHouse. Any of them
  * is killed under load, each store hangs, and in the end the key store loses all it had.
  */
-export const distributedFaults: TorturePromise = {
+export const distributedFaults: FaultPromise = {
   promises: [1, 2, 4, 5, 8],
   name: 'distributed',
   title: 'any process of a distributed installation is killed, and any store hangs',
@@ -21,16 +21,16 @@ export const distributedFaults: TorturePromise = {
   lacks: () => lacking('ownServers'),
   async open({ seed, form, say }) {
     const installation = await startInstallation({ processes: 2, connections: CONNECTIONS });
-    const scene: Scene = { installation, past: [], hangMs: HANG_MS[form], form };
+    const scenario: Scenario = { installation, past: [], hangMs: HANG_MS[form], form };
     return {
       round(number) {
         const fault = FAULTS[number % FAULTS.length] ?? FAULTS[0];
         if (!fault) throw new Error('there is no fault to inflict');
         say(fault.counted);
         const nth = Math.floor(number / FAULTS.length);
-        return faultRound(scene, { fault, nth, seed: roundSeed(seed, number), run: `d${seed}-${number}` });
+        return faultRound(scenario, { fault, nth, seed: roundSeed(seed, number), run: `d${seed}-${number}` });
       },
-      judge: () => judge(scene, { seed, run: `d${seed}-wiped` }),
+      judge: () => judge(scenario, { seed, run: `d${seed}-wiped` }),
       close: installation.close,
     };
   },
@@ -43,7 +43,7 @@ const LOAD = { lanes: 3, batchItems: 50, pauseMs: 20 };
 const UNDER_WAY = { timeoutMs: 30_000 };
 const AFTERWARDS_MS = 500;
 
-interface Scene {
+interface Scenario {
   installation: DistributedInstallation;
   /** Events of all rounds, a bounded window, to be replayed. */
   past: MeantEvent[];
@@ -58,11 +58,11 @@ interface FaultRound {
   run: string;
 }
 
-async function faultRound(scene: Scene, { fault, nth, seed, run }: FaultRound): Promise<RoundReport> {
-  const { installation, hangMs, form } = scene;
-  const seen: Seen = { problems: [], answerMs: 0 };
-  const meanwhile = () => (fault.stopsUsage ? refusedInTime(installation, run, seen) : pass(0));
-  const summary = await underLoad(scene, { seed, run }, () =>
+async function faultRound(scenario: Scenario, { fault, nth, seed, run }: FaultRound): Promise<RoundReport> {
+  const { installation, hangMs, form } = scenario;
+  const seen: Seen = { problems: [], responseMs: 0 };
+  const meanwhile = () => (fault.stopsUsage ? rejectedInTime(installation, run, seen) : pass(0));
+  const summary = await underLoad(scenario, { seed, run }, () =>
     fault.inflict(installation, { nth, hangMs, meanwhile }),
   );
   const problems = [...seen.problems, ...installation.judged.ledger.problems()];
@@ -70,19 +70,19 @@ async function faultRound(scene: Scene, { fault, nth, seed, run }: FaultRound): 
   if (form === 'long') problems.push(...(await compareCounters(installation.judged)));
   return {
     counts: { ...summary, [fault.counted]: 1 },
-    peaks: { slowestRefusalMs: Math.round(seen.answerMs) },
+    peaks: { slowestRejectionMs: Math.round(seen.responseMs) },
     problems,
   };
 }
 
 async function underLoad(
-  { installation, past }: Scene,
+  { installation, past }: Scenario,
   { seed, run }: { seed: number; run: string },
   act: () => Promise<void>,
-): Promise<StormSummary> {
-  const storm: Storm = startStorm(installation.judged, { ...LOAD, seed, run, past });
-  const { summary } = await during(storm, async () => {
-    await seenInTime(() => storm.recent().length > 0 || undefined, UNDER_WAY, 'the load to be under way');
+): Promise<WorkloadSummary> {
+  const workload: Workload = startWorkload(installation.judged, { ...LOAD, seed, run, past });
+  const { summary } = await during(workload, async () => {
+    await seenInTime(() => workload.recent().length > 0 || undefined, UNDER_WAY, 'the load to be under way');
     await act();
     await pass(AFTERWARDS_MS);
   });
@@ -91,32 +91,33 @@ async function underLoad(
 
 interface Seen {
   problems: string[];
-  answerMs: number;
+  responseMs: number;
 }
 
 /** Promised is a second; the rest is for a machine that does all of this at once. */
-const REFUSED_WITHIN_MS = 4_000;
+const REJECTED_WITHIN_MS = 4_000;
 const NOTICED_MS = 200;
 
 /** Neither a 2xx for what is nowhere nor a client that waits for a store that hangs. */
-async function refusedInTime({ judged }: DistributedInstallation, run: string, seen: Seen): Promise<void> {
+async function rejectedInTime({ judged }: DistributedInstallation, run: string, seen: Seen): Promise<void> {
   await pass(NOTICED_MS);
   const [customer] = judged.world.customers;
   const body = JSON.stringify({ customerId: customer?.id, meterId: 'probes', value: 0 });
-  const askedAt = performance.now();
+  const requestedAt = performance.now();
   const headers = { 'idempotency-key': `${run}-probe` };
-  const answer = await judged.api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
-  seen.answerMs = performance.now() - askedAt;
-  if (answer?.status !== 503) seen.problems.push(`a store hangs, and usage is answered ${answer?.status}`);
-  if (seen.answerMs > REFUSED_WITHIN_MS) seen.problems.push(`a refusal took ${seen.answerMs} ms`);
+  const response = await judged.api.call('POST', '/usage/events', { body, headers }).catch(() => undefined);
+  seen.responseMs = performance.now() - requestedAt;
+  if (response?.status !== 503)
+    seen.problems.push(`a store hangs, and usage is answered ${response?.status}`);
+  if (seen.responseMs > REJECTED_WITHIN_MS) seen.problems.push(`a refusal took ${seen.responseMs} ms`);
 }
 
 /**
  * First all that is promised. Then the key store loses what it had: labels may err from there on, sums may
  * not.
  */
-async function judge(scene: Scene, load: { seed: number; run: string }): Promise<RoundReport> {
-  const { judged, redis } = scene.installation;
+async function judge(scenario: Scenario, load: { seed: number; run: string }): Promise<RoundReport> {
+  const { judged, redis } = scenario.installation;
   const problems = [
     ...judged.ledger.problems(),
     ...(await compareCounters(judged)),
@@ -124,10 +125,10 @@ async function judge(scene: Scene, load: { seed: number; run: string }): Promise
     ...(await compareEvents(judged)),
   ];
   if (problems.length > 0) return { counts: {}, problems };
-  const summary = await underLoad(scene, load, () => redis.restart({ wiped: true }));
+  const summary = await underLoad(scenario, load, () => redis.restart({ wiped: true }));
   return {
     counts: { ...summary, wipesOfRedis: 1, eventsAcknowledged: judged.ledger.size() },
-    problems: [...(await compareCounters(judged)), ...(await stopAll(scene.installation))],
+    problems: [...(await compareCounters(judged)), ...(await stopAll(scenario.installation))],
   };
 }
 

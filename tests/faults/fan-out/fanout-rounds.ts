@@ -3,14 +3,14 @@ import { type Api, createApi } from '../../support/api.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { type Instance, type Role, startInstance } from '../../support/instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { openSubscribers, type Subscribers } from './subscribers.ts';
 
 /**
  * A plan with many subscribers changes, and whoever tells them is killed while it does. Every one of them is
  * told once of each feature that changed, and in time; the change itself is answered at once.
  */
-export const fanoutKilled: TorturePromise = {
+export const fanoutKilled: FaultPromise = {
   promises: [22],
   title: 'a plan with many subscribers changes, and who tells them is killed',
   rounds: { short: 1, long: 12 },
@@ -28,8 +28,8 @@ export const fanoutKilled: TorturePromise = {
     try {
       const planId = await makePlan(api);
       await subscribers.insert(planId, SIZES[options.form].subscribers);
-      const scene = { instance, api, subscribers, planId, options };
-      return { round: (number) => fanoutRound(scene, number), close };
+      const scenario = { instance, api, subscribers, planId, options };
+      return { round: (number) => fanoutRound(scenario, number), close };
     } catch (error) {
       await close({ keep: false });
       throw error;
@@ -42,70 +42,72 @@ export const fanoutKilled: TorturePromise = {
  * machine has to do meanwhile.
  */
 const SIZES = {
-  short: { subscribers: 5_000, answerMs: 2_000 },
-  long: { subscribers: 50_000, answerMs: 200 },
+  short: { subscribers: 5_000, responseMs: 2_000 },
+  long: { subscribers: 50_000, responseMs: 200 },
 };
-const ALL_TOLD_MS = 60_000;
+const ALL_NOTIFIED_MS = 60_000;
 /** By turns; the first of the long form is an undisturbed one. */
-const VICTIMS: Record<TortureOptions['form'], ReadonlyArray<Role | undefined>> = {
+const VICTIMS: Record<FaultOptions['form'], ReadonlyArray<Role | undefined>> = {
   short: ['control side'],
   long: [undefined, 'control side', 'control side', 'postgres'],
 };
 const FEATURES = ['fanout-flag', 'fanout-limit'];
 
-interface Scene {
+interface Scenario {
   instance: Instance;
   api: Api;
   subscribers: Subscribers;
   planId: string;
-  options: TortureOptions;
+  options: FaultOptions;
 }
 
-async function fanoutRound(scene: Scene, number: number): Promise<RoundReport> {
-  const { instance, subscribers, options } = scene;
+async function fanoutRound(scenario: Scenario, number: number): Promise<RoundReport> {
+  const { instance, subscribers, options } = scenario;
   const random = createRandom(roundSeed(options.seed, number));
-  const { subscribers: many, answerMs: answerMsMax } = SIZES[options.form];
+  const { subscribers: many, responseMs: responseMsMax } = SIZES[options.form];
   const victims = VICTIMS[options.form];
   const victim = victims[number % victims.length];
   const since = await subscribers.lastEvent();
   const startedAt = performance.now();
   const worth = { 'fanout-flag': number % 2 === 0, 'fanout-limit': number + 1 };
-  await changePlan(scene, worth);
-  const answerMs = Math.round(performance.now() - startedAt);
+  await changePlan(scenario, worth);
+  const responseMs = Math.round(performance.now() - startedAt);
   if (victim) {
     const killAfter = 1 + random.below(many);
-    const isThere = async () => (await subscribers.told(since)).events >= killAfter || undefined;
-    await seenInTime(isThere, { timeoutMs: ALL_TOLD_MS, everyMs: 20 }, `${killAfter} events`);
+    const isThere = async () => (await subscribers.notified(since)).events >= killAfter || undefined;
+    await seenInTime(isThere, { timeoutMs: ALL_NOTIFIED_MS, everyMs: 20 }, `${killAfter} events`);
     await instance.kill(victim);
   }
-  const told = await seenInTime(
+  const notified = await seenInTime(
     async () => {
-      const seen = await subscribers.told(since).catch(() => undefined);
+      const seen = await subscribers.notified(since).catch(() => undefined);
       // The change was answered: its job is there until all are told.
       return seen?.waiting === 0 ? seen : undefined;
     },
-    { timeoutMs: 2 * ALL_TOLD_MS, everyMs: 100 },
+    { timeoutMs: 2 * ALL_NOTIFIED_MS, everyMs: 100 },
     'the end of the job',
   );
   const allToldMs = Math.round(performance.now() - startedAt);
   const problems = [
-    ...told.features.flatMap((one) => {
+    ...notified.features.flatMap((one) => {
       const ought = { featureKey: one.featureKey, events: many, customers: many };
       return isDeepStrictEqual(one, ought) ? [] : [`${JSON.stringify(one)} and ought to be ${many} each`];
     }),
-    ...(told.features.length === FEATURES.length ? [] : [`${told.features.length} features were told of`]),
-    ...(answerMs > answerMsMax ? [`the change was answered after ${answerMs} ms`] : []),
-    ...(allToldMs > ALL_TOLD_MS ? [`all were told after ${allToldMs} ms`] : []),
-    ...(await differences(scene, random)),
+    ...(notified.features.length === FEATURES.length
+      ? []
+      : [`${notified.features.length} features were told of`]),
+    ...(responseMs > responseMsMax ? [`the change was answered after ${responseMs} ms`] : []),
+    ...(allToldMs > ALL_NOTIFIED_MS ? [`all were told after ${allToldMs} ms`] : []),
+    ...(await differences(scenario, random)),
   ];
   return {
-    counts: { changes: 1, eventsTold: told.events, ...(victim ? { [`kills of ${victim}`]: 1 } : {}) },
-    peaks: { answerMs, [victim ? 'allToldMsWithAKill' : 'allToldMs']: allToldMs },
+    counts: { changes: 1, eventsNotified: notified.events, ...(victim ? { [`kills of ${victim}`]: 1 } : {}) },
+    peaks: { responseMs, [victim ? 'allToldMsWithAKill' : 'allToldMs']: allToldMs },
     problems,
   };
 }
 
-async function changePlan({ api, planId }: Scene, worth: Record<string, unknown>): Promise<void> {
+async function changePlan({ api, planId }: Scenario, worth: Record<string, unknown>): Promise<void> {
   const entitlements = Object.entries(worth).map(([featureKey, value]) => ({ featureKey, value }));
   const body = JSON.stringify({ entitlements });
   const { status } = await api.call('PUT', `/plans/${planId}/entitlements`, { body });
@@ -116,25 +118,25 @@ const SAMPLES = 20;
 
 /** What some of them were told last, beside what they are answered when they ask. */
 async function differences(
-  { api, subscribers }: Scene,
+  { api, subscribers }: Scenario,
   random: { below(bound: number): number },
 ): Promise<string[]> {
-  const sample = await subscribers.toldValues(SAMPLES, random.below(1_000));
+  const sample = await subscribers.notifiedValues(SAMPLES, random.below(1_000));
   const found: string[] = [];
-  for (const { customerId, told } of sample) {
+  for (const { customerId, notified } of sample) {
     const path = `/entitlements/${customerId}`;
-    const answer = await seenInTime(
+    const response = await seenInTime(
       async () => {
         const { status, body } = await api.call('GET', path).catch(() => ({ status: 503, body: [] }));
         return status === 200 ? (body as Array<{ featureKey: string; effectiveValue: unknown }>) : undefined;
       },
-      { timeoutMs: ALL_TOLD_MS },
+      { timeoutMs: ALL_NOTIFIED_MS },
       path,
     );
-    const held = answer.filter(({ effectiveValue }) => effectiveValue !== false);
+    const held = response.filter(({ effectiveValue }) => effectiveValue !== false);
     const is = Object.fromEntries(held.map((one) => [one.featureKey, plain(one.effectiveValue)]));
-    if (JSON.stringify(is) !== JSON.stringify(told)) {
-      found.push(`${customerId} was told ${JSON.stringify(told)} and is answered ${JSON.stringify(is)}`);
+    if (JSON.stringify(is) !== JSON.stringify(notified)) {
+      found.push(`${customerId} was told ${JSON.stringify(notified)} and is answered ${JSON.stringify(is)}`);
     }
   }
   return found;
@@ -147,9 +149,9 @@ function plain(value: unknown): unknown {
 
 async function makePlan(api: Api): Promise<string> {
   const made = async (path: string, body: object) => {
-    const answer = await api.call('POST', path, { body: JSON.stringify(body) });
-    if (answer.status !== 201) throw new Error(`${path} was answered ${answer.status}`);
-    return answer.body as { id: string };
+    const response = await api.call('POST', path, { body: JSON.stringify(body) });
+    if (response.status !== 201) throw new Error(`${path} was answered ${response.status}`);
+    return response.body as { id: string };
   };
   for (const key of FEATURES) {
     await made('/features', { key, name: key, type: key.endsWith('flag') ? 'boolean' : 'limit' });

@@ -5,10 +5,10 @@ import { fanoutKilled } from './fanout-rounds.ts';
 
 const SEED = Date.now() % 1_000_000;
 
-/** The short form of promise 22. Seen red with each of its breaks (tests/mutants/fanout-breaks.ts). */
+/** The short form of promise 22. Seen red with each of its breaks (tests/mutants/fanout-mutants.ts). */
 it(`subscribers of a plan that changes are told once, whoever is killed (seed ${SEED})`, async () => {
   const { rounds } = fanoutKilled;
   const result = await runPromise(fanoutKilled, { seed: SEED, rounds: rounds.short, form: 'short' });
   expectKept(result);
-  expect(result.counts).toMatchObject({ changes: 1, eventsTold: 10_000 });
+  expect(result.counts).toMatchObject({ changes: 1, eventsNotified: 10_000 });
 }, 420_000);

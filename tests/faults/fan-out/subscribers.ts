@@ -10,12 +10,12 @@ export interface Subscribers {
   /** A moment before which everything that is there was told. */
   lastEvent(): Promise<Date>;
   /** What was told since then, and how many changes still wait. Rejects while Postgres is away. */
-  told(since: Date): Promise<ToldSince>;
+  notified(since: Date): Promise<NotifiedSince>;
   /** What some of them were told last. */
-  toldValues(many: number, from: number): Promise<Array<{ customerId: string; told: object }>>;
+  notifiedValues(many: number, from: number): Promise<Array<{ customerId: string; notified: object }>>;
 }
 
-export interface ToldSince {
+export interface NotifiedSince {
   events: number;
   waiting: number;
   features: Array<{ featureKey: string; events: number; customers: number }>;
@@ -37,8 +37,8 @@ export function openSubscribers({ dataDir, keys }: Instance): Subscribers {
       return row?.last ?? new Date(0);
     },
 
-    told: (since) => readTold(ask, environment, since),
-    toldValues: (many, from) => readToldValues(ask, environment, { many, from }),
+    notified: (since) => readNotified(ask, environment, since),
+    notifiedValues: (many, from) => readNotifiedValues(ask, environment, { many, from }),
   };
 }
 
@@ -83,7 +83,7 @@ async function insertSubscribers(
   await ask('ANALYZE customers, subscriptions', []);
 }
 
-async function readTold(ask: Ask, environment: string, since: Date): Promise<ToldSince> {
+async function readNotified(ask: Ask, environment: string, since: Date): Promise<NotifiedSince> {
   const [row] = await ask<{ events: string; waiting: string }>(
     `SELECT (SELECT count(*) FROM webhook_events
               WHERE environment = $1 AND created_at > $2 AND type = 'entitlement.changed') AS events,
@@ -102,14 +102,14 @@ async function readTold(ask: Ask, environment: string, since: Date): Promise<Tol
   return { events, waiting, features };
 }
 
-function readToldValues(
+function readNotifiedValues(
   ask: Ask,
   environment: string,
   { many, from }: { many: number; from: number },
-): Promise<Array<{ customerId: string; told: object }>> {
+): Promise<Array<{ customerId: string; notified: object }>> {
   return ask(
     `SELECT object_id AS "customerId",
-            json_object_agg(key, value ORDER BY key) FILTER (WHERE value::text <> 'false') AS told
+            json_object_agg(key, value ORDER BY key) FILTER (WHERE value::text <> 'false') AS notified
        FROM (SELECT DISTINCT ON (object_id, data ->> 'featureKey')
                     object_id, data ->> 'featureKey' AS key, data -> 'effectiveValue' AS value
                FROM webhook_events, LATERAL (SELECT body::json -> 'data' AS data) AS envelope

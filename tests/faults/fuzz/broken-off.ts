@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, type Random } from '../../support/random.ts';
-import { type HostileRequest, soundRequest, TARGET_PATH } from './hostile-request.ts';
+import { type FuzzRequest, soundRequest, TARGET_PATH } from './fuzz-request.ts';
 import { openRawSocket, postHead } from './raw-socket.ts';
-import type { PlaneKeys } from './send-hostile.ts';
+import type { PlaneKeys } from './send-fuzz.ts';
 
 export interface BrokenOffOptions {
   origin: string;
@@ -17,7 +17,7 @@ export interface BrokenOffOptions {
 /** A request whose client went away. */
 export interface BrokenOff {
   /** The same, to be sent again whole. */
-  request: HostileRequest;
+  request: FuzzRequest;
   /** True: all of it had been sent, so that it may be stored. */
   wasWhole: boolean;
   /** True: the server had not closed before. */
@@ -31,7 +31,7 @@ const STAY_MS_MAX = 3;
 type Cut = 'head' | 'body' | 'chunk' | 'answer';
 
 /** Clients who leave in the middle: of the head, of the body, of a chunk, or between body and answer. */
-export async function breakOffRequests(options: BrokenOffOptions): Promise<BrokenOff[]> {
+export async function mutantOffRequests(options: BrokenOffOptions): Promise<BrokenOff[]> {
   const random = createRandom(options.seed);
   const all: BrokenOff[] = [];
   while (all.length < options.count) {
@@ -70,12 +70,12 @@ async function breakOff(options: BrokenOffOptions, random: Random, number: numbe
   return { request: { ...request, what: `broken off in the ${cut}` }, wasWhole: cut === 'answer', leftFirst };
 }
 
-function usageOf(name: string, customer: string): HostileRequest {
+function usageOf(name: string, customer: string): FuzzRequest {
   const event = { idempotencyKey: name, customerId: customer, meterId: 'tokens', value: 1 };
   return soundRequest('batch', JSON.stringify({ events: [event] }), { keys: [name] });
 }
 
-function customerOf(name: string): HostileRequest {
+function customerOf(name: string): FuzzRequest {
   const body = JSON.stringify({ name, email: `${name}@example.org`, externalId: name });
   // Told under a key, so that sending it again asks for the first answer.
   const headers = { 'content-type': 'application/json', 'idempotency-key': name };

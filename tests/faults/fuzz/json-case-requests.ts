@@ -1,4 +1,4 @@
-import { type HostileRequest, soundRequest, type Target } from './hostile-request.ts';
+import { type FuzzRequest, soundRequest, type Target } from './fuzz-request.ts';
 import type { JsonCase } from './json-case.ts';
 import { jsonCases } from './json-cases.ts';
 
@@ -13,7 +13,7 @@ export interface CaseScope {
  * Every case as a whole body, and where it can stand as a value: as an item, a line, an event's value, a
  * property and in the metadata of a customer. Batches twice: those that ask for the events go another way.
  */
-export function* jsonCaseRequests({ run, ...scope }: CaseScope): Generator<HostileRequest> {
+export function* jsonCaseRequests({ run, ...scope }: CaseScope): Generator<FuzzRequest> {
   for (const [number, one] of jsonCases().entries()) {
     const what = `JSON case "${one.why}"`;
     const name = `${run}-case-${number}`;
@@ -27,21 +27,21 @@ export function* jsonCaseRequests({ run, ...scope }: CaseScope): Generator<Hosti
   }
 }
 
-function wholeBodies({ bytes }: JsonCase, name: string): HostileRequest[] {
+function wholeBodies({ bytes }: JsonCase, name: string): FuzzRequest[] {
   const headers = { 'content-type': 'application/json', 'idempotency-key': name };
   return TARGETS.map((target) => soundRequest(target, bytes, { headers }));
 }
 
 const TARGETS: readonly Target[] = ['single', 'batch', 'customers', 'meters'];
 
-function customerWith({ bytes }: JsonCase): HostileRequest {
+function customerWith({ bytes }: JsonCase): FuzzRequest {
   const before = '{"name":"n","email":"a@example.org","metadata":{"p":';
   return soundRequest('customers', around(before, bytes, '}}'));
 }
 
 const LINE_FEED = 10;
 
-function* batchesWith({ bytes }: JsonCase, { run, customer, nowMs }: CaseScope): Generator<HostileRequest> {
+function* batchesWith({ bytes }: JsonCase, { run, customer, nowMs }: CaseScope): Generator<FuzzRequest> {
   const named = `"customerId":${JSON.stringify(customer)},"meterId":"tokens"`;
   const occurredAt = new Date(nowMs).toISOString();
   const sound = `{"idempotencyKey":"${run}",${named},"occurredAt":"${occurredAt}","value":1}`;

@@ -1,7 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from '../../../schemas/error-codes.ts';
 
 /** An answer as it came. */
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
@@ -20,7 +20,7 @@ const INSIDE = [
 ];
 
 /** What is wrong with any answer, whatever was asked: undefined when nothing is. */
-export function frameFault({ status, headers, text }: RawAnswer): string | undefined {
+export function frameFault({ status, headers, text }: RawResponse): string | undefined {
   if (status >= 500) return `is answered ${status}`;
   if (headers['x-api-version'] !== 'v1') return 'carries no X-API-Version';
   if (headers['content-type'] !== 'application/json') return `is ${headers['content-type']}`;
@@ -30,7 +30,7 @@ export function frameFault({ status, headers, text }: RawAnswer): string | undef
 }
 
 /** The code of a refusal; an Error that says what is wrong with its form. */
-export function codeOf({ status, headers, text }: RawAnswer): string | Error {
+export function codeOf({ status, headers, text }: RawResponse): string | Error {
   const { error } = JSON.parse(text) as { error?: Record<string, unknown> };
   const { code, message, requestId } = error ?? {};
   if (typeof code !== 'string' || !Object.hasOwn(ERROR_STATUS, code))

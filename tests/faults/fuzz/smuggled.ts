@@ -1,6 +1,6 @@
-import { TARGET_PATH } from './hostile-request.ts';
+import { TARGET_PATH } from './fuzz-request.ts';
 import { openRawSocket, postHead } from './raw-socket.ts';
-import type { PlaneKeys } from './send-hostile.ts';
+import type { PlaneKeys } from './send-fuzz.ts';
 
 export interface SmuggledOptions {
   origin: string;
@@ -11,7 +11,7 @@ export interface SmuggledOptions {
 
 const PATIENCE_MS = 1_500;
 /** For the answer to the first part, where there is one. */
-const FIRST_ANSWER_MS = 500;
+const FIRST_RESPONSE_MS = 500;
 
 /**
  * Requests of which two readers would take different bytes for the end, with a second request in the part
@@ -54,7 +54,7 @@ async function smuggle(
   const text = `${postHead(TARGET_PATH.batch, keys.usage, [...json, ...headers])}${body}`;
   const at = hidden === undefined ? text.length : text.lastIndexOf(hidden);
   socket.send(text.slice(0, at));
-  if (hidden !== undefined) await socket.receives(/^HTTP/, FIRST_ANSWER_MS);
+  if (hidden !== undefined) await socket.receives(/^HTTP/, FIRST_RESPONSE_MS);
   socket.send(text.slice(at));
   await socket.receives(/"created":1|"id":"use_/, PATIENCE_MS);
   socket.leave();

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import type { Random } from '../../support/random.ts';
-import { type HostileRequest, isUsage } from './hostile-request.ts';
+import { type FuzzRequest, isUsage } from './fuzz-request.ts';
 import { spoilBytes } from './spoil-bytes.ts';
 
 /** A sound body under a head that says something else of it, or packed in a way that is broken. */
-export function spoilHead(request: HostileRequest, random: Random): HostileRequest {
+export function spoilHead(request: FuzzRequest, random: Random): FuzzRequest {
   const kind = random.below(4);
   if (kind === 0) return { ...request, what: 'sent in chunks', chunked: true };
   if (kind === 1) return withHeader(request, 'content-type', random.pick(MEDIA_TYPES));
@@ -12,7 +12,7 @@ export function spoilHead(request: HostileRequest, random: Random): HostileReque
   return packed(request, random);
 }
 
-function withHeader(request: HostileRequest, name: string, value: string | undefined): HostileRequest {
+function withHeader(request: FuzzRequest, name: string, value: string | undefined): FuzzRequest {
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([other]) => other !== name));
   const spoiled = { ...request, what: `${name} is ${value}`, headers };
   if (value !== undefined) spoiled.headers[name] = value;
@@ -33,7 +33,7 @@ const KEYS = [
 ];
 
 /** gzip that is cut off, spoiled, of nothing, twice, in two pieces, followed by garbage, or a bomb. */
-function packed(request: HostileRequest, random: Random): HostileRequest {
+function packed(request: FuzzRequest, random: Random): FuzzRequest {
   const whole = gzipSync(request.body, { level: 1 });
   const encoding = random.pick([
     'gzip',

@@ -1,5 +1,5 @@
 import type { Random } from '../../support/random.ts';
-import { hostileValue } from './hostile-values.ts';
+import { fuzzValue } from './fuzz-values.ts';
 
 /** A JSON object's members as texts, `"name":value`, with one or two things wrong. */
 export function spoilMembers(members: string[], random: Random): string[] {
@@ -13,7 +13,7 @@ const SPOILS: Spoil[] = [otherValue, otherValue, otherValue, without, twice, res
 
 function otherValue(members: string[], random: Random): string[] {
   const at = random.below(members.length);
-  return members.with(at, `${nameOf(members[at])}:${hostileValue(random)}`);
+  return members.with(at, `${nameOf(members[at])}:${fuzzValue(random)}`);
 }
 
 function without(members: string[], random: Random): string[] {
@@ -23,7 +23,7 @@ function without(members: string[], random: Random): string[] {
 /** Of two members with one name the last one counts. */
 function twice(members: string[], random: Random): string[] {
   const name = nameOf(random.pick(members));
-  const second = `${name}:${hostileValue(random)}`;
+  const second = `${name}:${fuzzValue(random)}`;
   return random.chance(0.5) ? [second, ...members] : [...members, second];
 }
 
@@ -49,7 +49,7 @@ function strangerAdded(members: string[], random: Random): string[] {
     'id',
     'a b',
   ]);
-  return members.toSpliced(random.below(members.length + 1), 0, `"${name}":${hostileValue(random)}`);
+  return members.toSpliced(random.below(members.length + 1), 0, `"${name}":${fuzzValue(random)}`);
 }
 
 /** With its quotes. No name of ours holds one. */

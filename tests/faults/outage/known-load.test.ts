@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answersMin, pauseFor } from './known-load.ts';
+import { pauseFor, responsesMin } from './known-load.ts';
 import { LONG_OUTAGE_MS } from './long-outage.ts';
 
 const LANES = 4;
@@ -15,7 +15,7 @@ it.each(OUTAGES_MS)('%d ms see 3,000 requests at most', (outageMs) => {
 
 // What was under way when the store went is answered by itself: two requests of each lane.
 it.each(OUTAGES_MS)('of %d ms more answers are asked for than what was under way', (outageMs) => {
-  expect(answersMin(outageMs)).toBeGreaterThan(5 * 2 * LANES);
+  expect(responsesMin(outageMs)).toBeGreaterThan(5 * 2 * LANES);
 });
 
 it('in the longest outage a request comes so often that a silence is one of the product', () => {

@@ -2,12 +2,12 @@ import type { Judged } from '../../support/compare.ts';
 import { type PlannedRequest, planRequests } from '../../support/generator.ts';
 import type { MeantEvent } from '../../support/planned-event.ts';
 import { sendAll } from '../../support/send.ts';
-import { COPY_SHARE, type Storm, sendOptions, startStorm } from '../workload.ts';
+import { COPY_SHARE, sendOptions, startWorkload, type Workload } from '../workload.ts';
 
 /** A storm of keys, customers and meters that the data plane knows: it goes on whatever store is away. */
-export interface KnownLoad extends Pick<Storm, 'stop'> {
+export interface KnownLoad extends Pick<Workload, 'stop'> {
   /** Requests answered so far. */
-  answered(): number;
+  responded(): number;
   /** The longest time that no answer came, in milliseconds. */
   longestSilenceMs(): number;
 }
@@ -34,22 +34,22 @@ export async function startKnownLoad(judged: Judged, options: KnownLoadOptions):
   const { seed, run, past, pauseMs } = options;
   const plan = { seed, nowMs: Date.now(), world: judged.world, batchItems: BATCH_ITEMS };
   await sendAll(planRequests({ ...plan, run: `${run}w`, items: WARM_UP_ITEMS }), sendOptions(judged));
-  let answered = 0;
+  let responded = 0;
   let longestMs = 0;
   let lastAt = performance.now();
   const silenceMs = () => performance.now() - lastAt;
-  const { stop } = startStorm(judged, {
+  const { stop } = startWorkload(judged, {
     ...{ seed, run, past, pauseMs, lanes: LANES, batchItems: BATCH_ITEMS },
     sentOf: knownPart,
-    onAnswered() {
-      answered++;
+    onResponded() {
+      responded++;
       longestMs = Math.max(longestMs, silenceMs());
       lastAt = performance.now();
     },
   });
   return {
     stop,
-    answered: () => answered,
+    responded: () => responded,
     longestSilenceMs: () => Math.round(Math.max(longestMs, silenceMs())),
   };
 }
@@ -65,13 +65,13 @@ export function pauseFor(outageMs: number): number {
 }
 
 /** A tenth of what its lanes can have answered in an outage of so many milliseconds. */
-export function answersMin(outageMs: number): number {
+export function responsesMin(outageMs: number): number {
   return Math.ceil((outageMs * LANES) / pauseFor(outageMs) / 10);
 }
 
 /** Without the items that name a stranger: while Postgres is away nobody can say what is wrong with them. */
 function knownPart(request: PlannedRequest): PlannedRequest {
-  const items = request.items.filter(({ refusal }) => refusal !== 'customer_not_found');
+  const items = request.items.filter(({ rejection }) => rejection !== 'customer_not_found');
   if (items.length === request.items.length) return request;
   const lines = items.map(({ json }) => json);
   return { ...request, items, body: request.kind === 'ndjson' ? lines.join('\n') : batchOf(lines) };

@@ -7,29 +7,31 @@ import type { Fault } from '../../support/proxy/tcp-proxy.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { compareServedRows } from '../../support/stored-events.ts';
 import { waitUntilCounted } from '../../support/wait-until-counted.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { startStorm } from '../workload.ts';
-import { type AwayScene, openAwayScene, warehouseUrl } from './away-scene.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { startWorkload } from '../workload.ts';
+import { type OutageScenario, openOutageScenario, warehouseUrl } from './outage-scenario.ts';
 
 /** Rounds take turns between the hops: 20 lost answers on each in the short form, 500 in the long one. */
-const ANSWERS_LOST_PER_ROUND = { short: 20, long: 25 };
+const RESPONSES_LOST_PER_ROUND = { short: 20, long: 25 };
 const ROUND_PATIENCE_MS = 300_000;
 
 /** Promise 5: a request whose answer is lost on the way was done once, and its retry says so. */
-export const unknownOutcomes: TorturePromise = {
+export const unknownOutcomes: FaultPromise = {
   promises: [5],
   title: 'answers are lost between client and data plane, and between aggregator and ClickHouse',
   rounds: { short: 2, long: 40 },
   async open({ seed, form }) {
-    const scene = await openAwayScene();
+    const scenario = await openOutageScenario();
     return {
       round(number) {
         const random = createRandom(roundSeed(seed, number));
         const round = { seed: roundSeed(seed, number), run: `u${seed}-${number}`, random, form };
-        return number % 2 === 0 ? loseClientsAnswers(scene, round) : loseInsertsAnswers(scene, round);
+        return number % 2 === 0
+          ? loseClientsResponses(scenario, round)
+          : loseInsertsResponses(scenario, round);
       },
-      judge: () => judge(scene),
-      close: scene.close,
+      judge: () => judge(scenario),
+      close: scenario.close,
     };
   },
 };
@@ -52,21 +54,21 @@ function kindsOf(form: Round['form']): Fault[] {
 }
 
 function planOf({ form, random }: Round, name: string, hop: ArmedProxy) {
-  return { hop, name, random, kinds: kindsOf(form), count: ANSWERS_LOST_PER_ROUND[form] };
+  return { hop, name, random, kinds: kindsOf(form), count: RESPONSES_LOST_PER_ROUND[form] };
 }
 
-async function loseClientsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
-  const { ledger } = scene.judged;
+async function loseClientsResponses(scenario: OutageScenario, round: Round): Promise<RoundReport> {
+  const { ledger } = scenario.judged;
   const before = learntFromRetries(ledger);
   const losses = createLosses({
-    ...planOf(round, 'Client', scene.hops.client),
+    ...planOf(round, 'Client', scenario.hops.client),
     share: 0.3,
     among: (request) => request.includes('POST /api/v1/usage/events'),
   });
-  const load = { seed: round.seed, run: round.run, past: scene.past, lanes: 6, batchItems: 50 };
-  const { summary } = await during(startStorm(scene.throughProxy, load), losses.enough);
+  const load = { seed: round.seed, run: round.run, past: scenario.past, lanes: 6, batchItems: 50 };
+  const { summary } = await during(startWorkload(scenario.throughProxy, load), losses.enough);
   const learnt = learntFromRetries(ledger) - before;
-  const problems = [...ledger.problems(), ...(await compareCounters(scene.judged))];
+  const problems = [...ledger.problems(), ...(await compareCounters(scenario.judged))];
   if (learnt === 0) problems.push('no retry was answered as a duplicate');
   return { counts: { ...losses.counts(), ...summary, eventsLearntFromRetries: learnt }, problems };
 }
@@ -78,8 +80,8 @@ function learntFromRetries(ledger: Ledger): number {
 
 const INSERT = /insert_deduplication_token=([^& ]+)/;
 
-async function loseInsertsAnswers(scene: AwayScene, round: Round): Promise<RoundReport> {
-  const { judged, hops } = scene;
+async function loseInsertsResponses(scenario: OutageScenario, round: Round): Promise<RoundReport> {
+  const { judged, hops } = scenario;
   const tokens = createTokens();
   const losses = createLosses({
     ...planOf(round, 'Warehouse', hops.warehouse),
@@ -88,14 +90,14 @@ async function loseInsertsAnswers(scene: AwayScene, round: Round): Promise<Round
     onRequest: tokens.seen,
   });
   const lanes = { lanes: 2, batchItems: 20, pauseMs: INSERTS_PAUSE_MS };
-  const storm = startStorm(judged, { seed: round.seed, run: round.run, past: scene.past, ...lanes });
-  const { summary } = await during(storm, () => {
+  const workload = startWorkload(judged, { seed: round.seed, run: round.run, past: scenario.past, ...lanes });
+  const { summary } = await during(workload, () => {
     return during(keepReading(judged), losses.enough);
   });
   const problems = [
     ...judged.ledger.problems(),
     ...(await compareCounters(judged)),
-    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
+    ...(await compareServedRows(warehouseUrl(scenario), judged.ledger)),
     ...tokens.problems(),
   ];
   return { counts: { ...losses.counts(), ...summary }, problems };
@@ -121,25 +123,25 @@ function keepReading(judged: Judged): Beside<void> {
 
 /** An insert whose answer was lost has to come again under its own token. */
 function createTokens() {
-  const unanswered = new Set<string>();
+  const withoutResponse = new Set<string>();
   return {
     seen(request: Buffer, fault: Fault | undefined): void {
       const [, token] = INSERT.exec(request.toString('latin1')) ?? [];
       if (token === undefined) return;
-      if (fault && fault.kind !== 'delay') unanswered.add(token);
-      else unanswered.delete(token);
+      if (fault && fault.kind !== 'delay') withoutResponse.add(token);
+      else withoutResponse.delete(token);
     },
-    problems: () => [...unanswered].map((token) => `the insert ${token} was not sent again`),
+    problems: () => [...withoutResponse].map((token) => `the insert ${token} was not sent again`),
   };
 }
 
-async function judge(scene: AwayScene): Promise<RoundReport> {
-  const { judged } = scene;
+async function judge(scenario: OutageScenario): Promise<RoundReport> {
+  const { judged } = scenario;
   const problems = [
     ...judged.ledger.problems(),
     ...(await compareCounters(judged)),
     ...(await compareBreakdowns(judged, ['all'], ['user', '$day'])),
-    ...(await compareServedRows(warehouseUrl(scene), judged.ledger)),
+    ...(await compareServedRows(warehouseUrl(scenario), judged.ledger)),
   ];
   return { counts: { eventsAcknowledged: judged.ledger.size() }, problems };
 }

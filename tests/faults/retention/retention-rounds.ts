@@ -14,30 +14,30 @@ import { createRandom } from '../../support/random.ts';
 import { sendAll } from '../../support/send.ts';
 import { compareRows } from '../../support/stored-events.ts';
 import { type JudgedInstance, startJudged } from '../judged-instance.ts';
-import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { whileStopped } from '../while-stopped.ts';
 
 /**
  * A log that gives up at once what is settled, and a data plane that ends, is killed, or loses its keys under
  * load. Replays of every earlier round come in each: what the log no longer has must be known all the same.
  */
-export const logGivenUp: TorturePromise = {
+export const logGivenUp: FaultPromise = {
   promises: [1, 2],
   title: 'the log gives up what is settled, and the data plane loses its keys',
   rounds: { short: 3, long: 60 },
   async open(options) {
     const opened = await startJudged(ENVIRONMENT, { connections: CONNECTIONS });
-    const scene: Scene = { ...opened, options, nowMs: Date.now(), rounds: [] };
+    const scenario: Scenario = { ...opened, options, nowMs: Date.now(), rounds: [] };
     return {
-      round: (number) => retentionRound(scene, number),
-      judge: () => judgeScene(scene),
+      round: (number) => retentionRound(scenario, number),
+      judge: () => judgeScenario(scenario),
       close: opened.close,
     };
   },
 };
 
-interface Scene extends Pick<JudgedInstance, 'instance' | 'judged'> {
-  options: TortureOptions;
+interface Scenario extends Pick<JudgedInstance, 'instance' | 'judged'> {
+  options: FaultOptions;
   /** Everything that is sent again has to be a replay: the plans are the same to the millisecond. */
   nowMs: number;
   rounds: number[];
@@ -52,32 +52,32 @@ const ENVIRONMENT = {
 };
 
 /** What becomes of the data plane in the middle of a round's load; begun anew when it is through. */
-const FATES: Array<{ name: string; act: (scene: Scene) => Promise<void> }> = [
+const FATES: Array<{ name: string; act: (scenario: Scenario) => Promise<void> }> = [
   { name: 'ends', act: endInOrder },
   { name: 'kills', act: ({ instance }) => instance.kill('data plane') },
   { name: 'lossesOfKeys', act: loseKeys },
 ];
 
-async function retentionRound(scene: Scene, number: number): Promise<RoundReport> {
-  const { instance, judged, rounds, options } = scene;
+async function retentionRound(scenario: Scenario, number: number): Promise<RoundReport> {
+  const { instance, judged, rounds, options } = scenario;
   const fate = FATES[number % FATES.length] ?? { name: 'none', act: async () => undefined };
   const random = createRandom(roundSeed(options.seed, number));
-  const [pid, keptFrom] = [instance.pid('data plane'), keptFromOf(scene)];
+  const [pid, keptFrom] = [instance.pid('data plane'), keptFromOf(scenario)];
   const half = itemsOf(options) * (0.3 + random.below(40) / 100);
-  const sending = startSending(scene, number);
+  const sending = startSending(scenario, number);
   await during(sending, async () => {
     await seenInTime(() => sending.items() > half || undefined, HALF_SENT, 'the middle of the load');
-    await fate.act(scene);
+    await fate.act(scenario);
   });
   const earlier = rounds.length > 0 ? random.pick(rounds) : number;
   rounds.push(number);
-  await send(scene, earlier);
+  await send(scenario, earlier);
   const problems = [...judged.ledger.problems(), ...(await compareCounters(judged))];
   if (instance.pid('data plane') === pid) problems.push(`${fate.name}: the data plane is still ${pid}`);
   // After an orderly end all keys are in their file, and a start gives up everything but the last segments.
-  if (fate.name === 'ends') problems.push(...(await untrimmed(scene, keptFrom)));
-  const counts = { [fate.name]: 1, bytesGivenUp: keptFromOf(scene) - keptFrom };
-  return { counts, peaks: { segments: segmentsOf(scene).length }, problems };
+  if (fate.name === 'ends') problems.push(...(await untrimmed(scenario, keptFrom)));
+  const counts = { [fate.name]: 1, bytesGivenUp: keptFromOf(scenario) - keptFrom };
+  return { counts, peaks: { segments: segmentsOf(scenario).length }, problems };
 }
 
 const HALF_SENT = { timeoutMs: PATIENCE_MS, everyMs: 1 };
@@ -88,32 +88,32 @@ interface Sending extends Beside<void> {
 }
 
 /** It stops by itself, when all is sent. */
-function startSending(scene: Scene, number: number): Sending {
-  let answered = 0;
-  const sent = send(scene, number, (items) => {
-    answered = items;
+function startSending(scenario: Scenario, number: number): Sending {
+  let responded = 0;
+  const sent = send(scenario, number, (items) => {
+    responded = items;
   });
   sent.catch(() => undefined); // told by `stop`
-  return { items: () => answered, stop: () => sent };
+  return { items: () => responded, stop: () => sent };
 }
 
-function itemsOf({ form }: TortureOptions): number {
+function itemsOf({ form }: FaultOptions): number {
   return form === 'short' ? 10_000 : 20_000;
 }
 
 /** The same number gives the same requests. */
-async function send(scene: Scene, number: number, onProgress?: (items: number) => void): Promise<void> {
-  const { judged, options, nowMs } = scene;
+async function send(scenario: Scenario, number: number, onProgress?: (items: number) => void): Promise<void> {
+  const { judged, options, nowMs } = scenario;
   const { api, ledger, world } = judged;
   const [seed, run] = [roundSeed(options.seed, number), `retention-${options.seed}-${number}`];
   const requests = planRequests({ seed, run, items: itemsOf(options), nowMs, world });
-  const told = onProgress === undefined ? {} : { onProgress };
-  await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...told });
+  const notified = onProgress === undefined ? {} : { onProgress };
+  await sendAll(requests, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS, ...notified });
 }
 
 /** An ordinary stop of the data plane; its supervisor starts it again. */
 /** Resolves when the next one has begun. */
-async function endInOrder({ instance }: Scene): Promise<void> {
+async function endInOrder({ instance }: Scenario): Promise<void> {
   const dataPlane = identityOf(instance.pid('data plane'));
   signal(dataPlane.pid, 'SIGTERM');
   await seenInTime(() => !isLiving(dataPlane) || undefined, ENDED, 'the data plane to end');
@@ -123,7 +123,7 @@ async function endInOrder({ instance }: Scene): Promise<void> {
 const ENDED = { timeoutMs: 20_000 };
 
 /** Kills the data plane and removes its keys before it is started again. */
-async function loseKeys({ instance }: Scene): Promise<void> {
+async function loseKeys({ instance }: Scenario): Promise<void> {
   await whileStopped(instance.pid('supervisor'), async () => {
     await instance.kill('data plane');
     rmSync(join(instance.dataDir, 'keys'), { recursive: true });
@@ -136,31 +136,31 @@ const TRIMMED = { timeoutMs: 20_000, everyMs: 100 };
  * Ends the data plane in order, and says what the start after it should have given up and has not: everything
  * but the last segments, and what stood at `position` in any case.
  */
-async function untrimmed(scene: Scene, position: number): Promise<string[]> {
-  await endInOrder(scene);
-  const isTrimmed = () => segmentsOf(scene).length <= 2 && keptFromOf(scene) > position;
+async function untrimmed(scenario: Scenario, position: number): Promise<string[]> {
+  await endInOrder(scenario);
+  const isTrimmed = () => segmentsOf(scenario).length <= 2 && keptFromOf(scenario) > position;
   if (await poll(() => isTrimmed() || undefined, TRIMMED)) return [];
-  const left = `${segmentsOf(scene).length} segments of what is settled`;
-  return [`the log still has ${left}, from ${keptFromOf(scene)} on; it began at ${position}`];
+  const left = `${segmentsOf(scenario).length} segments of what is settled`;
+  return [`the log still has ${left}, from ${keptFromOf(scenario)} on; it began at ${position}`];
 }
 
 /** The position at which the log begins. */
-function keptFromOf(scene: Scene): number {
-  return segmentsOf(scene)[0] ?? 0;
+function keptFromOf(scenario: Scenario): number {
+  return segmentsOf(scenario)[0] ?? 0;
 }
 
-function segmentsOf({ instance }: Scene): number[] {
+function segmentsOf({ instance }: Scenario): number[] {
   return listSegments(dataDirAt(instance.dataDir).log);
 }
 
 /** In the end everything is sent once more to a data plane without keys, and every place is compared. */
-async function judgeScene(scene: Scene): Promise<RoundReport> {
-  const { instance, judged, rounds } = scene;
+async function judgeScenario(scenario: Scenario): Promise<RoundReport> {
+  const { instance, judged, rounds } = scenario;
   const { ledger } = judged;
   // What the log has no more only the warehouse knows.
-  const problems = await untrimmed(scene, 0);
-  await loseKeys(scene);
-  for (const number of rounds) await send(scene, number);
+  const problems = await untrimmed(scenario, 0);
+  await loseKeys(scenario);
+  for (const number of rounds) await send(scenario, number);
   problems.push(
     ...ledger.problems(),
     ...(await compareCounters(judged)),

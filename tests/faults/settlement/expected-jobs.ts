@@ -87,11 +87,11 @@ function stretchesOf({ plans, overrides }: LimitedCustomer) {
     const value = own?.value ?? plans.findLast(({ sinceMs }) => sinceMs <= atMs)?.value;
     return value === null ? Number.POSITIVE_INFINITY : value;
   };
-  const moments = [
+  const times = [
     ...plans.map(({ sinceMs }) => sinceMs),
     ...overrides.flatMap(({ fromMs, toMs }) => [fromMs, toMs]),
   ].sort((a, b) => a - b);
-  const starts = moments.filter((ms, at) => at === 0 || limitAt(ms) !== limitAt(moments[at - 1] ?? ms));
+  const starts = times.filter((ms, at) => at === 0 || limitAt(ms) !== limitAt(times[at - 1] ?? ms));
   return (atMs: number) => ({
     place: starts.findLastIndex((ms) => ms <= atMs),
     limit: limitAt(atMs) ?? 0,

@@ -1,6 +1,6 @@
 import { units } from '../../support/exact.ts';
 import { BUDGET, LIMIT, RATES, type RatedCustomer, type RatedWorld } from './rated-world.ts';
-import type { UsedEvent } from './usage-storm.ts';
+import type { UsedEvent } from './usage-workload.ts';
 
 /** What the usage of one customer has cost and crossed. */
 export interface ExpectedSettlement {

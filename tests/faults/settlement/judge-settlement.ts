@@ -5,7 +5,7 @@ import { expectedJobs, type LimitedCustomer } from './expected-jobs.ts';
 import { creditUnits, expectedSettlement } from './expected-settlement.ts';
 import { JOBS, type LimitedWorld } from './limited-world.ts';
 import type { RatedCustomer, RatedWorld } from './rated-world.ts';
-import type { UsedEvent } from './usage-storm.ts';
+import type { UsedEvent } from './usage-workload.ts';
 
 /** Whether everything that was acknowledged has been burned and told, by the public API alone. */
 export interface SettlementJudge {
@@ -34,7 +34,7 @@ export function createSettlementJudge(
 
   async function look(used: readonly UsedEvent[]): Promise<string[]> {
     const problems: string[] = [];
-    const told = await toldOf(api);
+    const notified = await notifiedOf(api);
     for (const customer of world.customers) {
       const { rest, crossed } = expected(customer, used);
       problems.push(...(await walletProblems(api, customer.id, rest)));
@@ -43,9 +43,9 @@ export function createSettlementJudge(
         `${customer.id} depleted`,
         (depleted.get(customer.id) ?? 0) + (isDepleted(customer, rest) ? 1 : 0),
       );
-      const own = [...told.keys()].filter((name) => name.startsWith(`${customer.id} `));
+      const own = [...notified.keys()].filter((name) => name.startsWith(`${customer.id} `));
       for (const name of new Set([...due.keys(), ...own])) {
-        const [is, ought] = [told.get(name) ?? 0, due.get(name) ?? 0];
+        const [is, ought] = [notified.get(name) ?? 0, due.get(name) ?? 0];
         if (is !== ought) problems.push(`${name} was told ${is} times, and is to be ${ought} times`);
       }
     }
@@ -105,13 +105,13 @@ async function walletOf(api: Api, customerId: string): Promise<{ balance: bigint
   return { balance: creditUnits(numberText(balance) ?? ''), unpaid: creditUnits(numberText(unpaid) ?? '') };
 }
 
-interface Told {
+interface Notified {
   data: { customerId: string; meterId?: string; thresholdValue?: unknown };
 }
 
 /** How often each crossing and depletion was told. */
-async function toldOf(api: Api): Promise<Map<string, number>> {
-  const told = new Map<string, number>();
+async function notifiedOf(api: Api): Promise<Map<string, number>> {
+  const notified = new Map<string, number>();
   for (const { data } of [
     ...(await eventsOf(api, 'usage.threshold')),
     ...(await eventsOf(api, 'credit.depleted')),
@@ -119,17 +119,17 @@ async function toldOf(api: Api): Promise<Map<string, number>> {
     const { customerId, meterId, thresholdValue } = data;
     const what = meterId === undefined ? 'depleted' : `${meterId} ${numberText(thresholdValue)}`;
     const name = `${customerId} ${what}`;
-    told.set(name, (told.get(name) ?? 0) + 1);
+    notified.set(name, (notified.get(name) ?? 0) + 1);
   }
-  return told;
+  return notified;
 }
 
-async function eventsOf(api: Api, type: string): Promise<Told[]> {
-  const events: Told[] = [];
+async function eventsOf(api: Api, type: string): Promise<Notified[]> {
+  const events: Notified[] = [];
   for (let page = 1; ; page++) {
     const path = `/webhooks/events?type=${type}&pageSize=100&page=${page}`;
     const { body } = await getPatiently(api, path, READ_PATIENCE_MS);
-    const { data, hasNext } = body as { data: Told[]; hasNext: boolean };
+    const { data, hasNext } = body as { data: Notified[]; hasNext: boolean };
     events.push(...data);
     if (!hasNext) return events;
   }

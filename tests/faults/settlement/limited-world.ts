@@ -101,9 +101,9 @@ interface OnPlan {
 async function subscribe(api: Api, customer: LimitedCustomer, { planId, value }: OnPlan): Promise<void> {
   const body = { customerId: customer.id, planId };
   const key = `subscribe-${customer.id}-${customer.periods.length}`;
-  const answer = await answered(api, 'POST', '/subscriptions', { body, key });
-  if (answer.status >= 300) throw new Error(`subscribing: ${JSON.stringify(answer.body)}`);
-  const { id, currentPeriodStart } = answer.body as Made;
+  const response = await responded(api, 'POST', '/subscriptions', { body, key });
+  if (response.status >= 300) throw new Error(`subscribing: ${JSON.stringify(response.body)}`);
+  const { id, currentPeriodStart } = response.body as Made;
   const sinceMs = Date.parse(String(currentPeriodStart));
   customer.subscriptionId = String(id);
   customer.plans.push({ sinceMs, value });
@@ -148,7 +148,7 @@ async function overrideUntil(api: Api, customer: LimitedCustomer): Promise<void>
   const toMs = Date.now() + 4_000;
   const value = 150 + customer.overrides.length;
   const expiresAt = new Date(toMs).toISOString();
-  await answered(api, 'PUT', path, { body: { value, expiresAt } });
+  await responded(api, 'PUT', path, { body: { value, expiresAt } });
   const { status, body } = await getPatiently(api, path, PATIENCE_MS);
   const written = body as Made;
   if (status !== 200 || Date.parse(String(written.expiresAt)) !== toMs) return;
@@ -186,13 +186,13 @@ async function setPlan(api: Api, planId: string, value: PlanValue): Promise<void
 type Made = Record<string, unknown>;
 
 async function done(api: Api, method: Method, path: string, body?: object): Promise<Made> {
-  const answer = await answered(api, method, path, { body });
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body as Made;
+  const response = await responded(api, method, path, { body });
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
+  return response.body as Made;
 }
 
 /** Asks again until there is an answer: each of these changes nothing the second time. */
-async function answered(
+async function responded(
   api: Api,
   method: Method,
   path: string,
@@ -201,9 +201,9 @@ async function answered(
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   const options = { headers, ...(body ? { body: JSON.stringify(body) } : {}) };
   const ask = async () => {
-    const answer = await api.call(method, path, options).catch(() => undefined);
-    const isBusy = answer === undefined || answer.status >= 500 || answer.status === 409;
-    return isBusy ? undefined : answer;
+    const response = await api.call(method, path, options).catch(() => undefined);
+    const isBusy = response === undefined || response.status >= 500 || response.status === 409;
+    return isBusy ? undefined : response;
   };
   return seenInTime(ask, { timeoutMs: PATIENCE_MS, everyMs: 50 }, `${method} ${path}`);
 }

@@ -101,7 +101,7 @@ async function make(api: Api, path: string, body: object): Promise<Made> {
 }
 
 async function done(api: Api, method: Method, path: string, body: object): Promise<Made> {
-  const answer = await api.call(method, path, { body: JSON.stringify(body) });
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body as Made;
+  const response = await api.call(method, path, { body: JSON.stringify(body) });
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
+  return response.body as Made;
 }

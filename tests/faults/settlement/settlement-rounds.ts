@@ -3,7 +3,7 @@ import { type Api, createApi } from '../../support/api.ts';
 import { during } from '../../support/during.ts';
 import { type Instance, type Role, startInstance } from '../../support/instance.ts';
 import { createRandom } from '../../support/random.ts';
-import { type RoundReport, roundSeed, type TortureOptions, type TorturePromise } from '../promise.ts';
+import { type FaultOptions, type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { createSettlementJudge, type SettlementJudge } from './judge-settlement.ts';
 import {
   changeLimits,
@@ -13,7 +13,7 @@ import {
   makeLimitedWorld,
 } from './limited-world.ts';
 import { changeTokenRate, grantFirst, grantSome, makeRatedWorld, type RatedWorld } from './rated-world.ts';
-import { correctAll, startUsageStorm, type UsedEvent } from './usage-storm.ts';
+import { correctAll, startUsageWorkload, type UsedEvent } from './usage-workload.ts';
 
 /**
  * Usage that costs credits, on time and late across period bounds, with a rate that changes half-way; with
@@ -21,7 +21,7 @@ import { correctAll, startUsageStorm, type UsedEvent } from './usage-storm.ts';
  * settles it is killed while it does. Everybody has in the end exactly what was granted less what all
  * acknowledged usage costs, and was told once of each depletion and each crossing.
  */
-export const settlementKilled: TorturePromise = {
+export const settlementKilled: FaultPromise = {
   promises: [21],
   title: 'the control side and Postgres are killed while usage burns credits and crosses thresholds',
   rounds: { short: 3, long: 25 },
@@ -39,10 +39,10 @@ export const settlementKilled: TorturePromise = {
       const world = await makeRatedWorld(api);
       const limited = await makeLimitedWorld(api);
       const judge = createSettlementJudge(api, { world, limited });
-      const scene: Scene = { instance, api, world, limited, judge, used: [] };
+      const scenario: Scenario = { instance, api, world, limited, judge, used: [] };
       return {
-        round: (number) => killRound(scene, options, number),
-        judge: () => judgeAgain(scene, options),
+        round: (number) => killRound(scenario, options, number),
+        judge: () => judgeAgain(scenario, options),
         close,
       };
     } catch (error) {
@@ -52,7 +52,7 @@ export const settlementKilled: TorturePromise = {
   },
 };
 
-interface Scene {
+interface Scenario {
   instance: Instance;
   api: Api;
   world: RatedWorld;
@@ -69,8 +69,8 @@ const UNTIL_KILL_MS = { least: 300, most: 900 };
 const AFTER_KILL_MS = 700;
 
 async function killRound(
-  { instance, api, world, limited, judge, used }: Scene,
-  { seed, rounds }: TortureOptions,
+  { instance, api, world, limited, judge, used }: Scenario,
+  { seed, rounds }: FaultOptions,
   number: number,
 ): Promise<RoundReport> {
   const random = createRandom(roundSeed(seed, number));
@@ -82,8 +82,8 @@ async function killRound(
   await grantLimited(api, limited, random);
   const run = `r${seed}-${number}-${Date.now()}`;
   const usage = { api, world, limited, random, run, used };
-  const storm = startUsageStorm(usage);
-  const { summary } = await during(storm, async () => {
+  const workload = startUsageWorkload(usage);
+  const { summary } = await during(workload, async () => {
     const changes = changeLimits(api, limited, createRandom(roundSeed(seed, number) + 1));
     // Awaited below, whatever the kill comes to.
     changes.catch(() => undefined);
@@ -109,7 +109,7 @@ async function killRound(
 /** What is settled again, as it is each minute while it is in use, burns and tells nothing more. */
 const SWEPT_MS = 65_000;
 
-async function judgeAgain({ judge, used }: Scene, { form }: TortureOptions): Promise<RoundReport> {
+async function judgeAgain({ judge, used }: Scenario, { form }: FaultOptions): Promise<RoundReport> {
   if (form === 'long') await pass(SWEPT_MS);
   return { counts: { eventsSettled: used.length }, problems: await judge.settled(used) };
 }

@@ -40,19 +40,19 @@ export async function judgeFixture(instance: OpenedInstance, story: FixtureStory
 
 async function judgeMode(judged: Judged, { writtenAtMs, seed }: FixtureStory): Promise<string[]> {
   const { api, ledger, world } = judged;
-  const moments = MONTHS_BEFORE_MS.map((before) => writtenAtMs - before);
+  const times = MONTHS_BEFORE_MS.map((before) => writtenAtMs - before);
   const scope = {
     world,
     nowMs: writtenAtMs,
     random: createRandom(seed),
-    answersShowEvents: true,
+    responsesShowEvents: true,
     latestWithoutTimes: true as const,
   };
   const replays = replayRequests(ledger.events(), scope);
   await sendAll(replays, { api, ledger, connections: CONNECTIONS, patienceMs: PATIENCE_MS });
   return [
     ...ledger.problems(),
-    ...(await compareMonths(judged, moments)),
+    ...(await compareMonths(judged, times)),
     ...(await compareBreakdowns(judged, ['all', 'custom'], ['user', '$day'])),
     ...(await compareEvents(judged)),
   ];

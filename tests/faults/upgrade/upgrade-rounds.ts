@@ -7,7 +7,7 @@ import { auditOf } from '../../support/audit-of.ts';
 import { lacking } from '../../support/machine-requirements.ts';
 import { quietPort } from '../../support/quiet-port.ts';
 import { createRandom, type Random } from '../../support/random.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
 import { judgeFixture, type OpenedInstance } from './judge-fixture.ts';
 import { type OpenFixture, openFixture } from './open-fixture.ts';
 import { makeNextRelease, type Release, startRelease, THIS_RELEASE } from './release.ts';
@@ -18,7 +18,7 @@ export const CHANGED_VIEW = join('tests', 'faults', 'upgrade', 'changed-view.sql
  * Each round takes the kept data folder anew and kills what starts on it, at moments within the start,
  * until it is let come up. By turns it is this release and one that changes a view.
  */
-export const upgradesKilled: TorturePromise = {
+export const upgradesKilled: FaultPromise = {
   promises: [19],
   title: 'a folder of the main job is opened, and a view changed, while everything is killed',
   rounds: { short: 2, long: 40 },

@@ -119,11 +119,11 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
     const warehouse = await openOne(open);
     const directory = migrations(CHANGED_VIEW);
     const applied: number[] = [];
-    const atStandstill = async (work: () => Promise<void>) => {
+    const atPause = async (work: () => Promise<void>) => {
       applied.push(...(await numbers(warehouse)));
       await work();
     };
-    await warehouse.migrate({ atStandstill, directory });
+    await warehouse.migrate({ atPause, directory });
     expect(applied).toEqual([1]);
     expect(await numbers(warehouse)).toEqual([1, 2]);
   });
@@ -131,13 +131,13 @@ describe.each(WAREHOUSES)('a migration of %s', (_, open) => {
   // Red when it does not look again: the rival's hours, and what was loaded into them, are dropped.
   it('that a rival applied while this one waited is not applied again', async () => {
     const warehouse = await openMigrated(open);
-    const atStandstill = async (work: () => Promise<void>) => {
+    const atPause = async (work: () => Promise<void>) => {
       await migrateTo(warehouse, CHANGED_VIEW);
       await run(warehouse, 'TRUNCATE TABLE metergate.usage_hourly');
       await work();
     };
     await insert(warehouse);
-    await warehouse.migrate({ atStandstill, directory: migrations(CHANGED_VIEW) });
+    await warehouse.migrate({ atPause, directory: migrations(CHANGED_VIEW) });
     expect(await counts(warehouse)).toEqual({ stored: 10, hourly: 0 });
   });
 

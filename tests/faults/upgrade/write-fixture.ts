@@ -80,7 +80,7 @@ async function send({ api, ledger, world }: Side, { run, items }: { run: string;
     world,
     nowMs,
     random: createRandom(SEED),
-    answersShowEvents: true,
+    responsesShowEvents: true,
     latestWithoutTimes: true as const,
   };
   await sendAll(replayRequests(ledger.events(), scope), options);

@@ -4,29 +4,29 @@ import { percentile } from '../../support/freshness-probe.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
-import { type RoundReport, roundSeed, type TorturePromise } from '../promise.ts';
-import { type CustomerStorm, startCustomerStorm } from './customer-storm.ts';
-import { createToldLedger, type ToldLedger } from './told-ledger.ts';
-import { openWebhookScene, register, type WebhookScene } from './webhook-scene.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { type CustomerWorkload, startCustomerWorkload } from './customer-workload.ts';
+import { createNotifiedLedger, type NotifiedLedger } from './notified-ledger.ts';
+import { openWebhookScenario, register, type WebhookScenario } from './webhook-scenario.ts';
 
 /**
  * Promise 12: rounds of changes, and a kill -9 of the control side while it tells three endpoints of them:
  * one that takes everything at once, one of moods, and one that is slow. Nothing is missing, ids and bytes
  * stay, nothing is told twice but what was in flight, and the first attempt comes soon.
  */
-export const deliveryKilled: TorturePromise = {
+export const deliveryKilled: FaultPromise = {
   promises: [12],
   title: 'the control side is killed while it delivers',
   rounds: { short: 5, long: 100 },
   async open({ seed }) {
-    const ledger = createToldLedger(ENDPOINTS);
+    const ledger = createNotifiedLedger(ENDPOINTS);
     const moods = createMoods(ledger, createRandom(seed));
-    const scene = await openWebhookScene({ connections: 2 * LANES, ...moods });
-    for (const endpoint of ENDPOINTS) await register(scene.api, scene.receiver.url(endpoint));
+    const scenario = await openWebhookScenario({ connections: 2 * LANES, ...moods });
+    for (const endpoint of ENDPOINTS) await register(scenario.api, scenario.receiver.url(endpoint));
     return {
-      round: (number) => killRound({ ...scene, ledger }, { seed, number }),
+      round: (number) => killRound({ ...scenario, ledger }, { seed, number }),
       judge: () => judge(ledger),
-      close: scene.close,
+      close: scenario.close,
     };
   },
 };
@@ -49,7 +49,7 @@ const LATE_MS_MAX = 1_500;
 const SLOW_MS_MAX = 100;
 
 /** Only the first request for an event meets a mood: the third attempt would come minutes later. */
-function createMoods(ledger: ToldLedger, random: Random) {
+function createMoods(ledger: NotifiedLedger, random: Random) {
   let hangs = 0;
   const moods: Array<() => Behaviour> = [
     () => ({ status: 500 }),
@@ -69,39 +69,39 @@ function createMoods(ledger: ToldLedger, random: Random) {
       const isMoody = event.endpoint === 'moody' && isFirst && random.chance(MOODY_SHARE);
       return isMoody ? random.pick(moods)() : { status: 200 };
     },
-    onAnswered: ledger.answered,
+    onResponded: ledger.responded,
   };
 }
 
-type Scene = WebhookScene & { ledger: ToldLedger };
+type Scenario = WebhookScenario & { ledger: NotifiedLedger };
 
 async function killRound(
-  { instance, api, ledger }: Scene,
+  { instance, api, ledger }: Scenario,
   { seed, number }: { seed: number; number: number },
 ): Promise<RoundReport> {
   const random = createRandom(roundSeed(seed, number));
   const run = `w${seed}-${number}-${Date.now()}`;
-  const storm = startCustomerStorm(api, { run, lanes: LANES, onCreated: ledger.acknowledged });
-  const { done, summary } = await during(storm, async () => {
+  const workload = startCustomerWorkload(api, { run, lanes: LANES, onCreated: ledger.acknowledged });
+  const { done, summary } = await during(workload, async () => {
     await pass(WELL_AFTER_MS);
-    await untilAnswered(storm, ACKNOWLEDGED_BEFORE.least + random.below(ACKNOWLEDGED_BEFORE.most));
+    await untilResponse(workload, ACKNOWLEDGED_BEFORE.least + random.below(ACKNOWLEDGED_BEFORE.most));
     const atMs = Date.now();
     await instance.kill('control side');
-    const answered = storm.answered();
-    await untilAnswered(storm, answered + 1);
+    const responded = workload.responded();
+    await untilResponse(workload, responded + 1);
     const backAtMs = Date.now();
     ledger.killed({ atMs, backAtMs });
-    await untilAnswered(storm, answered + ACKNOWLEDGED_AFTER);
+    await untilResponse(workload, responded + ACKNOWLEDGED_AFTER);
     return { backAfterMs: backAtMs - atMs };
   });
   return { counts: { killsOfControlSide: 1, ...summary }, peaks: done, problems: [] };
 }
 
-async function untilAnswered(storm: CustomerStorm, count: number): Promise<void> {
-  await seenInTime(() => storm.answered() >= count || undefined, PATIENCE, `${count} customers`);
+async function untilResponse(workload: CustomerWorkload, count: number): Promise<void> {
+  await seenInTime(() => workload.responded() >= count || undefined, PATIENCE, `${count} customers`);
 }
 
-async function judge(ledger: ToldLedger): Promise<RoundReport> {
+async function judge(ledger: NotifiedLedger): Promise<RoundReport> {
   const isAllTaken = () => ENDPOINTS.every((endpoint) => ledger.missing(endpoint).length === 0);
   // What is still missing then is told by name.
   await seenInTime(() => isAllTaken() || undefined, ALL_TAKEN, 'all events').catch(() => 0);

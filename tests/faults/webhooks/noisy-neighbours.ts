@@ -4,37 +4,37 @@ import { during } from '../../support/during.ts';
 import { percentile } from '../../support/freshness-probe.ts';
 import { seenInTime } from '../../support/in-time.ts';
 import type { Behaviour, ReceivedEvent } from '../../support/webhook-receiver.ts';
-import type { RoundReport, TorturePromise } from '../promise.ts';
-import { startCustomerStorm } from './customer-storm.ts';
-import { openWebhookScene, register, type WebhookScene } from './webhook-scene.ts';
+import type { FaultPromise, RoundReport } from '../promise.ts';
+import { startCustomerWorkload } from './customer-workload.ts';
+import { openWebhookScenario, register, type WebhookScenario } from './webhook-scenario.ts';
 
 /**
  * Promise 13: endpoints of two environments are told of the same kind of change, all well at first; then
  * every second one takes connections and answers nothing. The others are told as soon as before.
  */
-export const noisyNeighbours: TorturePromise = {
+export const noisyNeighbours: FaultPromise = {
   promises: [13],
   title: 'half of all endpoints answer nothing',
   rounds: { short: 1, long: 5 },
   async open({ form }) {
     const size = SIZES[form];
     const delays = createDelays();
-    const scene = await openWebhookScene({ connections: 4, onEvent: delays.onEvent });
+    const scenario = await openWebhookScenario({ connections: 4, onEvent: delays.onEvent });
     const test = createApi({
-      origin: scene.instance.origin,
-      key: scene.instance.keys().test.secret,
+      origin: scenario.instance.origin,
+      key: scenario.instance.keys().test.secret,
       connections: 4,
     });
-    const apis = [scene.api, test];
+    const apis = [scenario.api, test];
     for (let n = 0; n < size.endpoints; n += 1) {
       const api = apis[n % apis.length] as Api;
-      await register(api, scene.receiver.url(`${isNoisy(n) ? NOISY : 'well'}-${n}`));
+      await register(api, scenario.receiver.url(`${isNoisy(n) ? NOISY : 'well'}-${n}`));
     }
     return {
-      round: (number) => hangHalf({ ...scene, apis, delays, size }, number),
+      round: (number) => hangHalf({ ...scenario, apis, delays, size }, number),
       async close(options) {
         await test.close();
-        return await scene.close(options);
+        return await scenario.close(options);
       },
     };
   },
@@ -60,22 +60,22 @@ const PATIENCE = { timeoutMs: 40_000 };
 function createDelays() {
   const delays: number[] = [];
   const state = { hangs: false };
-  let told = 0;
+  let notified = 0;
   return {
     delays,
     state,
-    told: () => told,
+    notified: () => notified,
     onEvent({ endpoint, body, atMs }: ReceivedEvent): Behaviour {
       if (endpoint.startsWith(NOISY)) return state.hangs ? 'hang' : { status: 200 };
       const { created_at } = JSON.parse(body) as { created_at: string };
       delays.push(atMs - Date.parse(created_at));
-      told += 1;
+      notified += 1;
       return { status: 200 };
     },
   };
 }
 
-interface Neighbourhood extends WebhookScene {
+interface Neighbourhood extends WebhookScenario {
   apis: readonly Api[];
   delays: ReturnType<typeof createDelays>;
   size: (typeof SIZES)['short'];
@@ -96,7 +96,7 @@ async function hangHalf(world: Neighbourhood, number: number): Promise<RoundRepo
     `endpoints that are well were told after ${besideP99Ms} ms (p99) beside those that hang, ` +
     `${baselineP99Ms} ms without`;
   return {
-    counts: { endpoints: size.endpoints, eventsToldToTheWell: baseline.length + beside.length },
+    counts: { endpoints: size.endpoints, eventsNotifiedToTheWell: baseline.length + beside.length },
     peaks: { baselineP99Ms, besideP99Ms },
     problems: besideP99Ms > allowedMs ? [problem] : [],
   };
@@ -111,13 +111,13 @@ async function measure({ apis, delays, size }: Neighbourhood, run: string): Prom
       created += 1;
     };
     const name = `${run}-${at}-${Date.now()}`;
-    return startCustomerStorm(api, { run: name, lanes: 1, pauseMs: size.pauseMs, onCreated });
+    return startCustomerWorkload(api, { run: name, lanes: 1, pauseMs: size.pauseMs, onCreated });
   });
-  await during({ stop: () => Promise.all(storms.map((storm) => storm.stop())) }, () =>
+  await during({ stop: () => Promise.all(storms.map((workload) => workload.stop())) }, () =>
     pass(size.seconds * 1_000),
   );
   const expected = (created * size.endpoints) / 2 / apis.length;
-  const isTold = () => delays.delays.length >= expected;
-  await seenInTime(() => isTold() || undefined, PATIENCE, 'what endpoints that are well are told');
+  const isNotified = () => delays.delays.length >= expected;
+  await seenInTime(() => isNotified() || undefined, PATIENCE, 'what endpoints that are well are told');
   return [...delays.delays];
 }

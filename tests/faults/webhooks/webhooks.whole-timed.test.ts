@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { expectKept } from '../expect-kept.ts';
-import type { TorturePromise, TortureResult } from '../promise.ts';
+import type { FaultPromise, FaultResult } from '../promise.ts';
 import { runPromise } from '../run-promise.ts';
 import { deliveryKilled } from './delivery-kills.ts';
-import { webhookAnswersLost } from './lost-answers.ts';
+import { webhookResponsesLost } from './lost-responses.ts';
 import { noisyNeighbours } from './noisy-neighbours.ts';
 
 /*
  * The short forms of promises 12 and 13, and of promise 5 on the last hop. What is judged is told in their
  * own files; `npm run torture` runs the long ones.
  */
-function shortForm(promise: TorturePromise): Promise<TortureResult> {
+function shortForm(promise: FaultPromise): Promise<FaultResult> {
   const seed = randomInt(1_000_000);
   return runPromise(promise, { seed, rounds: promise.rounds.short, form: 'short' });
 }
@@ -26,9 +26,9 @@ it('every event reaches every endpoint, the same each time, whenever the process
 
 // Red with a retry under another id.
 it('an event whose answer was lost is sent again, and is the same one', async () => {
-  const result = await shortForm(webhookAnswersLost);
+  const result = await shortForm(webhookResponsesLost);
   expectKept(result);
-  expect(result.counts.answersLostOfReceiver).toBeGreaterThanOrEqual(20);
+  expect(result.counts.responsesLostOfReceiver).toBeGreaterThanOrEqual(20);
 });
 
 // Red with the break one-global-queue.

@@ -33,8 +33,8 @@ const PATIENCE = { timeoutMs: 100_000, everyMs: 5 };
 /** Faults of a hop's requests, from now on, until so many were done: not each that is drawn is. */
 export function createLosses({ hop, name, count, onRequest, ...draw }: LossesPlan): Losses {
   const before = hop.done();
-  const answersLost = () => answersIn(hop.done()) - answersIn(before);
-  const isEnough = () => answersLost() >= count;
+  const responsesLost = () => responsesIn(hop.done()) - responsesIn(before);
+  const isEnough = () => responsesLost() >= count;
   const drawn = drawFaults({ isEnough, ...draw });
   hop.arm((request) => {
     const fault = drawn(request);
@@ -46,13 +46,13 @@ export function createLosses({ hop, name, count, onRequest, ...draw }: LossesPla
       await seenInTime(() => isEnough() || undefined, PATIENCE, `lost answers of the hop ${name}`);
     },
     counts: () => ({
-      [`answersLostOf${name}`]: answersLost(),
+      [`answersLostOf${name}`]: responsesLost(),
       [`requestsLostOf${name}`]: hop.done().lose - before.lose,
       [`answersDelayedOf${name}`]: hop.done().delay - before.delay,
     }),
   };
 }
 
-function answersIn({ swallow, cut, hang }: ReturnType<TcpProxy['done']>): number {
+function responsesIn({ swallow, cut, hang }: ReturnType<TcpProxy['done']>): number {
   return swallow + cut + hang;
 }

@@ -9,17 +9,17 @@ import { type Fault, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 interface Echo {
   proxy: TcpProxy;
   /** What the server was asked, whole lines. */
-  asked: string[];
+  requested: string[];
 }
 
 /** A server that answers each line with its capitals, behind a proxy. */
 async function startEcho(fault?: (request: Buffer) => Fault | undefined): Promise<Echo> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
       const text = chunk.toString();
-      asked.push(text);
+      requested.push(text);
       socket.write(text.toUpperCase());
     });
   });
@@ -32,7 +32,7 @@ async function startEcho(fault?: (request: Buffer) => Fault | undefined): Promis
     await proxy.close();
     server.close();
   });
-  return { proxy, asked };
+  return { proxy, requested };
 }
 
 function open({ proxy }: Echo): Socket {
@@ -43,8 +43,8 @@ function open({ proxy }: Echo): Socket {
 
 async function ask(socket: Socket, text: string): Promise<string> {
   socket.write(text);
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  return answer.toString();
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  return response.toString();
 }
 
 /** The code of the error that the connection ends with; 'end' where it is closed in order. */
@@ -72,7 +72,7 @@ it('loses a request before it is forwarded', async () => {
   socket.write('a');
   expect(await endOf(socket)).toBe('ECONNRESET');
   expect(await ask(open(echo), 'b')).toBe('B');
-  expect(echo.asked).toEqual(['b']);
+  expect(echo.requested).toEqual(['b']);
   expect(echo.proxy.done()).toMatchObject({ lose: 1, swallow: 0 });
 });
 
@@ -81,7 +81,7 @@ it('swallows the answer of a request that the server has got', async () => {
   const socket = open(echo);
   socket.write('a');
   expect(await endOf(socket)).toBe('ECONNRESET');
-  expect(echo.asked).toEqual(['a']);
+  expect(echo.requested).toEqual(['a']);
   expect(await ask(open(echo), 'b')).toBe('B');
 });
 
@@ -101,9 +101,9 @@ it('never gives the whole of an answer that it cuts', async () => {
 it('gives an answer late, and whole', async () => {
   const echo = await startEcho(first({ kind: 'delay', ms: 200 }));
   const socket = open(echo);
-  const askedAt = performance.now();
+  const requestedAt = performance.now();
   expect(await ask(socket, 'abcd')).toBe('ABCD');
-  expect(performance.now() - askedAt).toBeGreaterThan(190);
+  expect(performance.now() - requestedAt).toBeGreaterThan(190);
   expect(await ask(socket, 'b')).toBe('B');
   expect(echo.proxy.done()).toMatchObject({ delay: 1, swallow: 0 });
 });

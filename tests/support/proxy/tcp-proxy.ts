@@ -73,13 +73,13 @@ function link(client: Socket, server: Socket, options: LinkOptions): void {
   const reset = (): void => {
     if (!client.destroyed) client.resetAndDestroy();
   };
-  const turns = createTurns(client, server, { ...options, reset });
-  client.on('data', turns.asked);
+  const turns = createMutex(client, server, { ...options, reset });
+  client.on('data', turns.requested);
   client.on('drain', () => server.resume());
   client.on('end', () => server.end());
   client.on('error', () => undefined); // 'close' follows
   client.once('close', () => server.destroy());
-  server.on('data', turns.answered);
+  server.on('data', turns.responded);
   server.on('drain', () => client.resume());
   server.on('end', () => client.end());
   server.on('error', reset);
@@ -90,7 +90,7 @@ interface TurnOptions extends LinkOptions {
 }
 
 /** Who speaks on a connection just now, and the fault that was drawn when the client began. */
-function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: TurnOptions) {
+function createMutex(client: Socket, server: Socket, { fault, onFault, reset }: TurnOptions) {
   let drawn: Fault | undefined;
   let clientSpeaks = false;
   let isSilent = false;
@@ -108,7 +108,7 @@ function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: 
   }
 
   return {
-    asked(chunk: Buffer): void {
+    requested(chunk: Buffer): void {
       if (!clientSpeaks) drawn = fault?.(chunk);
       clientSpeaks = true;
       if (drawn?.kind === 'lose') {
@@ -116,7 +116,7 @@ function createTurns(client: Socket, server: Socket, { fault, onFault, reset }: 
         reset();
       } else if (!server.write(chunk)) client.pause();
     },
-    answered(chunk: Buffer): void {
+    responded(chunk: Buffer): void {
       const due = clientSpeaks ? drawn : undefined;
       clientSpeaks = false;
       if (isSilent || !client.writable) return;

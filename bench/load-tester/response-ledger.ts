@@ -1,0 +1,211 @@
+import type { PlannedSend } from './tester-body.ts';
+
+/** One answer as it came. */
+export interface LoadResponse {
+  status: number;
+  /** The `Idempotent-Replayed` header of a single event. */
+  replayed: boolean;
+  body: Buffer;
+}
+
+/** Of one customer. */
+export interface Tally {
+  events: number;
+  thousandths: number;
+}
+
+/**
+ * What the server said, request by request: it alone decides what the counters must show at the end. A
+ * fault is an answer that is not what was promised for what was sent.
+ */
+export interface ResponseLedger {
+  /**
+   * `again`: the same request was sent before and its answer was lost, so that new events may be duplicates.
+   * Says `repeat` for what has to be sent again: nothing of it was booked.
+   */
+  responded(send: PlannedSend, response: LoadResponse, again: boolean): 'booked' | 'repeat';
+  /** Never answered: its new events may be stored or not. */
+  withoutResponse(send: PlannedSend): void;
+  counts(): LedgerCounts;
+  /** By customer: acknowledged, and of requests that were never answered. */
+  tallies(): Array<{ acknowledged: Tally; uncertain: Tally }>;
+  faults(): string[];
+}
+
+export interface LedgerCounts {
+  created: number;
+  duplicate: number;
+  rejected: number;
+  withoutResponse: number;
+  /** Answers of which every single item was looked at; of the others the summary. */
+  responsesReadWhole: number;
+}
+
+const FAULTS_KEPT = 20;
+/** Reading a whole answer costs the generator as much as all else. */
+const READ_WHOLE_EVERY = 20;
+const NOTHING_COUNTED: LedgerCounts = {
+  created: 0,
+  duplicate: 0,
+  rejected: 0,
+  withoutResponse: 0,
+  responsesReadWhole: 0,
+};
+
+export function createResponseLedger(customers: number): ResponseLedger {
+  const counts: LedgerCounts = { ...NOTHING_COUNTED };
+  const tallies = Array.from({ length: customers }, () => ({
+    acknowledged: { events: 0, thousandths: 0 },
+    uncertain: { events: 0, thousandths: 0 },
+  }));
+  const { add: fault, list: faults } = createFaults();
+  let responses = 0;
+
+  function respondedSingle(send: PlannedSend, response: LoadResponse, again: boolean): void {
+    if (response.status !== 201) {
+      counts.rejected++;
+      fault(`a single event was answered ${response.status}: ${startOf(response.body)}`);
+      return;
+    }
+    const expected = send.replayed[0] === 1;
+    if (response.replayed !== expected && !(again && response.replayed)) {
+      fault(`a single event that ${expected ? 'was' : 'was not'} sent before was answered as if otherwise`);
+    }
+    counts[response.replayed ? 'duplicate' : 'created']++;
+    book(tallies, 'acknowledged', send);
+  }
+
+  function respondedBatch(send: PlannedSend, response: LoadResponse, again: boolean): 'booked' | 'repeat' {
+    const items = send.replayed.length;
+    const summary = response.status === 200 ? summaryOf(response.body) : undefined;
+    if (!summary) {
+      counts.rejected += items;
+      fault(`a batch of ${items} was answered ${response.status}: ${startOf(response.body)}`);
+      return 'booked';
+    }
+    const readWhole = summary.errors > 0 || responses++ % READ_WHOLE_EVERY === 0;
+    const results = readWhole ? resultsOf(response.body) : undefined;
+    if (results?.some(({ error }) => error?.code === 'unavailable')) return 'repeat';
+    if (results) counts.responsesReadWhole++;
+    const text = batchFault(send, summary, results, again);
+    if (text !== undefined) fault(text);
+    counts.created += summary.created;
+    counts.duplicate += summary.duplicate;
+    counts.rejected += summary.errors;
+    const isStored = (at: number) => summary.errors === 0 || results?.[at]?.status !== 'error';
+    book(tallies, 'acknowledged', send, isStored);
+    return 'booked';
+  }
+
+  return {
+    responded(send, response, again) {
+      if (send.kind === 'batch') return respondedBatch(send, response, again);
+      respondedSingle(send, response, again);
+      return 'booked';
+    },
+    withoutResponse(send) {
+      counts.withoutResponse += send.replayed.length;
+      book(tallies, 'uncertain', send);
+    },
+    counts: () => ({ ...counts }),
+    tallies: () => tallies,
+    faults,
+  };
+}
+
+type Tallies = Array<Record<'acknowledged' | 'uncertain', Tally>>;
+
+/** The new events of a send; replays were booked before. */
+function book(
+  tallies: Tallies,
+  into: 'acknowledged' | 'uncertain',
+  send: PlannedSend,
+  isStored: (at: number) => boolean = () => true,
+): void {
+  for (let at = 0; at < send.replayed.length; at++) {
+    const tally = tallies[send.customers[at] ?? 0]?.[into];
+    if (!tally || send.replayed[at] === 1 || !isStored(at)) continue;
+    tally.events++;
+    tally.thousandths += send.thousandths[at] ?? 0;
+  }
+}
+
+/** The first faults tell; the others are counted. */
+function createFaults() {
+  const found: string[] = [];
+  let more = 0;
+  return {
+    add: (text: string): void => {
+      if (found.length < FAULTS_KEPT) found.push(text);
+      else more++;
+    },
+    list: () => (more === 0 ? [...found] : [...found, `and ${more} more`]),
+  };
+}
+
+interface Summary {
+  total: number;
+  created: number;
+  duplicate: number;
+  errors: number;
+}
+
+interface Result {
+  index?: unknown;
+  status?: unknown;
+  error?: { code?: unknown };
+}
+
+/** It stands first; where it does not, the whole answer is read. */
+function summaryOf(body: Buffer): Summary | undefined {
+  const head = body.toString('latin1', 0, 200);
+  const [text] = /(?<=^\{"summary":)\{[^{}]*\}/.exec(head) ?? [];
+  try {
+    return JSON.parse(text ?? JSON.stringify((JSON.parse(body.toString()) as { summary: Summary }).summary));
+  } catch {
+    return undefined;
+  }
+}
+
+function resultsOf(body: Buffer): Result[] | undefined {
+  try {
+    return (JSON.parse(body.toString()) as { results?: Result[] }).results ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function batchFault(
+  { replayed }: PlannedSend,
+  summary: Summary,
+  results: Result[] | undefined,
+  again: boolean,
+): string | undefined {
+  const items = replayed.length;
+  const { total, created, duplicate, errors } = summary;
+  const fresh = items - replayed.reduce((sum, one) => sum + one, 0);
+  const notified = `${created} created, ${duplicate} duplicate and ${errors} refused of ${total}`;
+  if (errors > 0) {
+    const rejected = results?.find(({ status }) => status === 'error')?.error?.code;
+    return `a batch has ${errors} refused items, the first as ${rejected}`;
+  }
+  const sound = total === items && created + duplicate === items;
+  if (!sound || (again ? created > fresh : created !== fresh)) {
+    return `a batch of ${fresh} new events and ${items - fresh} replays was answered with ${notified}`;
+  }
+  if (results && results.length !== items) return `a batch of ${items} got ${results.length} results`;
+  const wrong = results?.findIndex(({ index, status }, at) => {
+    return index !== at || !isExpected(status, replayed[at] === 1, again);
+  });
+  if (wrong === undefined || wrong < 0) return undefined;
+  return `result ${wrong} of a batch is ${JSON.stringify(results?.[wrong])}`;
+}
+
+function isExpected(status: unknown, isReplay: boolean, again: boolean): boolean {
+  if (isReplay) return status === 'duplicate';
+  return status === 'created' || (again && status === 'duplicate');
+}
+
+function startOf(body: Buffer): string {
+  return body.toString('utf8', 0, 200).replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,49 @@
+import { STATUS_CODES } from 'node:http';
+import { RESPONSE_GUARDS } from '../../schemas/http/response-guards.ts';
+
+/** On every response, from any tier, for any outcome. */
+export const API_VERSION = 'v1';
+
+/** Behind the status and before the request id. */
+export const FIXED_HEAD = [
+  `\r\nX-API-Version: ${API_VERSION}`,
+  `X-Content-Type-Options: ${RESPONSE_GUARDS['X-Content-Type-Options']}`,
+  'X-Request-Id: ',
+].join('\r\n');
+
+export const NO_STORE = `\r\nCache-Control: ${RESPONSE_GUARDS['Cache-Control']}`;
+
+export const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** `201 Created`. */
+export function statusLine(status: number): string {
+  return STATUS_LINES.get(status) ?? `${status} Unknown`;
+}
+
+const STATUS_LINES = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text ?? 'Unknown'}`]),
+);
+
+/** True where HTTP allows no body: it would be taken for the next answer on the connection. */
+export function isBodiless(method: string, status: number): boolean {
+  return method === 'HEAD' || forbidsBody(status);
+}
+
+/** True where not even a Content-Length may be said. */
+export function forbidsBody(status: number): boolean {
+  return status === 204 || status === 304;
+}
+
+/** A value cannot begin a header line of its own, whoever made it up. */
+export function oneLine(value: string): string {
+  return LINE_BREAK.test(value) ? value.replace(LINE_BREAKS, ' ') : value;
+}
+
+const LINE_BREAK = /[\r\n\0]/;
+const LINE_BREAKS = /[\r\n\0]/g;
+
+/** What `content-length` among these headers announces; undefined when nothing is announced. */
+export function announcedLength(headers: Array<[string, string]>): number | undefined {
+  const found = headers.find(([name]) => name.toLowerCase() === 'content-length');
+  return found === undefined ? undefined : Number(found[1]);
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { CreateEngineHarness } from './engine-harness.ts';
+import { SOUND, sessionForEachTest } from './engine-session.ts';
+
+/** Large enough for memory that is used again. */
+const EVENTS = 400;
+
+const batch = (name: string) =>
+  Array.from({ length: EVENTS }, (_, at) => ({ ...SOUND, idempotencyKey: `${name}-${at}` }));
+
+/** An answer waits for the log, and then for its client: its bytes are its own for so long. */
+export function engineResponseTests(create: CreateEngineHarness): void {
+  const session = sessionForEachTest(create);
+
+  /** Red when what is given back is another one's, or the lines' memory is given back with the answer. */
+  test('an answer stays as it is whatever else is decided, committed or released', async () => {
+    await session().batch([{ ...SOUND, idempotencyKey: 'first' }]);
+    const one = await session().batch(batch('one'));
+    const two = await session().batch([...batch('two').slice(1), ...batch('one').slice(0, 1)]);
+    const said = [one, two].map(({ body }) => body.toString());
+    one.commit?.giveBack?.();
+    two.commit?.giveBack?.();
+    await session().batch(batch('three'));
+    expect([one, two].map(({ body }) => body.toString())).toEqual(said);
+    one.release?.();
+    one.release?.();
+    const later = [await session().batch(batch('four')), await session().batch(batch('five'))];
+    expect(two.body.toString()).toBe(said[1]);
+    expect(later.map(({ body }) => body.includes('four-0'))).toEqual([true, false]);
+    expect(two.json.summary).toMatchObject({ created: EVENTS - 1, duplicate: 1 });
+  });
+}

@@ -1,0 +1,74 @@
+import { Client } from 'pg';
+import { dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { readEndpoints } from '../../../infra/platform/endpoints-file.ts';
+import type { Api } from '../../support/api.ts';
+import { seenInTime } from '../../support/in-time.ts';
+import type { Instance } from '../../support/instance.ts';
+
+/**
+ * How what customers were told last of their entitlements differs from what they are answered when they ask:
+ * a change that forgets to tell is found here. Of those that were touched since a moment.
+ */
+export async function judgeNotified(
+  { instance, api }: { instance: Instance; api: Api },
+  since: Date,
+): Promise<string[]> {
+  const environment = `${instance.keys().workspaceId}:live`;
+  const endpoints = readEndpoints(dataDirAt(instance.dataDir).endpoints);
+  const client = new Client({ connectionString: endpoints?.postgresUrl ?? '' });
+  await client.connect();
+  try {
+    await seenInTime(() => isQuiet(client), { timeoutMs: QUIET_MS }, 'all entitlements to be told');
+    const { rows } = await client.query<NotifiedRow>(
+      `SELECT customer_id AS "customerId", told AS notified FROM entitlements_told
+        WHERE environment = $1 AND resolved_at >= $2 ORDER BY resolved_at DESC LIMIT $3`,
+      [environment, since, CUSTOMERS_MAX],
+    );
+    const judged = await Promise.all(rows.map((row) => judgeCustomer(api, row)));
+    return judged.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+const QUIET_MS = 60_000;
+const CUSTOMERS_MAX = 100;
+
+interface NotifiedRow {
+  customerId: string;
+  notified: Record<string, true | string | null>;
+}
+
+async function isQuiet(client: Client): Promise<true | undefined> {
+  const { rows } = await client.query<{ waiting: string }>(
+    `SELECT (SELECT count(*) FROM fanout_jobs)
+          + (SELECT count(*) FROM entitlements_told WHERE next_turn <= now()) AS waiting`,
+  );
+  return Number(rows[0]?.waiting) === 0 || undefined;
+}
+
+async function judgeCustomer(api: Api, { customerId, notified }: NotifiedRow): Promise<string[]> {
+  const { status, body } = await api.call('GET', `/entitlements/${customerId}`);
+  if (status !== 200) return [`the entitlements of ${customerId} were answered ${status}`];
+  const held = body as Array<{ featureKey: string; effectiveValue: unknown }>;
+  // A limit of 0 is told where it is soft, which the list does not say.
+  const given = held.filter(
+    ({ featureKey, effectiveValue }) => !isNothing(effectiveValue) || featureKey in notified,
+  );
+  const is = inOrder(given.map(({ featureKey, effectiveValue }) => [featureKey, plain(effectiveValue)]));
+  const was = inOrder(Object.entries(notified));
+  return is === was ? [] : [`${customerId} was told ${was} and is answered ${is}`];
+}
+
+function isNothing(value: unknown): boolean {
+  return value === false || plain(value) === '0';
+}
+
+/** Numbers come as text behind a mark. */
+function plain(value: unknown): unknown {
+  return typeof value === 'string' ? value.slice(1) : value;
+}
+
+function inOrder(values: Array<[string, unknown]>): string {
+  return JSON.stringify(values.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,38 @@
+/**
+ * A process for torture runs: sends one request and kills the server in the turn of the event loop in which
+ * the answer begins to arrive. A process of its own, since in one that also makes load and judges answers
+ * that turn comes milliseconds too late. Told by message what to send, it tells back what arrived.
+ */
+import { connect } from 'node:net';
+import { signal } from '../../../infra/platform/process-identity.ts';
+
+export interface KillOrder {
+  port: number;
+  /** The server's. */
+  pid: number;
+  /** The whole request, in base64. */
+  request: string;
+}
+
+export interface Arrived {
+  /** The server was there when the answer began to arrive. */
+  killed: boolean;
+  /** All that arrived until the connection ended, in base64. '' when it ended without an answer. */
+  response: string;
+}
+
+process.on('message', ({ port, pid, request }: KillOrder) => {
+  const chunks: Buffer[] = [];
+  let killed = false;
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  socket.on('connect', () => socket.write(Buffer.from(request, 'base64')));
+  socket.on('data', (chunk: Buffer) => {
+    if (chunks.length === 0) killed = signal(pid, 'SIGKILL');
+    chunks.push(chunk);
+  });
+  socket.on('error', () => undefined); // the kill resets the connection; 'close' follows
+  socket.on('close', () => {
+    const response = Buffer.concat(chunks).toString('base64');
+    process.send?.({ killed, response } satisfies Arrived);
+  });
+});

@@ -1,0 +1,46 @@
+/** A request that is whole HTTP and hostile in what it says. */
+export interface FuzzRequest {
+  /** What was done to it, for the message of a failure. */
+  what: string;
+  target: Target;
+  includeEvents: boolean;
+  /** Names in lower case; without those of the connection, of the framing and of the key. */
+  headers: Record<string, string>;
+  /** As it goes on the wire. */
+  body: Buffer;
+  chunked: boolean;
+  /** The idempotency keys it was made of: free as long as it is refused. */
+  keys: string[];
+}
+
+export type Target = 'single' | 'batch' | 'customers' | 'meters';
+
+/** Two of the data plane's and two that it passes on to the control plane. */
+export const TARGET_PATH: Record<Target, string> = {
+  single: '/api/v1/usage/events',
+  batch: '/api/v1/usage/events/batch',
+  customers: '/api/v1/customers',
+  meters: '/api/v1/meters',
+};
+
+export function isUsage(target: Target): boolean {
+  return target === 'single' || target === 'batch';
+}
+
+/** A request as its bodies are before anything is done to it. */
+export function soundRequest(
+  target: Target,
+  body: string | Buffer,
+  more: Partial<FuzzRequest> = {},
+): FuzzRequest {
+  return {
+    what: 'untouched',
+    target,
+    includeEvents: target === 'batch',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(body),
+    chunked: false,
+    keys: [],
+    ...more,
+  };
+}

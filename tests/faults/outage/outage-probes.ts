@@ -1,0 +1,133 @@
+import type { OutageScenario, StoreName } from './outage-scenario.ts';
+
+/** A request that is asked while a store is away, and what must come of it. */
+export interface Probe {
+  name: string;
+  path: string;
+  /** A GET without one. */
+  body?: string;
+  headers?: Record<string, string>;
+  /** Time for the whole answer. */
+  limitMs: number;
+  /** What is wrong with the answer; undefined when it is right. */
+  fault(status: number, body: string): string | undefined;
+  /** What it says is at most so old: until then an outage may not show. Default 0. */
+  ageMsMax?: number;
+}
+
+/** A strong read waits 5 s (contract, §3); the rest is for a machine at work. */
+const SLACK_MS = 1_500;
+/** Source: infra/platform/circuit-breaker.ts. */
+const LOOK_UP_MS = 2_000;
+const READ_MS = 5_000;
+/** Source: control-plane/health/readiness.ts, and the data plane's patience with it. */
+const READINESS_MS = 3_000;
+/** Source: control-plane/store/read-breakdown.ts, after the second that a read waits by default. */
+const BREAKDOWN_MS = 16_000;
+
+/** Whether what takes its time is asked too; `ages`: longer than a known key is believed. */
+export type Patience = 'none' | 'strong' | 'all' | 'ages';
+
+/** What must hold at any moment of an outage. */
+export function probesOf(scenario: OutageScenario, away: StoreName, patience: Patience): Probe[] {
+  const probes = [alive, names(away), read(scenario, 'eventual')];
+  if (away === 'postgres') probes.push(...strangers(scenario, patience === 'ages'));
+  if (patience !== 'none') probes.push(read(scenario, 'strong'));
+  if (patience === 'all' || patience === 'ages') probes.push(...slowReads(scenario));
+  return probes;
+}
+
+const alive: Probe = {
+  name: 'healthz',
+  path: '/healthz',
+  limitMs: SLACK_MS,
+  fault: (status) => (status === 200 ? undefined : `${status}`),
+};
+
+/** The control plane keeps its outcome for a second, and the data plane that page for another. */
+const READINESS_AGE_MS = 2_000;
+
+function names(away: StoreName): Probe {
+  return {
+    name: 'readyz',
+    path: '/readyz',
+    ageMsMax: READINESS_AGE_MS,
+    limitMs: READINESS_MS + SLACK_MS,
+    fault(status, body) {
+      const { checks } = JSON.parse(body) as { checks?: Record<string, { ok: boolean }> };
+      return status === 503 && checks?.[away]?.ok === false ? undefined : `${status} ${body}`;
+    },
+  };
+}
+
+function read(scenario: OutageScenario, consistency: 'strong' | 'eventual'): Probe {
+  const name = `a read with consistency ${consistency}`;
+  return { ...usageRead(scenario, `?consistency=${consistency}`), name, limitMs: READ_MS + SLACK_MS };
+}
+
+function slowReads(scenario: OutageScenario): Probe[] {
+  const usual = { ...usageRead(scenario, ''), name: 'an ordinary read', limitMs: 1_000 + READ_MS + SLACK_MS };
+  const breakdown = usageRead(scenario, '/breakdown?dimension=user');
+  return [usual, { ...breakdown, name: 'a breakdown', limitMs: BREAKDOWN_MS + SLACK_MS }];
+}
+
+function usageRead({ judged }: OutageScenario, rest: string): Omit<Probe, 'name' | 'limitMs'> {
+  const path = `/api/v1/usage/${judged.world.customers[0]?.id}/api_calls${rest}`;
+  return { path, fault: unavailable };
+}
+
+/** An API key, and a customer by either endpoint, that the data plane has never looked up. */
+function strangers({ instance }: OutageScenario, keysForgotten: boolean): Probe[] {
+  const key = instance.keys().test.secret;
+  const event = { customerId: 'nobody-here', meterId: 'api_calls', value: 1 };
+  const limitMs = LOOK_UP_MS + SLACK_MS;
+  const batch = '/api/v1/usage/events/batch';
+  return [
+    {
+      ...{ name: 'an unknown API key', path: batch, limitMs, fault: unavailable },
+      body: '{"events":[]}',
+      headers: { authorization: `Bearer ${key}` },
+    },
+    {
+      ...{ name: 'an unknown customer in a batch', path: batch, limitMs },
+      body: JSON.stringify({ events: [{ ...event, idempotencyKey: 'stranger' }] }),
+      fault(status, body) {
+        if (keysForgotten && status === 503) return unavailable(status, body);
+        return status === 200 && body.includes('"code":"unavailable"') ? undefined : `${status} ${body}`;
+      },
+    },
+    {
+      ...{ name: 'an unknown customer', path: '/api/v1/usage/events', limitMs, fault: unavailable },
+      body: JSON.stringify(event),
+      headers: { 'idempotency-key': 'stranger' },
+    },
+  ];
+}
+
+function unavailable(status: number, body: string): string | undefined {
+  return status === 503 && body.includes('"code":"unavailable"') ? undefined : `${status} ${body}`;
+}
+
+/** What is wrong with the answer, as a sentence; and how long it took. */
+export async function ask(
+  { instance }: OutageScenario,
+  { name, path, body, headers, limitMs, fault }: Probe,
+): Promise<{ problem: string | undefined; tookMs: number }> {
+  const startedAt = performance.now();
+  const answer = await fetch(`${instance.origin}${path}`, {
+    headers: {
+      authorization: `Bearer ${instance.keys().live.secret}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
+    ...(body === undefined ? {} : { method: 'POST', body }),
+    signal: AbortSignal.timeout(limitMs),
+  }).then(
+    async (response) => ({ status: response.status, text: await response.text() }),
+    (error: Error) => error,
+  );
+  const tookMs = Math.round(performance.now() - startedAt);
+  if (answer instanceof Error) return { problem: `${name}: ${answer.message} after ${tookMs} ms`, tookMs };
+  const wrong = fault(answer.status, answer.text);
+  return { problem: wrong === undefined ? undefined : `${name}: ${wrong}`, tookMs };
+}

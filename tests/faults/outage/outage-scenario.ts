@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type Closer, createCloser } from '../../../infra/platform/closer.ts';
+import { startPostgresProcess } from '../../servers/postgres-process.ts';
+import type { StoreProcess } from '../../servers/store-process.ts';
+import { startWarehouseProcess } from '../../servers/warehouse-process.ts';
+import { createApi } from '../../support/api.ts';
+import type { Judged } from '../../support/compare.ts';
+import { type Instance, startInstance } from '../../support/instance.ts';
+import { createLedger } from '../../support/ledger.ts';
+import { makeWorld } from '../../support/make-world.ts';
+import type { MeantEvent } from '../../support/planned-event.ts';
+import { type ArmedProxy, openHop } from '../../support/proxy/armed-proxy.ts';
+import type { Address } from '../../support/proxy/tcp-proxy.ts';
+
+/**
+ * An installation whose stores are servers of their own, as an operator's are: a Postgres by DATABASE_URL and
+ * a ClickHouse by CLICKHOUSE_URL, each behind a proxy, and a third proxy before the public port.
+ */
+export interface OutageScenario {
+  instance: Instance;
+  /** Straight to the public port. */
+  judged: Judged;
+  /** Through the proxy before it, with the same ledger. */
+  throughProxy: Judged;
+  stores: Record<StoreName, StoreProcess>;
+  hops: Record<Hop, ArmedProxy>;
+  /** Events of all rounds, a bounded window, to be replayed. */
+  past: MeantEvent[];
+  close(options: { keep: boolean }): Promise<string | undefined>;
+}
+
+export type StoreName = 'postgres' | 'warehouse';
+export type Hop = StoreName | 'client';
+
+const CONNECTIONS = 32;
+/** Many inserts are to pass: each is a chance to lose an answer. */
+const ENVIRONMENT = { LOG_LEVEL: 'warn', LOAD_LINGER_MS: '5' };
+/** Of an installation whose stores hang. */
+const CLOSE_STEP_MS = 30_000;
+
+export async function openOutageScenario(): Promise<OutageScenario> {
+  const closer = createCloser(pino({ level: 'silent' }), { stepTimeoutMs: CLOSE_STEP_MS });
+  const folder = mkdtempSync(join(tmpdir(), 'metergate-away-'));
+  // Postgres may run under another account, which has to get through here.
+  chmodSync(folder, 0o755);
+  let keeps = false;
+  closer.add('folder', { close: () => keeps || rmSync(folder, { recursive: true, force: true }) });
+  try {
+    const stores = await startStores(folder, closer);
+    const hops = { ...stores.hops, client: await openHop(closer, () => addressOf(instance.origin)) };
+    const instance = await startInstance({ ...ENVIRONMENT, ...stores.environment });
+    closer.add('instance', { close: () => (keeps ? instance.leave() : instance.remove()) });
+    for (const { thaw } of Object.values(stores.processes)) closer.add('frozen store', { close: thaw });
+    const judged = await openJudged(instance, closer);
+    const through = apiTo(`http://127.0.0.1:${hops.client.port}`, instance, closer);
+    return {
+      ...{ instance, judged, hops, stores: stores.processes, past: [] },
+      throughProxy: { ...judged, api: through },
+      async close({ keep }) {
+        keeps = keep;
+        await closer.close();
+        return keep ? `${folder} and ${instance.dataDir}` : undefined;
+      },
+    };
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+async function startStores(folder: string, closer: Closer) {
+  const postgres = await startPostgresProcess(join(folder, 'postgres'));
+  closer.add('postgres', { close: () => postgres.stop() });
+  const warehouse = await startWarehouseProcess(join(folder, 'warehouse'));
+  closer.add('warehouse', { close: () => warehouse.kill() });
+  const hops = {
+    postgres: await openHop(closer, postgres.address),
+    warehouse: await openHop(closer, warehouse.address),
+  };
+  const environment = {
+    DATABASE_URL: postgres.urlThrough(hops.postgres.port),
+    CLICKHOUSE_URL: `http://127.0.0.1:${hops.warehouse.port}`,
+    SERVER_SECRET: randomBytes(32).toString('base64'),
+  };
+  return { processes: { postgres, warehouse }, hops, environment };
+}
+
+async function openJudged(instance: Instance, closer: Closer): Promise<Judged> {
+  const api = apiTo(instance.origin, instance, closer);
+  const world = await makeWorld(api);
+  return { api, world, ledger: createLedger(world) };
+}
+
+function apiTo(origin: string, instance: Instance, closer: Closer) {
+  const api = createApi({ origin, key: instance.keys().live.secret, connections: CONNECTIONS });
+  closer.add('api', { close: () => api.close() });
+  return api;
+}
+
+function addressOf(origin: string): Address {
+  const { hostname, port } = new URL(origin);
+  return { host: hostname, port: Number(port) };
+}
+
+/** Of the server itself, not through the proxy. */
+export function warehouseUrl({ stores }: OutageScenario): string {
+  const { host, port } = stores.warehouse.address();
+  return `http://${host}:${port}`;
+}

@@ -1,0 +1,215 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { poll } from '../../../infra/platform/poll.ts';
+import { compareBreakdowns, compareCounters } from '../../support/compare.ts';
+import { during } from '../../support/during.ts';
+import { createRandom } from '../../support/random.ts';
+import { compareServedRows } from '../../support/stored-events.ts';
+import { type FaultPromise, type RoundReport, roundSeed } from '../promise.ts';
+import { type KnownLoad, pauseFor, responsesMin, SILENCE_MS_MAX, startKnownLoad } from './known-load.ts';
+import { judgeLongOutage, LONG_OUTAGE_MS } from './long-outage.ts';
+import { ask, type Patience, type Probe, probesOf } from './outage-probes.ts';
+import { type OutageScenario, openOutageScenario, type StoreName, warehouseUrl } from './outage-scenario.ts';
+import { createSizes, type Sizes } from './process-sizes.ts';
+
+/** Promise 8: a store that is dead, or hangs, holds up nothing that can be done without it. */
+export const storesUnavailable: FaultPromise = {
+  promises: [8],
+  title: 'ClickHouse and Postgres are away, killed and hanging',
+  rounds: { short: 4, long: 9 },
+  async open({ seed, form, say }) {
+    const scenario = await openOutageScenario();
+    return {
+      round(number) {
+        const own = roundSeed(seed, number);
+        const outage = outageOf(number, form, own);
+        say(`${outage.store} ${outage.how} for ${Math.round(outage.forMs / 1000)} s`);
+        return awayRound(scenario, { ...outage, seed: own, run: `a${seed}-${number}` });
+      },
+      judge: () => judge(scenario, form),
+      close: scenario.close,
+    };
+  },
+};
+
+interface Outage {
+  store: StoreName;
+  how: 'killed' | 'hanging';
+  forMs: number;
+  patience: Patience;
+}
+
+const KINDS: ReadonlyArray<Pick<Outage, 'store' | 'how'>> = [
+  { store: 'warehouse', how: 'killed' },
+  { store: 'warehouse', how: 'hanging' },
+  { store: 'postgres', how: 'killed' },
+  { store: 'postgres', how: 'hanging' },
+];
+
+/** Longer than the load may be silent: else one that stops with the store would go unseen. */
+const SHORT_OUTAGE_MS = SILENCE_MS_MAX + 1_000;
+
+/** The last of the long form lasts longer than a key is believed while Postgres is away. */
+function outageOf(number: number, form: 'short' | 'long', seed: number): Outage {
+  const kind = KINDS[number % KINDS.length] ?? { store: 'postgres', how: 'hanging' };
+  if (form === 'short') {
+    const patience = kind.how === 'hanging' ? 'strong' : 'none';
+    return { ...kind, forMs: SHORT_OUTAGE_MS, patience };
+  }
+  if (number === storesUnavailable.rounds.long - 1)
+    return { store: 'postgres', how: 'hanging', forMs: LONG_OUTAGE_MS, patience: 'ages' };
+  return { ...kind, forMs: 60_000 + createRandom(seed).below(30_000), patience: 'all' };
+}
+
+/** A busy machine may need as long to start a store as the outages of seconds last. */
+const CAUGHT_UP_MS_LEAST = 20_000;
+
+interface Round extends Outage {
+  seed: number;
+  run: string;
+}
+
+async function awayRound(scenario: OutageScenario, round: Round): Promise<RoundReport> {
+  const { judged, past } = scenario;
+  const { seed, run, store } = round;
+  const { instance } = scenario;
+  const size = createSizes({
+    DataPlane: instance.pid('data plane'),
+    ControlSide: instance.pid('control side'),
+  });
+  const load = await startKnownLoad(judged, { seed, run, past, pauseMs: pauseFor(round.forMs) });
+  const { done } = await during(load, () => {
+    return whileAway(scenario, round, (awayAt) => watchOutage(scenario, round, { load, awayAt, size }));
+  });
+  const { seen, awayMs } = done;
+  const withinMs = Math.max(2 * awayMs, CAUGHT_UP_MS_LEAST);
+  const caughtUpMs = await untilCounted(scenario, withinMs);
+  const problems = [
+    ...seen.problems,
+    ...size.problems(),
+    ...judged.ledger.problems(),
+    ...(await compareCounters(judged)),
+    ...(await compareServedRows(warehouseUrl(scenario), judged.ledger)),
+  ];
+  const peaks = { ...seen.peaks, ...size.peaks };
+  if (caughtUpMs === undefined)
+    problems.push(`after an outage of ${awayMs} ms the lag is not 0 within ${withinMs} ms`);
+  else peaks[`caughtUpMsOf${NAMES[store]}`] = caughtUpMs;
+  const counts = { requestsAcknowledgedMeanwhile: seen.acknowledged, outages: 1 };
+  return { counts, peaks, problems };
+}
+
+/** The store comes back whatever becomes of the watch. */
+async function whileAway<T>(
+  { stores }: OutageScenario,
+  { store: name, how }: Outage,
+  watch: (awayAt: number) => Promise<T>,
+): Promise<{ seen: T; awayMs: number }> {
+  const store = stores[name];
+  if (how === 'killed') await store.kill();
+  else store.freeze();
+  const awayAt = performance.now();
+  const seen = await watch(awayAt).finally(() => (how === 'killed' ? store.start() : store.thaw()));
+  return { seen, awayMs: Math.round(performance.now() - awayAt) };
+}
+
+const NAMES: Record<StoreName, string> = { warehouse: 'Warehouse', postgres: 'Postgres' };
+const PROBE_PAUSE_MS = 500;
+const PROBLEMS_MAX = 10;
+
+interface Watched {
+  load: KnownLoad;
+  awayAt: number;
+  size: Sizes;
+}
+
+interface SeenOfOutage {
+  acknowledged: number;
+  problems: string[];
+  peaks: Record<string, number>;
+}
+
+/** Asks every probe again and again until the outage is over and each was answered. */
+async function watchOutage(
+  scenario: OutageScenario,
+  round: Round,
+  { load, awayAt, size }: Watched,
+): Promise<SeenOfOutage> {
+  const respondedBefore = load.responded();
+  const problems: string[] = [];
+  const peaks: Record<string, number> = {};
+  const isOver = () => performance.now() - awayAt > round.forMs;
+
+  async function repeat(probe: Probe): Promise<void> {
+    do {
+      const isNotifying = performance.now() - awayAt >= (probe.ageMsMax ?? 0);
+      const { problem, tookMs } = await ask(scenario, probe);
+      if (problem !== undefined && isNotifying && problems.length < PROBLEMS_MAX) problems.push(problem);
+      const name = `ms of ${probe.name}`;
+      peaks[name] = Math.max(peaks[name] ?? 0, tookMs);
+      size.look();
+      await pass(PROBE_PAUSE_MS);
+    } while (!isOver());
+  }
+
+  const isLong = round.patience === 'ages';
+  const [judgedLong] = await Promise.all([
+    isLong ? judgeLongOutage(scenario, { load, awayAt }) : [],
+    ...probesOf(scenario, round.store, round.patience).map(repeat),
+  ]);
+  problems.push(...judgedLong);
+  const silentMs = load.longestSilenceMs();
+  if (!isLong && silentMs > SILENCE_MS_MAX) problems.push(`no acknowledgement for ${silentMs} ms`);
+  const acknowledged = load.responded() - respondedBefore;
+  const leastResponses = responsesMin(round.forMs);
+  if (acknowledged < leastResponses) {
+    problems.push(
+      `${acknowledged} requests were acknowledged meanwhile, expected ${leastResponses} at least`,
+    );
+  }
+  return { acknowledged, problems, peaks: { ...peaks, longestSilenceMs: isLong ? 0 : silentMs } };
+}
+
+const COUNTED_EVERY_MS = 20;
+const PAGE_TIMEOUT_MS = 10_000;
+
+/** Asks for no read: a read that waits would wake the load. Milliseconds; undefined when it takes longer. */
+async function untilCounted({ instance }: OutageScenario, timeoutMs: number): Promise<number | undefined> {
+  const backAt = performance.now();
+  const counted = async () => {
+    const page = await (await get(`${instance.origin}/metrics`)).text();
+    const isReady = (await get(`${instance.origin}/readyz`)).status === 200;
+    return isReady && /^metergate_load_lag_bytes\S* 0$/m.test(page) ? true : undefined;
+  };
+  const done = await poll(counted, { timeoutMs, everyMs: COUNTED_EVERY_MS });
+  return done && Math.round(performance.now() - backAt);
+}
+
+function get(url: string): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });
+}
+
+/** Of a stop (contract, §10). */
+const STOP_MS_MAX = 15_000;
+
+/** In the end both stores hang, and Metergate is stopped; then started again, in the long form. */
+async function judge(scenario: OutageScenario, form: 'short' | 'long'): Promise<RoundReport> {
+  const { instance, judged, stores } = scenario;
+  const problems: string[] = [];
+  for (const store of Object.values(stores)) store.freeze();
+  const requestedAt = performance.now();
+  const exitCode = await instance.stop().finally(() => {
+    for (const store of Object.values(stores)) store.thaw();
+  });
+  const stopMs = Math.round(performance.now() - requestedAt);
+  if (exitCode !== 0 || stopMs > STOP_MS_MAX)
+    problems.push(`the stop ended with ${exitCode} after ${stopMs} ms`);
+  if (form === 'long') {
+    await instance.start();
+    problems.push(
+      ...(await compareCounters(judged)),
+      ...(await compareBreakdowns(judged, ['all'], ['user'])),
+    );
+    problems.push(...(await compareServedRows(warehouseUrl(scenario), judged.ledger)));
+  }
+  return { counts: { eventsAcknowledged: judged.ledger.size() }, peaks: { stopMs }, problems };
+}

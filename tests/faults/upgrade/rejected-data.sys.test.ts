@@ -1,0 +1,285 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type DataDir, dataDirAt } from '../../../infra/platform/data-dir.ts';
+import { EXIT } from '../../../infra/platform/exit-code.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { checkSums, checkSumsOfAll } from './check-sums.ts';
+import { databaseSums } from './database-sums.ts';
+import {
+  damagedMiddle,
+  damagedMiddleWithoutKeys,
+  foreignLog,
+  gone,
+  header,
+  missingSegment,
+  newerLog,
+  olderLog,
+  segments,
+  shortSegment,
+  truncatedRecords,
+  withoutLog,
+} from './harmed-data.ts';
+import { makeWarehouseNewer, warehouseSums } from './newer-warehouse.ts';
+import { openFixture } from './open-fixture.ts';
+import { startRelease, THIS_RELEASE } from './release.ts';
+import { type Installation, makeInstallation } from './small-installation.ts';
+
+/*
+ * Data that cannot be used as it is: the whole process says in one sentence what is wrong with which file
+ * and ends with 4, so that nobody starts it again, and has changed nothing. What each file's own checks
+ * find is tested beside them; this is about what becomes of it.
+ */
+const DATA_PLANE = join('dist', 'app', 'roles', 'ingest.js');
+const CONTROL_SIDE = join('dist', 'app', 'control-side.js');
+
+const LOST_CLUSTER = /^No database is in .*postgres, and .*log\.json .*: restore it from the backup/;
+
+const ROLES = ['data-dir', 'ingest', 'control'];
+
+const END_WITHIN_MS = 40_000;
+/** Said by a process that runs with a break on purpose. */
+const MUTANT_NOTICES = /^runs with the break .*\n/gm;
+
+let installation: Installation;
+
+beforeAll(async () => {
+  installation = await makeInstallation();
+});
+
+afterAll(() => installation?.remove());
+
+describe('the data plane refuses', () => {
+  const harms: Array<[what: string, harm: (paths: DataDir) => string, says: RegExp]> = [
+    [
+      'a segment damaged in the middle, its keys lost',
+      damagedMiddleWithoutKeys,
+      /is damaged at byte \d+ .*checksum fails.*\. Restore it/,
+    ],
+    ['a log without one of its segments', missingSegment, /the next segment begins at \d+\. Restore it/],
+    ['a log that lost answered frames', shortSegment, /durable up to \d+\. Restore it from a backup/],
+    // Red when only the folder itself is asked: what is acknowledged from then on would never be counted.
+    ['a log older than the database', olderLog, /durable up to \d+\. .* no older than the database/],
+    ['a log of a newer release', newerLog, /written by a newer Metergate/],
+    ['a log of another identity key', foreignLog, /written under another identity key/],
+    ['segments without their log.json', (paths) => gone(paths.log, 'log.json'), /restore DATA_DIR/],
+    // Red when a log is made where there is none: it would know no key of what was counted.
+    ['a folder that lost its log', (paths) => withoutLog(paths, paths.log), /mount or restore DATA_DIR/],
+    [
+      'a folder that lost its log and its keys',
+      (paths) => withoutLog(paths, paths.log, paths.keys),
+      /mount or restore DATA_DIR/,
+    ],
+    [
+      'a truncated record file',
+      truncatedRecords,
+      /has \d+ bytes where .* promises \d+\. Restore it, or move/,
+    ],
+    ['a record file of another identity key', (paths) => header(paths, 8), /under another identity key/],
+    [
+      'a record file of another log',
+      (paths) => header(paths, 24),
+      /another log\. Restore it, or move its folder/,
+    ],
+    ['a record file of a newer release', (paths) => header(paths, 4), /by a newer Metergate: start that one/],
+  ];
+
+  it.each(harms)('%s', async (_, harm, says) => {
+    const paths = copyOfTest();
+    const named = harm(paths);
+    const before = checkSums(paths);
+    const { code, stderr } = await runToEnd(DATA_PLANE, { DATA_DIR: paths.root, ...installation.env });
+    expect(stderr).toContain(named);
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(EXIT.dataRefused);
+    // Keys that were lost may be made anew.
+    expect(checkSums(paths)).toMatchObject(before);
+  });
+
+  it('nothing of a frame cut short at the end, which was never answered: it is cut off', async () => {
+    const paths = copyOfTest();
+    const last = join(paths.log, segments(paths).at(-1) ?? '');
+    const sound = readFileSync(last);
+    appendFileSync(last, sound.subarray(40, 140));
+    const env = { DATA_DIR: paths.root, ...installation.env, LOG_LEVEL: 'warn' };
+    const release = startRelease(DATA_PLANE, env);
+    onTestFinished(() => release.end());
+    await expect.poll(release.stderr, { timeout: 40_000 }).toContain('cut off an unfinished write');
+    // It is said when it is found.
+    await expect.poll(() => readFileSync(last).equals(sound), { timeout: 40_000 }).toBe(true);
+  });
+});
+
+describe('the control side refuses', () => {
+  it('a database of a newer release', async () => {
+    const env = { ...installation.env, DATABASE_URL: await installation.newerDatabase() };
+    await expectRejected(env, /^The database is at migration 9999 .*table migrations.*start a release/);
+  });
+
+  it('the secret of another installation', async () => {
+    const env = { ...installation.env, SERVER_SECRET: randomBytes(32).toString('base64') };
+    await expectRejected(env, /^SERVER_SECRET, or .*server-secret .* another installation .*restore/);
+  });
+
+  // Red when a log is loaded by whichever database is there: what another one counted is counted again.
+  it('a log of another identity key', async () => {
+    await expectRejected(installation.env, /^The log in .* another identity key than .* restore/, foreignLog);
+  });
+
+  // Red when it is brought up to this release first: its tables stand where a backup is to be restored.
+  it('an empty database beside a log', async () => {
+    const env = { ...installation.env, DATABASE_URL: await installation.emptyDatabase() };
+    await expectRejected(env, /^The database holds nothing .*log\.json .*: restore it from the backup/);
+  });
+
+  // Red when a cluster is made wherever there is none: it stands where the lost one has to be restored.
+  it('a folder that lost its database', async () => {
+    const { SERVER_SECRET = '' } = installation.env;
+    await expectRejected({ SERVER_SECRET }, LOST_CLUSTER);
+  });
+
+  // Red when a folder is taken for a database: what is read in it is not there, which says no remedy.
+  it('the folder of a database that is not mounted', async () => {
+    const { SERVER_SECRET = '' } = installation.env;
+    await expectRejected({ SERVER_SECRET }, LOST_CLUSTER, ({ postgres }) => mkdirSync(postgres));
+  });
+
+  async function expectRejected(
+    env: Record<string, string>,
+    says: RegExp,
+    harm?: (paths: DataDir) => unknown,
+  ): Promise<void> {
+    const paths = copyOfTest();
+    harm?.(paths);
+    const stored = async () => ({
+      files: checkSumsOfAll(paths),
+      tables: await databaseSums(env.DATABASE_URL ?? installation.env.DATABASE_URL ?? ''),
+    });
+    const before = await stored();
+    const { code, stderr } = await runToEnd(CONTROL_SIDE, { DATA_DIR: paths.root, ...env });
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(EXIT.dataRefused);
+    expect(await stored()).toEqual(before);
+  }
+});
+
+describe('npm start', () => {
+  // Red when a refusal is no final exit code: it is started again until it was given up, and said each time.
+  it('ends with 4 and says once what is wrong, whoever of its two processes refuses', async () => {
+    const paths = fixtureOfTest();
+    const whole = readFileSync(join(paths.keys, 'records'));
+    const named = truncatedRecords(paths);
+    const before = checkSums(paths);
+    const truncated = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
+    expect(truncated).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
+    expect(truncated.stderr.split(named)).toHaveLength(2);
+    expect(checkSums(paths)).toEqual(before);
+
+    writeFileSync(named, whole);
+    rmSync(join(paths.root, 'server-secret'));
+    const secretless = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root, LOG_LEVEL: 'error' });
+    expect(secretless).toMatchObject({ code: EXIT.dataRefused, stdout: '' });
+    expect(secretless.stderr).toMatch(/server-secret is gone, .*: restore it, or set SERVER_SECRET\.$/m);
+    expect(readdirSync(paths.root)).not.toContain('server-secret');
+  });
+
+  it('ends with 4 on the warehouse of a newer release, and leaves it as it is', async () => {
+    const paths = fixtureOfTest();
+    await makeWarehouseNewer(paths);
+    const before = await warehouseSums(paths);
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
+    expect(stderr).toMatch(/^The warehouse is at migration 9999 .*: start a release that is as new\.$/m);
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+    expect(await warehouseSums(paths)).toEqual(before);
+  });
+
+  // Red when the warehouse is not asked: it is ready, and a strong counter says 0.
+  it('ends with 4 where the warehouse is lost, and says how it is made again', async () => {
+    const paths = fixtureOfTest();
+    rmSync(paths.warehouse, { recursive: true });
+    const { code, stdout, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: paths.root });
+    expect(stderr).toMatch(
+      /^The folder .*warehouse is empty, .* has counted \d+ events: .*WAREHOUSE_REBUILD/m,
+    );
+    expect({ code, stdout }).toEqual({ code: EXIT.dataRefused, stdout: '' });
+  });
+
+  it('ends with 3 where another one runs on its DATA_DIR, which goes on', async () => {
+    const paths = fixtureOfTest();
+    const env = { DATA_DIR: paths.root, LOG_LEVEL: 'fatal' };
+    const running = startRelease(THIS_RELEASE, env);
+    onTestFinished(() => running.end());
+    const origin = await running.ready();
+    const owners = () => ROLES.map((role) => readFileSync(paths.lock(role), 'utf8'));
+    const before = owners();
+    const second = startRelease(THIS_RELEASE, env);
+    const code = await second.ended();
+    expect(second.stderr().replace(MUTANT_NOTICES, '')).toMatch(
+      /^Process \d+ holds .*data-dir\.lock: another Metergate runs on this DATA_DIR\. Stop it first, .*\n$/,
+    );
+    expect({ code, stdout: second.stdout() }).toEqual({ code: EXIT.dataDirInUse, stdout: '' });
+    expect(owners()).toEqual(before);
+    await expect.poll(async () => (await fetch(`${origin}/readyz`)).status, { timeout: 40_000 }).toBe(200);
+    expect(await running.stop()).toBe(EXIT.stopped);
+  });
+
+  // A start does not read the whole log, it has to answer within 2 s: who loads the segment meets the damage.
+  // Red when a frame's checksum is not asked for.
+  it('goes on beside a damaged segment that is not loaded yet, and names it', async () => {
+    const paths = copyOfTest();
+    const named = damagedMiddle(paths);
+    const before = checkSums(paths);
+    const notLoaded = await installation.notLoaded();
+    const stores = { ...installation.env, DATABASE_URL: notLoaded };
+    const env = { ...stores, DATA_DIR: paths.root, LOG_LEVEL: 'fatal' };
+    const release = startRelease(THIS_RELEASE, env);
+    onTestFinished(() => release.end());
+    const origin = await release.ready();
+    const readiness = async () => await (await fetch(`${origin}/readyz`)).text();
+    await expect.poll(readiness, { timeout: 40_000 }).toContain(named);
+    expect(await readiness()).toMatch(
+      /is damaged at byte \d+ .*checksum fails.*\. Restore it.*"dataPlane":"ok"/,
+    );
+    expect(await release.stop()).toBe(EXIT.stopped);
+    expect(checkSums(paths)).toMatchObject(before);
+  });
+
+  it('ends with 2 where DATA_DIR is not ours to write', async () => {
+    // In the kernel's own folder nobody makes one, root neither.
+    const { code, stderr } = await runToEnd(THIS_RELEASE, { DATA_DIR: '/sys/metergate' });
+    expect(stderr).toMatch(/^DATA_DIR cannot be used: .* \(E[A-Z]+\)\. Give it to the account .*\n$/);
+    expect(code).toBe(EXIT.badConfiguration);
+  });
+});
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** What does not refuse runs on: it is ended by force, and its code is null. */
+async function runToEnd(program: string, env: Record<string, string>): Promise<Ended> {
+  const release = startRelease(program, { LOG_LEVEL: 'fatal', ...env });
+  const late = setTimeout(() => void release.end(), END_WITHIN_MS);
+  const code = await release.ended();
+  clearTimeout(late);
+  await release.end();
+  return { code, stdout: release.stdout(), stderr: release.stderr().replace(MUTANT_NOTICES, '') };
+}
+
+/** A copy of the small installation's data folder. */
+function copyOfTest(): DataDir {
+  const root = testFolder();
+  cpSync(installation.dataDir, root, { recursive: true });
+  return dataDirAt(root);
+}
+
+function fixtureOfTest(): DataDir {
+  const { folder, dataDir } = openFixture();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return dataDirAt(dataDir);
+}

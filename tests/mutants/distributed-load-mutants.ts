@@ -1,0 +1,86 @@
+import type { Mutant } from './mutant.ts';
+
+const FORGOTTEN_TEST = 'aggregator/load/forgotten.distributed-store.test.ts';
+
+/** What several aggregators share: the filter that one leaves to the next, and the gate of their inserts. */
+export const DISTRIBUTED_LOAD_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'forgotten-not-looked-up',
+    promises: [2, 4],
+    why: 'an event that hung in a connection until its take-over was forgotten is counted beside it',
+    module: 'aggregator/load/known-ids',
+    find: 'mayHaveForgotten(committedAtMs) ? Array(eventCount).keys() : recheck',
+    replace: 'recheck',
+    provedBy: [
+      {
+        test: FORGOTTEN_TEST,
+        title: 'an original that comes when its take-over is forgotten counts once',
+      },
+    ],
+  },
+  {
+    name: 'seen-by-others-taken-for-unseen',
+    promises: [2, 4],
+    why: 'a new owner of a partition counts what the one before had counted by its take-over',
+    module: 'aggregator/load/seed-recent-ids',
+    find: 'createRecentIds(generationMax, Math.min(forgottenMs, clock.nowMs()))',
+    replace: 'createRecentIds(generationMax)',
+    provedBy: [{ test: FORGOTTEN_TEST, title: 'an original that comes to a new owner counts once' }],
+  },
+  {
+    name: 'made-whole-beside-others',
+    promises: [4, 5],
+    why: 'hours that another partition is just adding to are made anew, and then added to once more',
+    module: 'aggregator/load/insert-lock',
+    find: 'alone ? ENTER_ALONE : ENTER',
+    replace: 'ENTER',
+    provedBy: [
+      {
+        test: 'aggregator/load/insert-lock.store.test.ts',
+        title: 'inserts run beside each other, one that has to be alone waits and holds up the next',
+      },
+    ],
+  },
+  {
+    name: 'gate-held-for-ever',
+    promises: [8],
+    why: 'a process that stands still in the middle of an insert keeps all others from loading',
+    module: 'aggregator/load/insert-lock',
+    find: '[logId, String(heldMaxMs)]',
+    replace: "[logId, '0']",
+    provedBy: [
+      {
+        test: 'aggregator/load/insert-lock.store.test.ts',
+        title: 'whoever is alone in it and stands still is put out, and is told before he writes on',
+      },
+    ],
+  },
+  {
+    name: 'cluster-loaded-beside-itself',
+    promises: [8],
+    why: 'a cluster refuses a second insert beside the first: partitions keep failing each other',
+    module: 'aggregator/load/load-range',
+    find: 'wasSent || shared.oneAtATime !== undefined',
+    replace: 'wasSent',
+    provedBy: [
+      {
+        test: 'aggregator/load/one-at-a-time.store.test.ts',
+        title: 'where a warehouse takes one insert at a time no two are sent beside each other',
+      },
+    ],
+  },
+  {
+    name: 'gate-lost-unnoticed',
+    promises: [4, 5],
+    why: 'who was put out while he stood still makes hours anew beside the inserts of others',
+    module: 'infra/clickhouse/warehouse-over',
+    find: 'mayWrite ? asking(transport, mayWrite) : transport',
+    replace: 'transport',
+    provedBy: [
+      {
+        test: 'aggregator/load/one-at-a-time.store.test.ts',
+        title: 'a block is not made whole by who has lost the insert gate',
+      },
+    ],
+  },
+];

@@ -1,0 +1,74 @@
+import type { Mutant } from './mutant.ts';
+
+const SHORT_FORM = {
+  test: 'tests/faults/fuzz/fuzz.timed.test.ts',
+  title: '5,000 hostile bodies, the JSON cases and every misuse of a connection do no harm',
+};
+
+/** What the hostile bodies and sockets found missing once, at the public door. */
+export const DOOR_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'doubtful-framing-taken',
+    promises: [7],
+    why: 'behind a proxy that sees another end of a body, a client sends a request in the name of another',
+    module: 'infra/http/uws-front',
+    find: "if (framing === 'ambiguous') exchange.breakOff();",
+    replace: 'if (false) exchange.breakOff();',
+    provedBy: [
+      SHORT_FORM,
+      {
+        test: 'infra/http/uws-front.test.ts',
+        title: 'carries out nothing that hides behind two lengths',
+        stopsWith: /in vain until the server closes it$/,
+      },
+    ],
+  },
+  {
+    name: 'unread-answers-without-bound',
+    promises: [9],
+    why: 'clients who ask and do not read, each within its time, take more memory together than there is',
+    module: 'infra/http/unread-responses',
+    find: 'if (heldBytes <= bytesMax) return;',
+    replace: 'return;',
+    provedBy: [
+      {
+        test: 'infra/http/uws-front.test.ts',
+        title: 'holds only so many answers for all clients who read nothing, and serves who reads',
+        stopsWith: /in vain until all but three are broken off$/,
+      },
+    ],
+  },
+  {
+    name: 'readiness-asked-anew',
+    promises: [9],
+    why: 'whoever reaches /readyz has each request ask the stores, and takes the counters from everybody',
+    module: 'infra/platform/shared-outcome',
+    find: 'if (shared === undefined || isStale) shared = begin();',
+    replace: 'shared = begin();',
+    provedBy: [
+      {
+        test: 'app/roles/health-server.test.ts',
+        title: 'asks its stores once for all who ask meanwhile, whatever they may see',
+      },
+      {
+        test: 'ingest/http/operations.test.ts',
+        title: 'asks both planes once for all who ask meanwhile, on whatever port',
+      },
+    ],
+  },
+  {
+    name: 'metadata-rounded',
+    promises: [7],
+    why: 'a double rounds 123456789.000000000001, and 1e400 is acknowledged as null',
+    module: 'control-plane/input/read-metadata',
+    find: 'parseExact(bodyText)',
+    replace: 'JSON.parse(bodyText)',
+    provedBy: [
+      SHORT_FORM,
+      {
+        test: 'control-plane/routes/catalogue.store.test.ts',
+        title: 'keeps the numbers in its metadata to the last digit, and takes none beyond the limits',
+      },
+    ],
+  },
+];

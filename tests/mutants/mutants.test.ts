@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseSync } from 'oxc-parser';
+import { describe, expect, it } from 'vitest';
+import { PROMISES } from '../faults/promises.ts';
+import { applyMutant, kindOf, MisfitMutant, type Mutant } from './mutant.ts';
+import { MUTANTS } from './mutant-list.ts';
+
+/** Of this release; others have breaks before all of them is promised. */
+const NUMBERS = Array.from({ length: 11 }, (_, at) => at + 1);
+
+describe('a break', () => {
+  const one: Mutant = {
+    name: 'no-flush',
+    promises: [1],
+    why: 'nothing is durable',
+    module: 'infra/log',
+    find: 'await flush(file); return end;',
+    replace: 'return end;',
+    provedBy: [],
+  };
+
+  it('replaces its place, whatever white space stands there', () => {
+    const text = 'write(file);\n  await flush(file);\n\n  return end;\n';
+    expect(applyMutant(text, one)).toBe('write(file);\n  return end;\n');
+  });
+
+  it('that fits no place or two is an error that names it', () => {
+    for (const text of ['return end;', `${one.find} ${one.find}`]) {
+      expect(() => applyMutant(text, one)).toThrow(MisfitMutant);
+      expect(() => applyMutant(text, one)).toThrow(/no-flush .* infra\/log/);
+    }
+  });
+});
+
+describe('the list of breaks', () => {
+  it.each(MUTANTS.map((one) => [one.name, one] as const))('%s fits its module, which stays one', (_, one) => {
+    const path = `${one.module}.ts`;
+    const text = readFileSync(path, 'utf8');
+    const broken = applyMutant(text, one);
+    expect(broken).not.toBe(text);
+    // What cannot be loaded is red for any test, and for no reason.
+    expect(parseSync(path, broken, { showSemanticErrors: true }).errors).toEqual([]);
+  });
+
+  it('has each name once, and a test or a run that goes red for each', () => {
+    const names = MUTANTS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const unproved = MUTANTS.filter(({ provedBy, shownBy }) => provedBy.length === 0 && !shownBy);
+    expect(unproved.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('names each proof of a break once', () => {
+    const doubled = MUTANTS.filter(({ provedBy }) => {
+      return new Set(provedBy.map(({ test, title }) => `${test} ${title}`)).size < provedBy.length;
+    });
+    expect(doubled.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('names proofs that are there', () => {
+    const proofs = MUTANTS.flatMap(({ provedBy }) => provedBy);
+    const lost = proofs.filter((proof) => {
+      // Those of modules are run by `npm run breaks`; the others wait for the long form.
+      if (kindOf(proof) === 'modules') return !existsSync(proof.test);
+      return !readFileSync(proof.test, 'utf8').includes(proof.title);
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('is that of RELIABILITY.md, promise by promise, apart by whose test turns red', () => {
+    const promises = new Set([...NUMBERS, ...MUTANTS.flatMap((one) => one.promises)]);
+    const kept = [...promises].map((promise) => {
+      const mutants = MUTANTS.filter((one) => one.promises.includes(promise));
+      const [own, others] = [true, false].map((isOwn) => {
+        return mutants.filter((one) => isSeenByRunOf(one, promise) === isOwn).map(({ name }) => name);
+      });
+      return [promise, { own: own?.sort(), others: others?.sort() }] as const;
+    });
+    expect(Object.fromEntries(rowsOf(readFileSync('RELIABILITY.md', 'utf8')))).toEqual(
+      Object.fromEntries(kept),
+    );
+    expect([...promises].filter((one) => !MUTANTS.some((each) => each.promises.includes(one)))).toEqual([]);
+  });
+
+  it('has a promise for each test of processes that a break names', () => {
+    const tests = MUTANTS.flatMap(({ provedBy }) => provedBy.filter((one) => kindOf(one) === 'processes'));
+    expect(new Set(tests.map(({ test }) => test))).toEqual(new Set(Object.keys(RUNS)));
+  });
+});
+
+/** The short forms, and other tests of processes, by the promises they are the test of. */
+const RUNS: Record<string, readonly number[]> = {
+  'tests/faults/outage/outage.timed.test.ts': [5, 8],
+  'tests/faults/fuzz/fuzz.timed.test.ts': [7],
+  'tests/faults/crash/limits.timed.test.ts': [9, 11],
+  'tests/faults/crash-consistency/disk.sys.test.ts': [10],
+  'tests/faults/crash-consistency/power-cut.sys.test.ts': [6],
+  'tests/faults/upgrade/rejected-data.sys.test.ts': [17, 19],
+  'tests/faults/upgrade/upgrade.sys.test.ts': [19],
+  'tests/faults/webhooks/webhooks.whole-timed.test.ts': [5, 12, 13],
+  'tests/tenancy/tenancy.whole.test.ts': [16, 17, 18],
+};
+
+function isSeenByRunOf({ provedBy, shownBy }: Mutant, promise: number): boolean {
+  const run = shownBy && PROMISES.find(({ promises }) => promises.includes(shownBy.promise));
+  return run?.promises.includes(promise) || provedBy.some(({ test }) => RUNS[test]?.includes(promise));
+}
+
+/** Number and breaks of each promise: the first column of the document's table, and the last two. */
+function rowsOf(document: string): Array<[promise: number, mutants: { own: string[]; others: string[] }]> {
+  return document.split('\n').flatMap((line) => {
+    const columns = line.split('|').slice(1, -1);
+    if (!/^ *\d+ *$/.test(columns[0] ?? '')) return [];
+    const [own = [], others = []] = columns.slice(-2).map((column) => {
+      return [...column.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name).sort();
+    });
+    return [[Number(columns[0]), { own, others }]];
+  });
+}
