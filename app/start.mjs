@@ -19,7 +19,8 @@ const BAD_CONFIGURATION = 2;
 const DATA_DIR_IN_USE = 3;
 const USAGE = `Usage: npm start, which runs everything on this machine, or npm run with the name of a role:
   ${ROLES.join(', ')}
-There are no options: settings are variables of the environment, such as HOST, PORT and DATA_DIR (README.md).
+There are no options: settings are variables of the environment, such as HOST, PORT and DATA_DIR
+(docs/operate/configuration.md).
 npm run admin -- --help and npm run audit -- --help tell of the commands for an instance that runs.
 Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 DATA_DIR is in use, 4 what is stored is refused.`;
 const TRY_LOCK = `

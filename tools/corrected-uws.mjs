@@ -1,7 +1,7 @@
 /**
  * The binaries of uWebSockets.js that Metergate serves with: what is installed, by its hash, and the bytes
  * that are changed in a copy of it. Plain JavaScript without packages, for build.mjs. Why each change is
- * needed, and how it was found: SECURITY.md, "The binary of uWebSockets.js".
+ * needed, and how it was found: docs/operate/security.md, "The binary of uWebSockets.js".
  */
 import { createHash } from 'node:crypto';
 

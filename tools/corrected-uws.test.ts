@@ -43,8 +43,8 @@ test('a binary that nobody reviewed is not corrected', () => {
 });
 
 /** Red when the notice of an older binary is kept. */
-test('SECURITY.md names every binary with both hashes', () => {
-  const text = readFileSync('SECURITY.md', 'utf8');
+test('docs/operate/security.md names every binary with both hashes', () => {
+  const text = readFileSync('docs/operate/security.md', 'utf8');
   for (const [name, { installed: before, corrected }] of Object.entries(REVIEWED_BINARIES)) {
     expect(text).toContain(`| \`${name}\``);
     expect(text).toContain(before);

@@ -25,7 +25,7 @@ test('THIRD_PARTY.md names every package that Metergate runs with, and its licen
 
 /** Red when one of the two is edited alone. */
 test('the samples of proxies are those of the documentation', () => {
-  const text = readFileSync('docs/proxies.md', 'utf8');
+  const text = readFileSync('docs/operate/proxies.md', 'utf8');
   for (const name of ['nginx.conf', 'Caddyfile']) {
     expect(text).toContain(`\n${readFileSync(join('docs/samples', name), 'utf8')}\`\`\`\n`);
   }

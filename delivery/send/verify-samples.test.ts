@@ -6,7 +6,7 @@ import { ATTEMPT_ERRORS } from '../../schemas/stored/webhook-attempt.ts';
 import { signatureHeaders } from './sign.ts';
 
 /*
- * The samples of docs/webhooks.md, as a receiver would run them. Without python3 this fails: nobody would
+ * The samples of docs/use/webhooks.md, as a receiver would run them. Without python3 this fails: nobody would
  * see otherwise that the sample for Python is no longer right.
  *
  * Breaks that turn it red: a timestamp from the future taken; the first signature looked at alone; the
@@ -145,8 +145,8 @@ describe.each(SAMPLES)('the sample for %s', (_, command, args) => {
   });
 });
 
-it('docs/webhooks.md explains why an attempt may fail', () => {
-  const text = readFileSync('docs/webhooks.md', 'utf8');
+it('docs/use/webhooks.md explains why an attempt may fail', () => {
+  const text = readFileSync('docs/use/webhooks.md', 'utf8');
   expect(ATTEMPT_ERRORS.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
 });
 

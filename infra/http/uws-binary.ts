@@ -3,7 +3,7 @@ import { FRONT_LIMITS } from './front-limits.ts';
 
 /**
  * Loads the corrected binary that the build left beside this file; throws where there is none for this
- * machine and this Node. The one in the package is never loaded: see SECURITY.md.
+ * machine and this Node. The one in the package is never loaded: see docs/operate/security.md.
  *
  * A header block that arrives in several pieces is gathered up to a size that the binary reads from the
  * environment when it is loaded, 4 KiB if unset: beyond, a bare 431. On a real network every block over one

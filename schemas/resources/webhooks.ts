@@ -93,7 +93,7 @@ export const webhookRoutes = {
       'The answer shows the signing `secret`, once. An http `url`, `localhost` and addresses that are not ' +
       'public are taken only where `WEBHOOK_ALLOW_PRIVATE` of the server allows them: by default loopback ' +
       `addresses, in test mode, on a server that listens on one. At most ${ENDPOINTS_MAX} endpoints. ` +
-      'It is told of events from now on. docs/webhooks.md says how to verify a delivery.',
+      'It is told of events from now on. docs/use/webhooks.md says how to verify a delivery.',
     params: Nothing,
     query: Nothing,
     body: NewWebhookEndpoint,

@@ -1,7 +1,7 @@
 /**
- * What a promise of RELIABILITY.md brings to `npm run torture`: how its rounds are begun, run and ended. The
- * harness owns the loop, the clock and the result file; the same promise with few rounds is a short form of
- * `npm test`.
+ * What a promise of docs/reliability.md brings to `npm run torture`: how its rounds are begun, run and ended.
+ * The harness owns the loop, the clock and the result file; the same promise with few rounds is a short form
+ * of `npm test`.
  */
 export interface FaultPromise {
   /** Its rows of the table: one run may judge several. */

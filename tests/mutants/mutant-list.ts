@@ -20,7 +20,7 @@ import { TENANCY_MUTANTS } from './tenancy-mutants.ts';
 import { UPGRADE_MUTANTS } from './upgrade-mutants.ts';
 import { WASM_ENGINE_MUTANTS } from './wasm-engine-mutants.ts';
 
-/** Every break there is, in a file per room. RELIABILITY.md names each in the rows of its promises. */
+/** Every break there is, in a file per room. docs/reliability-mutants.md names each with its promises. */
 export const MUTANTS: readonly Mutant[] = [
   ...INGEST_MUTANTS,
   ...WASM_ENGINE_MUTANTS,

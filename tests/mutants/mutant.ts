@@ -4,7 +4,7 @@
  */
 export interface Mutant {
   name: string;
-  /** Its rows of RELIABILITY.md. */
+  /** Its rows of docs/reliability.md. */
   promises: readonly number[];
   /** What goes wrong with it, and for whom. */
   why: string;

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
-import { PROMISES } from '../faults/promises.ts';
 import { applyMutant, kindOf, MisfitMutant, type Mutant } from './mutant.ts';
 import { MUTANTS } from './mutant-list.ts';
+import { isSeenByRunOf, RUNS } from './seen-by-run.ts';
 
 /** Of this release; others have breaks before all of them is promised. */
 const NUMBERS = Array.from({ length: 11 }, (_, at) => at + 1);
@@ -66,7 +66,7 @@ describe('the list of breaks', () => {
     expect(lost).toEqual([]);
   });
 
-  it('is that of RELIABILITY.md, promise by promise, apart by whose test turns red', () => {
+  it('is that of docs/reliability-mutants.md, promise by promise, apart by whose test turns red', () => {
     const promises = new Set([...NUMBERS, ...MUTANTS.flatMap((one) => one.promises)]);
     const kept = [...promises].map((promise) => {
       const mutants = MUTANTS.filter((one) => one.promises.includes(promise));
@@ -75,9 +75,7 @@ describe('the list of breaks', () => {
       });
       return [promise, { own: own?.sort(), others: others?.sort() }] as const;
     });
-    expect(Object.fromEntries(rowsOf(readFileSync('RELIABILITY.md', 'utf8')))).toEqual(
-      Object.fromEntries(kept),
-    );
+    expect(Object.fromEntries(rowsOf(readFileSync(PAGE, 'utf8')))).toEqual(Object.fromEntries(kept));
     expect([...promises].filter((one) => !MUTANTS.some((each) => each.promises.includes(one)))).toEqual([]);
   });
 
@@ -87,32 +85,31 @@ describe('the list of breaks', () => {
   });
 });
 
-/** The short forms, and other tests of processes, by the promises they are the test of. */
-const RUNS: Record<string, readonly number[]> = {
-  'tests/faults/outage/outage.timed.test.ts': [5, 8],
-  'tests/faults/fuzz/fuzz.timed.test.ts': [7],
-  'tests/faults/crash/limits.timed.test.ts': [9, 11],
-  'tests/faults/crash-consistency/disk.sys.test.ts': [10],
-  'tests/faults/crash-consistency/power-cut.sys.test.ts': [6],
-  'tests/faults/upgrade/rejected-data.sys.test.ts': [17, 19],
-  'tests/faults/upgrade/upgrade.sys.test.ts': [19],
-  'tests/faults/webhooks/webhooks.whole-timed.test.ts': [5, 12, 13],
-  'tests/tenancy/tenancy.whole.test.ts': [16, 17, 18],
-};
+const PAGE = 'docs/reliability-mutants.md';
 
-function isSeenByRunOf({ provedBy, shownBy }: Mutant, promise: number): boolean {
-  const run = shownBy && PROMISES.find(({ promises }) => promises.includes(shownBy.promise));
-  return run?.promises.includes(promise) || provedBy.some(({ test }) => RUNS[test]?.includes(promise));
+interface MutantsOfPromise {
+  own: string[];
+  others: string[];
 }
 
-/** Number and breaks of each promise: the first column of the document's table, and the last two. */
-function rowsOf(document: string): Array<[promise: number, mutants: { own: string[]; others: string[] }]> {
-  return document.split('\n').flatMap((line) => {
-    const columns = line.split('|').slice(1, -1);
-    if (!/^ *\d+ *$/.test(columns[0] ?? '')) return [];
-    const [own = [], others = []] = columns.slice(-2).map((column) => {
-      return [...column.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name).sort();
-    });
-    return [[Number(columns[0]), { own, others }]];
-  });
+/** Number and breaks of each promise: of each row of the page the name, and its last two columns. */
+function rowsOf(document: string): Map<number, MutantsOfPromise> {
+  const found = new Map<number, MutantsOfPromise>();
+  for (const line of document.split('\n')) {
+    const [, name, own = '', others = ''] =
+      /^\| `([a-z-]+)` \|.* \| ([\d, –]+) \| ([\d, –]+) \|$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    for (const [kind, column] of [
+      ['own', own],
+      ['others', others],
+    ] as const) {
+      for (const [number] of column.matchAll(/\d+/g)) {
+        const row = found.get(Number(number)) ?? { own: [], others: [] };
+        row[kind].push(name);
+        row[kind].sort();
+        found.set(Number(number), row);
+      }
+    }
+  }
+  return found;
 }

@@ -20,7 +20,7 @@ export function breaches(files: TreeFile[]): string[] {
   ];
 }
 
-const LIMITS = { fileLines: 300, lineChars: 110, functionLines: 60, parameters: 4 };
+const LIMITS = { fileLines: 300, lineChars: 110, rowChars: 300, functionLines: 60, parameters: 4 };
 
 const SERVICES = ['ingest', 'aggregator', 'control-plane', 'delivery'];
 /** Each room imports itself and what stands before it; the four services import none of the others. */
@@ -70,11 +70,20 @@ function sizeBreaches({ path, text }: TreeFile): string[] {
   if (!NO_SIZE.test(path) && lines.length > LIMITS.fileLines) {
     found.push(`${path}:1: ${lines.length} lines, at most ${LIMITS.fileLines}`);
   }
+  if (path.endsWith('.md')) found.push(...wideRows(path, lines));
   if (LONG_LINES_ALLOWED.test(path)) return found;
   lines.forEach((line, at) => {
     if (line.length > LIMITS.lineChars) found.push(`${path}:${at + 1}: ${line.length} characters in a line`);
   });
   return found;
+}
+
+/** A table that wide cannot be read, neither as text nor as a page. */
+function wideRows(path: string, lines: string[]): string[] {
+  return lines.flatMap((line, at) => {
+    const isWide = line.trimStart().startsWith('|') && line.length > LIMITS.rowChars;
+    return isWide ? [`${path}:${at + 1}: ${line.length} characters in a table row`] : [];
+  });
 }
 
 function textBreaches({ path, text }: TreeFile): string[] {

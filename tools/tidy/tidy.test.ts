@@ -15,6 +15,11 @@ const BAD: Array<[what: string, file: TreeFile, breach: string]> = [
   ['a line over 110 characters', source('a.ts', `// ${'x'.repeat(108)}`), 'a.ts:1: 111 characters'],
   ['a function over 60 lines', source('a.ts', fn('', 60)), 'a.ts:1: function f has 62 lines'],
   ['five parameters', source('a.ts', fn('a, b, c, d, e', 1)), 'a.ts:1: function f has 5 parameters'],
+  [
+    'a table row over 300 characters',
+    source('a.md', `| ${'x'.repeat(297)} |`),
+    '301 characters in a table row',
+  ],
   ['a file called utils', source('infra/utils.ts', ''), 'the name utils.ts does not say'],
   ['a folder called types', source('infra/types/a.ts', ''), 'the name types does not say'],
   ['a name ending in Impl', source('infra/log-impl.ts', ''), 'the name log-impl.ts does not say'],
