@@ -11,7 +11,7 @@ import {
 } from './places';
 
 const SLOTS: i32 = 1024;
-/** Names that were chosen to meet in one place must not make a request slow: the plain engine takes it. */
+/** Names chosen to collide must not make a request slow: beyond this the js engine takes it. */
 const STEPS_MAX: i32 = 32;
 
 let count: i32 = 0;
