@@ -27,7 +27,7 @@ test('nobody waits for who set out later', async () => {
   expect(await Promise.race([first.comes().then(() => 'gone'), turn()])).toBe('gone');
 });
 
-// Red when one partition's answer that is lost holds up all others.
+// Red when one partition's lost response delays all others.
 test('who does not come is not waited for', async () => {
   const setOut = createProduceBatcher();
   const [first] = [setOut(), setOut()];
