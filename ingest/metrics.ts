@@ -103,7 +103,7 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
   };
 }
 
-/** What of the log is kept: what was given up stands before its start. */
+/** Size of the kept log: segments that were given up are before its start. */
 export function countLog(registry: Registry, log: { extent(): { start: number; end: number } }): void {
   const gauge = gaugesOf(registry);
   gauge('metergate_log_start_position', 'Where the log begins that is kept.', () => log.extent().start);

@@ -45,8 +45,8 @@ export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promi
     await client.admin.connect();
     await ensureTopics(client, settings);
     await client.open(settings.topic);
-    const birth = await findOrMakeLog(pool, client, settings);
-    return logOver(client, settings, birth);
+    const identity = await findOrMakeLog(pool, client, settings);
+    return logOver(client, settings, identity);
   } catch (cause) {
     await client.close();
     throw startFailure(settings.brokers, cause);
@@ -56,16 +56,16 @@ export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promi
 function logOver(
   client: KafkaClient,
   settings: KafkaSettings,
-  birth: Parameters<typeof createKafkaReader>[0]['birth'],
+  identity: Parameters<typeof createKafkaReader>[0]['identity'],
 ): KafkaLog {
   const { topic, partitions } = settings;
-  const { logId } = birth;
+  const { logId } = identity;
   const produce = createProduce(topic, { [LOG_HEADER]: logId.toString('hex') });
   return {
     logId,
     partitions,
     writer: (partition) => createKafkaWriter({ client, topic, logId, produce }, partition),
-    reader: createKafkaReader({ client, topic, birth }),
+    reader: createKafkaReader({ client, topic, identity }),
     deadLetters: createDeadLetters(client, topic, deadLetterTopic(settings)),
     keepsMs: () =>
       retentionOf(client, topic).catch((cause: unknown) => {

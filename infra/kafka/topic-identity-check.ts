@@ -4,7 +4,7 @@ import { IDENTITY_HEADER, type TopicIdentity } from './topic-identity.ts';
 
 export interface TopicIdentityCheckDeps {
   topic: string;
-  birth: TopicIdentity;
+  identity: TopicIdentity;
   records: RecordFetch;
   ends(): Promise<number[]>;
   start(partition: number): Promise<number>;
@@ -17,17 +17,17 @@ const CHECK_EVERY_MS = 5_000;
  * Looks whether a partition is the one that was written: a topic that was made anew under its name has other
  * records where the birth mark was, or none. Throws Fatal `log_recreated`.
  */
-export function createTopicIdentityCheck({ topic, birth, records, ends, start }: TopicIdentityCheckDeps) {
-  const checkedAtMs = birth.marks.map(() => Number.NEGATIVE_INFINITY);
+export function createTopicIdentityCheck({ topic, identity, records, ends, start }: TopicIdentityCheckDeps) {
+  const checkedAtMs = identity.marks.map(() => Number.NEGATIVE_INFINITY);
   return async (partition: number): Promise<void> => {
     if (performance.now() - (checkedAtMs[partition] ?? 0) < CHECK_EVERY_MS) return;
-    const mark = birth.marks[partition] ?? 0;
+    const mark = identity.marks[partition] ?? 0;
     if (((await ends())[partition] ?? 0) <= mark) throw recreated(topic, partition);
     if ((await start(partition)) <= mark) {
       const [record] = await records.records(partition, mark, 1);
       const found = record?.headers[IDENTITY_HEADER]?.toString();
       const isThere = Number(record?.offset) === mark;
-      if (isThere && found !== birth.logId.toString('hex')) throw recreated(topic, partition);
+      if (isThere && found !== identity.logId.toString('hex')) throw recreated(topic, partition);
     }
     checkedAtMs[partition] = performance.now();
   };

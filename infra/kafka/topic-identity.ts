@@ -31,13 +31,13 @@ export async function findOrMakeLog(pool: Pool, client: KafkaClient, topic: Topi
     const known = await readIdentity(db, topic);
     if (known) return known;
     const logId = randomBytes(16);
-    const birth = { logId, marks: await writeMarks(client, topic, logId) };
+    const identity = { logId, marks: await writeMarks(client, topic, logId) };
     await db.query('INSERT INTO kafka_logs (topic, log_id, marks) VALUES ($1, $2, $3)', [
       topic.topic,
       logId.toString('hex'),
-      birth.marks,
+      identity.marks,
     ]);
-    return birth;
+    return identity;
   });
 }
 

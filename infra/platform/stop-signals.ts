@@ -9,7 +9,7 @@ const SAME_SIGNAL_MS = 500;
 /** Calls `stop` on the first signal and `force` on each one that comes clearly later. */
 export function onStopSignals(stop: (signal: NodeJS.Signals) => void, force: () => void): void {
   let firstAt: number | undefined;
-  const heard = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     const now = performance.now();
     if (firstAt === undefined) {
       firstAt = now;
@@ -18,5 +18,5 @@ export function onStopSignals(stop: (signal: NodeJS.Signals) => void, force: () 
       force();
     }
   };
-  for (const name of STOP_SIGNALS) process.on(name, heard);
+  for (const name of STOP_SIGNALS) process.on(name, onSignal);
 }

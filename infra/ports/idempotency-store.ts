@@ -56,7 +56,7 @@ export interface DistributedIdempotencyStore extends IdempotencyStore {
   confirm(claims: Claim[], logEnd: number): Promise<void>;
   release(claims: Claim[]): Promise<void>;
   /** Everything that is claimed now has to be looked up before it is counted: the store has lost keys. */
-  isYoung(): boolean;
+  mayHaveLostKeys(): boolean;
 }
 
 export interface DistributedBatch extends ClaimBatch {

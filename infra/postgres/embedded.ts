@@ -191,15 +191,15 @@ async function responses(
   usualMs: number,
 ): Promise<boolean> {
   const silenceMs = given ?? usualMs;
-  let heardAt = performance.now();
-  let notifiedAt = heardAt;
+  let respondedAt = performance.now();
+  let notifiedAt = respondedAt;
   const outcome = await poll(
     async () => {
       const rejection = await rejectionOf(url);
       if (rejection === undefined) return 'ready';
       const now = performance.now();
-      if (isStartingUp(rejection)) heardAt = now;
-      if (signal?.aborted || !isLiving(process) || now - heardAt >= silenceMs) return 'lost';
+      if (isStartingUp(rejection)) respondedAt = now;
+      if (signal?.aborted || !isLiving(process) || now - respondedAt >= silenceMs) return 'lost';
       if (now - notifiedAt < Math.min(LOGGED_EVERY_MS, silenceMs)) return undefined;
       notifiedAt = now;
       log.warn({ postmaster: process.pid, reason: rejection.message }, 'waiting for Postgres');

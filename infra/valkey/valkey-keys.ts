@@ -49,17 +49,17 @@ export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<Distri
     const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
     return windowMs + aheadMs + CLOCKS_APART_MS;
   };
-  let birth: StoreEpoch | undefined;
-  const client = createValkeyClient(settings, { log, onLost: () => birth?.doubt() });
+  let epoch: StoreEpoch | undefined;
+  const client = createValkeyClient(settings, { log, onLost: () => epoch?.doubt() });
   const markKeys = Array.from({ length: shards }, (_, shard) => `${prefix}:{s${shard}}:birth`);
   try {
     await checkPolicy(client);
     const epochDeps = { client, pool, clock, log, name: prefix, markKeys };
-    birth = createStoreEpoch({ ...epochDeps, keepMs: await claimKeepMs() });
-    await birth.mark();
+    epoch = createStoreEpoch({ ...epochDeps, keepMs: await claimKeepMs() });
+    await epoch.mark();
     // Again: before its birth a store has no row to note it in.
     const keepMs = await claimKeepMs();
-    return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
+    return createValkeyKeys({ client, epoch, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
   } catch (error) {
     await client.close();
     throw error;
@@ -78,7 +78,7 @@ async function checkPolicy(client: ValkeyClient): Promise<void> {
 
 interface KeysParts {
   client: ValkeyClient;
-  birth: StoreEpoch;
+  epoch: StoreEpoch;
   prefix: string;
   leaseMs: number;
   keepMs: number;
@@ -97,7 +97,7 @@ interface HeldClaim extends Claim {
 }
 
 function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
-  const { client, birth, prefix, leaseMs, keepMs } = parts;
+  const { client, epoch, prefix, leaseMs, keepMs } = parts;
   const newOwner = createOwners();
 
   /** With the mark that the store had a moment ago: a script that finds another one does nothing. */
@@ -108,11 +108,11 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
   ): Promise<T> {
     const keys = [`${prefix}:{s${shard}}:birth`, `${prefix}:{s${shard}}:`];
     try {
-      return await script([...keys, await birth.mark(), ...args]);
+      return await script([...keys, await epoch.mark(), ...args]);
     } catch (error) {
       if (!(error instanceof Transient) || error.code !== 'key_store_changed') throw error;
-      birth.doubt();
-      return await script([...keys, await birth.mark(), ...args]);
+      epoch.doubt();
+      return await script([...keys, await epoch.mark(), ...args]);
     }
   }
 
@@ -142,7 +142,7 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
     claim,
     confirm: async (claims) => void (await Promise.all((claims as HeldClaim[]).map(confirm))),
     release: async (claims) => void (await Promise.all((claims as HeldClaim[]).map(release))),
-    isYoung: birth.isYoung,
+    mayHaveLostKeys: epoch.mayHaveLostKeys,
     close: () => client.close(),
   };
 }

@@ -17,7 +17,7 @@ export interface TrimDeps {
 }
 
 export interface Trimming {
-  /** Waits for what is under way. */
+  /** Waits for the run in progress. */
   close(): Promise<void>;
 }
 

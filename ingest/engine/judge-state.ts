@@ -23,7 +23,7 @@ export const REUSED: Rejection = {
   param: 'idempotencyKey',
 };
 
-/** Why a new event of this state is refused. A replay is not asked: its event was accepted already. */
+/** Why a new event of this state is rejected. A replay skips this check: its event was accepted already. */
 export function judgeState(
   { customer, pair, keyMode }: Item,
   occurredAtMs: number,

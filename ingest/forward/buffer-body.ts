@@ -26,7 +26,10 @@ export interface GatherLimits {
   bodyBytesMax: number;
   /** Of all bodies under secret keys, shared between their environments. */
   keyedBytesMax: number;
-  /** From its first look to its last byte. Below the front's own, which closes without an answer. */
+  /**
+   * From the request's head to the last byte of its body. Below the front's own, which closes without a
+   * response.
+   */
   keyedMs: number;
   /** Of bodies that anybody may send: to the processor's path, of the funnel, without a key. */
   strangersBytesMax: number;
@@ -92,7 +95,7 @@ export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockR
 
 const OVERLOADED: Rejection = {
   code: 'overloaded',
-  message: 'Too many bodies are arriving. Send the request again in a moment.',
+  message: 'Too many request bodies are arriving. Retry in a second.',
 };
 export const TOO_SLOW: Rejection = {
   code: 'invalid_request',
@@ -100,8 +103,9 @@ export const TOO_SLOW: Rejection = {
 };
 
 /**
- * Among strangers nobody can be told from anybody, so there are no shares: when their room is full, whoever
- * has been sending longest goes. A whole body arrives in a moment; one that is dribbled is always the older.
+ * Requests without a valid key have no tenant, so there are no shares: when their room is full, the client
+ * that has been sending longest is cut off. A whole body arrives quickly; one that is dribbled is always the
+ * oldest.
  */
 function createStrangersRoom(bytesMax: number) {
   /** Those that arrive, in the order in which they began to hold something. */

@@ -52,7 +52,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
       },
       {
         test: 'ingest/http/operations.test.ts',
-        title: 'asks both planes once for all who ask meanwhile, on whatever port',
+        title: 'requests both planes once for all concurrent callers, on either port',
       },
     ],
   },
