@@ -1,14 +1,14 @@
-/** What pushes: told to stop while the reader has not come yet or takes a rest. */
+/** The source of a body, which pauses while its reader has not come yet or is paused. */
 export interface BodySource {
   pause(): void;
   resume(): void;
 }
 
 /**
- * The body of one request between a socket that pushes and a reader who may come late.
+ * The body of one request between a socket that pushes and a reader that may come late.
  *
- * A socket that was told to stop still delivers what it has received (up to 512 KiB): that is held here, and
- * nothing more, since the source stays stopped until all of it was taken.
+ * A paused socket still delivers what it has received (up to 512 KiB): that is held here, and nothing more,
+ * since the source stays paused until all of it was taken.
  *
  * A class because one is made for every request: closures for seven methods cost more than the rest of it.
  */

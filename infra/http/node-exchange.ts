@@ -9,10 +9,10 @@ export interface NodeExchangeParts {
   req: IncomingMessage;
   res: ServerResponse;
   head: RequestHead;
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** How long a client may take no bytes of a response that waits for it. */
   responseStallMs: number;
   unread: UnreadResponses;
-  /** True while the front closes: clients are told not to come back on this connection. */
+  /** True while the front closes: responses ask clients not to reuse this connection. */
   isClosing: () => boolean;
 }
 
@@ -53,7 +53,7 @@ export class NodeExchange implements Exchange {
     this.query = head.query;
     this.requestId = head.requestId;
     this.headers = head.headers;
-    // Node says 'finish' as well when the connection is destroyed with the answer still in its buffers.
+    // Node emits 'finish' as well when the connection is destroyed with the response still in its buffers.
     res.on('finish', () => {
       this.complete = !req.socket.destroyed;
     });
@@ -139,7 +139,7 @@ export class NodeExchange implements Exchange {
     else this.finish();
   }
 
-  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  /** Ends the connection in the middle of a response, so that a client cannot take a part for the whole. */
   breakOff(): void {
     if (!this.complete) this.req.socket.destroy();
   }
@@ -148,7 +148,7 @@ export class NodeExchange implements Exchange {
     this.endCalled = true;
     // What is left of the request is read and thrown away, so that the connection can go on.
     this.req.resume();
-    // The server sets its own time for the next request once the answer is out.
+    // The server sets its own time limit for the next request once the response is sent.
     this.res.socket?.setTimeout(this.responseStallMs);
     this.res.end(body);
     this.holdUnread();

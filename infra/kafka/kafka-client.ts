@@ -14,7 +14,7 @@ import { type InnerPoolBuilder, mendConnections } from './sound-connections.ts';
  */
 export interface KafkaClient {
   readonly admin: Admin;
-  /** To the first broker that answers: then it is known what it can do. Throws what kafkajs throws. */
+  /** To the first broker that responds: it reports what it supports. Throws what kafkajs throws. */
   connect(): Promise<void>;
   /** Of one topic; afterwards it can be written and read. Throws what kafkajs throws. */
   open(topic: string): Promise<void>;

@@ -30,7 +30,7 @@ export function createKafkaReader({ client, topic, identity }: ReaderDeps): Even
     } catch (cause) {
       if (cause instanceof Fatal) throw cause;
       void client.refresh();
-      throw unavailable('does not answer', cause);
+      throw unavailable('does not respond', cause);
     }
   }
 

@@ -10,12 +10,12 @@ export interface TopicIdentityCheckDeps {
   start(partition: number): Promise<number>;
 }
 
-/** Between two looks at the birth mark of a partition that is read. */
+/** Between two checks of the identity record of a partition that is read. */
 const CHECK_EVERY_MS = 5_000;
 
 /**
- * Looks whether a partition is the one that was written: a topic that was made anew under its name has other
- * records where the birth mark was, or none. Throws Fatal `log_recreated`.
+ * Checks whether a partition is the one that was written: a topic that was created again under its name has
+ * other records where the identity record was, or none. Throws Fatal `log_recreated`.
  */
 export function createTopicIdentityCheck({ topic, identity, records, ends, start }: TopicIdentityCheckDeps) {
   const checkedAtMs = identity.marks.map(() => Number.NEGATIVE_INFINITY);
@@ -36,7 +36,7 @@ export function createTopicIdentityCheck({ topic, identity, records, ends, start
 function recreated(topic: string, partition: number): Fatal {
   return new Fatal(
     'log_recreated',
-    `Partition ${partition} of ${topic} is not the one that was written: the topic was made anew. ` +
+    `Partition ${partition} of ${topic} is not the one that was written: the topic was created again. ` +
       'Restore it, or take another topic.',
   );
 }

@@ -23,7 +23,9 @@ export async function loadRecords(
   slots.settle();
 }
 
-/** One chunk is read while the one before is worked on: each stands until the next but one is asked for. */
+/**
+ * One chunk is read while the previous one is processed: each is valid until the next but one is requested.
+ */
 async function* chunksOf(from: RecordFile, recordCount: number): AsyncGenerator<Uint32Array> {
   const size = Math.min(CHUNK_RECORDS, recordCount) * RECORD_WORDS;
   const [first, second] = [new Uint32Array(size), new Uint32Array(size)];

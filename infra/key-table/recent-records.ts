@@ -40,7 +40,7 @@ export class RecentRecords {
     return this.next++;
   }
 
-  /** The block of a record from `first` on; where in it is told by {@link wordOf}. */
+  /** The block of a record from `first` on; {@link wordOf} gives the place in it. */
   blockOf(record: number): Uint32Array {
     return this.#blocks[(record >>> BLOCK_SHIFT) - this.#firstBlock] as Uint32Array;
   }

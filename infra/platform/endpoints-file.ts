@@ -9,7 +9,7 @@ export interface Endpoints {
   controlUrl: string;
 }
 
-/** What the file holds: it tells of the folder that it was written in, and of no copy. */
+/** The content of the file: it is valid for the folder that it was written in, and for no copy. */
 interface Notified extends Endpoints {
   folder: string;
 }

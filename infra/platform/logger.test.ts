@@ -22,7 +22,7 @@ function fillDisk(times = Number.POSITIVE_INFINITY) {
   return writes;
 }
 
-// Red without a listener: the error is thrown into whoever logs, and ends processes that were well.
+// Red without a listener: the error is thrown into the caller of the logger, and ends healthy processes.
 it('a log on a full disk costs its lines and nothing else', () => {
   const log = openLog('/dev/full');
   expect(() => {

@@ -10,7 +10,7 @@ export interface OperatorPages {
   metricsToken?: string;
 }
 
-/** Who asks for `/metrics` or `/readyz`. */
+/** A caller of `/metrics` or `/readyz`. */
 export interface OperatorCaller {
   authorization: string | undefined;
   /** By which it came in. */
@@ -19,7 +19,7 @@ export interface OperatorCaller {
 
 /** Who sees `/metrics` and more of `/readyz` than its status: everybody, unless configured otherwise. */
 export interface OperatorAccess {
-  /** What `/metrics` is answered to this caller; undefined where the caller sees everything. */
+  /** The `/metrics` page for this caller; undefined where the caller sees everything. */
   rejectionOf(caller: OperatorCaller): Rejection | undefined;
 }
 

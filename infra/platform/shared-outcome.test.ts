@@ -3,8 +3,8 @@ import { deferred } from '../../tests/support/deferred.ts';
 import { shareOutcome } from './shared-outcome.ts';
 
 /*
- * Breaks that turn it red: each caller makes its own; nothing is kept; what is kept is kept for ever; a
- * failure is made again for everyone.
+ * Mutants that turn it red: each caller makes its own; nothing is kept; an outcome is kept forever; a failure
+ * is made again for every caller.
  */
 function startShared() {
   const clock = { ms: 0 };

@@ -1,8 +1,8 @@
 /** Signals that ask a process to end. SIGHUP: the terminal was closed. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /**
- * A Ctrl-C reaches a program under npm twice: from the terminal and, a moment later, from npm, which passes
- * it on. Only a signal after this long was meant as a second one.
+ * A Ctrl-C reaches a program under npm twice: from the terminal and, a short time later, from npm, which
+ * passes it on. Only a signal after this long is meant as a second one.
  */
 const SAME_SIGNAL_MS = 500;
 

@@ -16,7 +16,7 @@ async function notify(url: string, payload: string): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', ['news', payload]).finally(() => client.end());
 }
 
-/** `heartbeatMs` is how long an answer may take, too. */
+/** `heartbeatMs` is also the time limit of a response. */
 function listenTo(url: () => string, heartbeatMs = 5_000) {
   const received: string[] = [];
   const onSession = vi.fn();
@@ -53,7 +53,7 @@ test('it listens again after the server was killed and came back on another port
   await vi.waitFor(() => expect(received).toEqual(['again']), 20_000);
 }, 420_000);
 
-/** Red when the heartbeat has no time limit: the socket of a stopped backend stays open for ever. */
+/** Red when the heartbeat has no time limit: the socket of a stopped backend stays open forever. */
 test('a server that hangs is noticed', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());

@@ -11,7 +11,7 @@ import { findPostmaster } from './postmaster.ts';
 const unknown_ = () => undefined;
 
 /** Red when whatever lives by the pid is believed: the copy adopts the original's server and its database. */
-test('a copied folder has no server where nobody tells in which folder a process works', async () => {
+test('a copied folder has no server where the working folder of a process is unknown', async () => {
   const { directory, pid } = await runningServer();
   const copy = `${directory}-copy`;
   execFileSync('cp', ['-a', directory, copy]);
@@ -23,7 +23,7 @@ test('a copied folder has no server where nobody tells in which folder a process
 });
 
 /** Red when whatever lives by the pid is believed: after a power cut somebody else would be signalled. */
-test('a pid given to another is no server where nobody tells in which folder a process works', async () => {
+test('a reused pid is no server where the working folder of a process is unknown', async () => {
   const { directory, stop } = await runningServer();
   const file = join(directory, 'postmaster.pid');
   const [, ...lines] = readFileSync(file, 'utf8').split('\n');

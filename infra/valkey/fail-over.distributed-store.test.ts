@@ -27,13 +27,15 @@ async function use(keys: DistributedIdempotencyStore, id: number): Promise<numbe
 
 // Red when a connection is kept to a server that has become a replica, and when a replica is taken for a
 // store of its own.
-test('a primary that became a replica is left for the new one, whatever it answers', async () => {
-  // It is read-only, or answers nothing at all without its primary.
+test('a primary that became a replica is left for the new one, whatever its response', async () => {
+  // It is read-only, or does not respond at all without its primary.
   await failOver({ 'replica-serve-stale-data': 'yes' });
   await failOver({ 'replica-serve-stale-data': 'no' });
 });
 
-/** A primary becomes a replica and keeps its connections; a moment later its name leads to another. */
+/**
+ * A primary becomes a replica and keeps its connections; shortly afterwards its name leads to another server.
+ */
 async function failOver(settings: Record<string, string>): Promise<void> {
   const [before, after] = [await startServer(settings), await startServer()];
   let leader = before;

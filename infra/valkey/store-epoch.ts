@@ -7,14 +7,14 @@ import { throwTransient } from '../postgres/unavailable.ts';
 import type { ValkeyClient } from './valkey-client.ts';
 
 /**
- * Whether the key store is still the one that it was. A restart, a fail-over, a restore or a wipe may have
- * lost keys, and nothing in it tells which: from then on, for as long as keys are kept, everything that is
- * claimed is looked up before it is counted.
+ * Detects that the key store is no longer the same one. A restart, a fail-over, a restore or a wipe may have
+ * lost keys, and the store itself cannot say which: from then on, for as long as keys are kept, everything
+ * that is claimed is searched for in ClickHouse before it is counted.
  */
 export interface StoreEpoch {
   /**
-   * The mark without which a script does nothing. Asks first, unless that was done on this connection. Throws
-   * Transient while the store or Postgres is away.
+   * The epoch without which a script does nothing. Reads it first, unless that was done on this connection.
+   * Throws Transient while the store or Postgres is unavailable.
    */
   mark(): Promise<string>;
   mayHaveLostKeys(): boolean;
@@ -52,7 +52,7 @@ export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
   async function ask(): Promise<string> {
     const before = doubts;
     const { epoch, mayHaveLostKeysMs } = await look(deps).catch(throwTransient);
-    // Asked on a connection that is gone meanwhile, the answer is worth nothing.
+    // A result that was read on a connection which is lost by now proves nothing.
     if (before !== doubts) throw new Transient('keys_unavailable', 'The key store went away.');
     known = { epoch, mayHaveLostKeysUntilMs: clock.monotonicMs() + mayHaveLostKeysMs };
     return epoch;

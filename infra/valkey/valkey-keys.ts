@@ -26,7 +26,7 @@ export interface ValkeyKeysOptions {
   pool: Pool;
   clock: Clock;
   log: Logger;
-  /** Stands before all keys: several installations may share a server. */
+  /** The prefix of all keys: several installations may share a server. */
   prefix?: string;
   /** After it somebody else may take over what was claimed. */
   leaseMs?: number;
@@ -38,8 +38,8 @@ const LEASE_MS = 15_000;
 const CLOCKS_APART_MS = 3_600_000;
 
 /**
- * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
- * or was used with a shorter window, Transient `keys_unavailable` while it is away.
+ * Opens the keys. Throws Fatal `bad_configuration` for a server that rejects us or evicts keys, or was used
+ * with a shorter window, Transient `keys_unavailable` while it is unavailable.
  */
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<DistributedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
@@ -57,7 +57,7 @@ export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<Distri
     const epochDeps = { client, pool, clock, log, name: prefix, markKeys };
     epoch = createStoreEpoch({ ...epochDeps, keepMs: await claimKeepMs() });
     await epoch.mark();
-    // Again: before its birth a store has no row to note it in.
+    // Again: a store without an epoch has no row to record the window in.
     const keepMs = await claimKeepMs();
     return createValkeyKeys({ client, epoch, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
   } catch (error) {
@@ -100,7 +100,7 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
   const { client, epoch, prefix, leaseMs, keepMs } = parts;
   const newOwner = createOwners();
 
-  /** With the mark that the store had a moment ago: a script that finds another one does nothing. */
+  /** With the epoch that the store had a short time ago: a script that finds another one does nothing. */
   async function run<T>(
     shard: number,
     args: ScriptArgs,

@@ -22,7 +22,7 @@ async function twoDataPlanes(leaseMs = LEASE_MS) {
 
 const unavailable = expect.objectContaining({ name: 'Transient' });
 
-test('one key is one event, whichever process claims it, and the second response shows the first event', async () => {
+test('one key is one event in every process, and the second response shows the first event', async () => {
   const { log, one, two } = await twoDataPlanes();
   const first = await one('a', 1, '2026-11-20T10:00:00Z');
   const again = await two('a', 1, '2026-11-21T10:00:00Z');
@@ -155,7 +155,7 @@ test('what is claimed from a store that may have lost keys is flagged, all of it
 });
 
 // Red when a request waits for a log that does not respond.
-test('when the log hangs, the error comes within a second, and what the log wrote is no second event', async () => {
+test('a log that hangs is an error within a second, and what it wrote is no second event', async () => {
   const { log, one, two } = await twoDataPlanes();
   let goOn: () => void = () => undefined;
   log.next = () =>

@@ -10,7 +10,7 @@ const TAKE_OVER = 'after the lease the same event is taken over: with the first 
 const UNKNOWN = 'what may be written keeps its key: not for another event, nor before the lease is over';
 /** What is said of a key while its claim stands. */
 const CLAIMED = /^This idempotency key is being processed by another instance\. Retry\.$/;
-const YOUNG = 'a store that was restarted is young for a whole window, for every process';
+const YOUNG = 'a restarted store may have lost keys for a whole window, for every process';
 
 /** What several processes share: the log on Kafka, the keys on Valkey, the partitions. */
 export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
@@ -210,7 +210,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/kafka/give-up-silent.test.ts',
-        title: 'a connection that owes an answer and says nothing is broken',
+        title: 'a connection that owes a response and is silent is closed',
       },
     ],
   },

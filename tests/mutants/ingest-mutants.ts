@@ -90,7 +90,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/key-table/unreadable-record.test.ts',
-        title: 'keys claimed beside one that cannot be read are free, and what follows is in order',
+        title: 'keys claimed together with one that cannot be read are free, and what follows is in order',
       },
     ],
   },
@@ -133,7 +133,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     find: 'identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));',
     replace: 'identifier.identify(crypto.randomUUID(), fingerprintText(item.checked, item));',
     provedBy: [
-      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every door' },
+      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every path' },
     ],
     shownBy: { promise: 3, rounds: 2 },
   },
@@ -149,7 +149,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
         test: 'infra/key-table/key-table.test.ts',
         title: 'creates what is new, and gives a repeat the times of the original',
       },
-      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every door' },
+      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every path' },
     ],
     shownBy: { promise: 3, rounds: 2 },
   },

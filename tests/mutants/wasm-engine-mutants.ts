@@ -47,7 +47,7 @@ export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
     module: 'ingest/engine/wasm/wasm-engine',
     find: 'if (!isCommon || !isUtf8(body)) return undefined;',
     replace: 'if (!isCommon) return undefined;',
-    provedBy: [{ test: GUARDS_TEST, title: 'with an overlong form in a text is refused as a whole' }],
+    provedBy: [{ test: GUARDS_TEST, title: 'with an overlong form in a text is rejected as a whole' }],
   },
   {
     name: 'claim-kept-without-a-write',
