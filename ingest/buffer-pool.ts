@@ -5,7 +5,9 @@
 export interface BufferPool {
   /** At least so many bytes, with arbitrary content. */
   take(bytes: number): Buffer;
-  /** What was taken, whole, once nobody reads it any more. What is never given back is garbage as ever. */
+  /**
+   * A taken buffer, whole, once it is no longer read. A buffer that is never given back is garbage-collected.
+   */
   give(buffer: Buffer): void;
   /** Takes for one purpose, and gives all of it back together, once, however often the function is called. */
   loan(): { take(bytes: number): Buffer; giveBack(): void };

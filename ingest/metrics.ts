@@ -58,7 +58,7 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   };
 }
 
-/** Counted in numbers of our own until somebody asks: with labels each count would cost a microsecond. */
+/** Counted in plain numbers until a scrape: with labels each count would cost a microsecond. */
 function countRequests(registry: Registry): (kind: UsageRequest['kind'], status: number) => void {
   const counts = {
     single: new Map<number, number>(),

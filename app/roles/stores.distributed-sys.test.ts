@@ -36,7 +36,7 @@ it('npm start runs one of each role on the servers that it is told', async () =>
 it.each([
   ['delivery', 'DATABASE_URL', 'rejects the user or the password'],
   ['aggregator', 'CLICKHOUSE_URL', 'rejects the user or the password'],
-  ['ingest', 'REDIS_URL', 'is refused'],
+  ['ingest', 'REDIS_URL', 'is rejected'],
 ])('%s says of a wrong password in %s: %s', async (role, variable, said) => {
   const url = new URL(stores.environment[variable] ?? '');
   url.password = 'wrong-secret';

@@ -21,7 +21,7 @@ function opened() {
 
 const STUCK = { name: 'Fatal', code: 'warehouse_stuck' };
 
-// Red when inserts alone are looked at: who sends a range again asks what runs before he inserts.
+// Red when only inserts are watched: the loader checks what runs before it sends a range again.
 it('a statement that never returns is reported, also where only reads wait behind it', async () => {
   const { notified, ask, insert } = opened();
   const held = ask('SELECT sleep(3)', 50);

@@ -112,9 +112,9 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Of an insert: Poison only for what says that a line is unreadable. Everything else may be over tomorrow,
- * and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses` where it
- * will not be over by itself. Either names what ClickHouse said, for the alarm of the load.
+ * Of an insert: Poison only where ClickHouse says that a line is unreadable. Any other error may be
+ * temporary, and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses`
+ * where the error is permanent. Each contains what ClickHouse said, for the alarm of the load.
  */
 export function insertFailure(error: unknown): Poison | Transient | Fatal {
   if (error instanceof Transient) return error;

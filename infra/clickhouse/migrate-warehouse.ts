@@ -74,7 +74,7 @@ async function createMigrationsTable(transport: Transport): Promise<void> {
     `CREATE TABLE IF NOT EXISTS metergate.migrations (number UInt32, applied_at DateTime('UTC') DEFAULT now())
      ENGINE = MergeTree ORDER BY number SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
-  // The first release noted only what was applied.
+  // The first release recorded only applied migrations.
   await transport.command(
     `ALTER TABLE metergate.migrations
      ADD COLUMN IF NOT EXISTS state LowCardinality(String) DEFAULT 'applied'`,

@@ -42,7 +42,7 @@ it('a block with a take-over in it costs what is in it, not what came since then
   }
 });
 
-// Red when nobody asks at the end whether the lines are there still: nothing is missing then, nor wrong.
+// Red when the end does not check that the lines are still there: nothing is missing then, nor wrong.
 it.each([
   'INSERT INTO metergate.missing',
   'CREATE TABLE metergate.wrong',

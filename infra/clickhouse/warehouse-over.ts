@@ -62,7 +62,7 @@ async function insert(transport: Transport, block: Block): Promise<void> {
   await transport.insert({ table: 'metergate.events', ...block });
 }
 
-/** The same, but that it asks before whatever changes something. */
+/** The same, but it calls `mayWrite` before each statement that changes something. */
 function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {
   return {
     ...transport,

@@ -16,7 +16,7 @@ export interface NodeExchangeParts {
   isClosing: () => boolean;
 }
 
-/** One request on node:http. A class like its twin. */
+/** One request on node:http. A class like the native one. */
 export class NodeExchange implements Exchange {
   readonly method: string;
   readonly path: string;
@@ -34,7 +34,7 @@ export class NodeExchange implements Exchange {
   private drainListener: (() => void) | undefined;
   private reading = false;
   private resting = false;
-  /** Node gives the end of a body to a reader who rests, when nothing else is left. */
+  /** Node gives the end of a body to a paused reader when nothing else is left. */
   private heldEnd: (() => void) | undefined;
   private begun = false;
   private endCalled = false;

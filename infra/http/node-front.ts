@@ -26,7 +26,9 @@ import {
 } from './request-head.ts';
 import { createUnreadResponses } from './unread-responses.ts';
 
-/** The twin of the native front, over node:http, for machines where the native binary does not load. */
+/**
+ * The counterpart of the native front, over node:http, for machines where the native binary does not load.
+ */
 export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const requestIds = createRequestIds();
   const rejections = createRejectionLog(log);

@@ -5,7 +5,7 @@ import type { Breakable } from './deadlines.ts';
  * together might exceed the memory of the process.
  */
 export interface UnreadResponses {
-  /** So much of it waits now. Beyond the bound who has waited longest is broken off. */
+  /** Adds bytes that wait. Beyond the bound the client that has waited longest is disconnected. */
   hold(one: Breakable, bytes: number): void;
   letGo(one: Breakable): void;
 }

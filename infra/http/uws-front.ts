@@ -104,7 +104,7 @@ type ListenListener = (socket: us_listen_socket | false) => void;
 /** Without this option a second process may listen on the same port and take half of the connections. */
 const EXCLUSIVE_PORT = 1;
 
-/** The native side asks a client for its body where that is expected in lower case, and only then. */
+/** The native side sends `100 Continue` where the expectation is in lower case, and only then. */
 function requested(exchange: UwsExchange): UwsExchange {
   const expectation = exchange.headers.get('expect');
   const isRequested = expectation === undefined || expectation === CONTINUE;

@@ -62,7 +62,7 @@ export interface FetchedRecord {
   offset: string;
   value: Buffer | null;
   headers: Record<string, Buffer | undefined>;
-  /** A mark of somebody's transaction. */
+  /** The control record of a transaction, which another program wrote. */
   isControlRecord?: boolean;
 }
 
@@ -121,7 +121,7 @@ export function createKafkaClient(settings: KafkaSettings, log: Logger): KafkaCl
     refresh() {
       refreshing ??= cluster
         .refreshMetadata()
-        .catch((err: unknown) => log.debug({ err }, 'Kafka does not say who leads'))
+        .catch((err: unknown) => log.debug({ err }, 'Kafka reports no leader'))
         .finally(() => {
           refreshing = undefined;
         });

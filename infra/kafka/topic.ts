@@ -12,7 +12,7 @@ export function deadLetterTopic({ topic }: KafkaSettings): string {
 /** A frame is at most a few MB; what a broker takes at most may be no less. */
 const RECORD_BYTES_MIN = 4 * 1024 * 1024;
 const RECORD_BYTES = 8 * 1024 * 1024;
-/** Longer than any outage of what loads it. Said here: what a broker does by itself may be an hour. */
+/** Longer than any outage of the load. Set here, because a broker's default may be an hour. */
 const RETENTION_MS = 7 * 86_400_000;
 const KNOWN = { timeoutMs: 5_000, everyMs: 100 };
 const TOPIC_CONFIG = 2;

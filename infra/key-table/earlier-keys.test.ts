@@ -60,7 +60,7 @@ describe('keys that the log no longer holds', () => {
   });
 
   // Red when the checkpoint is given up, or what comes takes the place of the records, before all of it came.
-  it('are read from records that were put back, when nobody else could give them meanwhile', async () => {
+  it('are read from records that were put back, when no other source has them', async () => {
     const { keys, records, removed } = await withoutFiles('records');
     for (const given of [0, 1_000]) {
       keys.earlier = async function* () {

@@ -37,7 +37,7 @@ async function* chunksOf(from: RecordFile, recordCount: number): AsyncGenerator<
     const words = await reading;
     into = into === first ? second : first;
     reading = record < recordCount ? read(record, into) : undefined;
-    // Who stops early has had what he wanted, or fails already.
+    // A caller that stops early needs no more records, or fails already.
     reading?.catch(() => undefined);
     yield words;
   }

@@ -153,7 +153,7 @@ async function closeGap(
   }
   log.warn(
     { known: known.recordCount, start },
-    'keys are missing that the log no longer holds: asking for them',
+    'keys are missing that the log no longer holds: requesting them',
   );
   await addEarlierRecords(earlierRecords(start), keys);
   log.warn({ found: keys.recent.next - known.recordCount }, 'the missing keys are here');

@@ -46,7 +46,7 @@ test('after a failure one query a second is tried, and the first success closes 
   expect(await lookUp(async () => 'found')).toBe('found');
 });
 
-test('a mistake in the asking closes nothing', async () => {
+test('a programming error opens no circuit', async () => {
   const { lookUp } = createBench();
   await expect(lookUp(() => Promise.reject(new TypeError('no')))).rejects.toThrow(TypeError);
   expect(await lookUp(async () => 'found')).toBe('found');

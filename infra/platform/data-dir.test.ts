@@ -69,8 +69,8 @@ describe('a DATA_DIR', () => {
 });
 
 /*
- * Seen red with each of them left to who opens it: ENOTDIR of postmaster.pid, EISDIR of the secret and of the
- * endpoints, exit 1 and a stack.
+ * Seen red with each of them left to the code that opens it: ENOTDIR of postmaster.pid, EISDIR of the secret
+ * and of the endpoints, exit 1 and a stack trace.
  */
 describe('an entry of a DATA_DIR', () => {
   const FOLDERS = [

@@ -104,7 +104,7 @@ function checkFolder(path: string): void {
   if (lookAt(path)?.isDirectory() === false) throw faultAt('ENOTDIR', path);
 }
 
-/** A device is nobody's mistake; a pipe would be waited for. */
+/** A device is accepted; a pipe would block the start. */
 function checkFile(path: string): void {
   const found = lookAt(path);
   if (found?.isDirectory()) throw faultAt('EISDIR', path);

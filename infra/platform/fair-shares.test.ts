@@ -53,7 +53,7 @@ function takeAll(shares: FairShares, name: string): number {
 }
 
 describe('fair shares', () => {
-  it('give nobody more than they leave free, and never more than there is', () => {
+  it('give no name more than they leave free, and never more than there is', () => {
     fc.assert(
       fc.property(stepsOf(5), (steps) => {
         run(createFairShares(MAX), steps, (share, total) => {

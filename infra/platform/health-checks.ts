@@ -3,7 +3,7 @@ import type { Readiness } from '../../schemas/resources/service.ts';
 /** The blocker, in words; undefined when there is none. Throws when the check fails. */
 export type Check = () => Promise<string | undefined>;
 
-/** The data plane asks the control plane with three seconds' patience. */
+/** The data plane waits three seconds for the control plane. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Asks everything that a process needs to work, all at once, each within two seconds. */

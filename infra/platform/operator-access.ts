@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Rejection } from '../../schemas/error-codes.ts';
 
-/** Where `/metrics` and the details of `/readyz` are, and who may read them. */
+/** Where `/metrics` and the details of `/readyz` are, and which callers may read them. */
 export interface OperatorPages {
   /** Absent: the public port. */
   metricsPort?: number;
   metricsHost: string;
-  /** A secret. Absent: anybody. */
+  /** A secret. Absent: every caller may read. */
   metricsToken?: string;
 }
 
@@ -17,7 +17,7 @@ export interface OperatorCaller {
   localPort?: number | undefined;
 }
 
-/** Who sees `/metrics` and more of `/readyz` than its status: everybody, unless configured otherwise. */
+/** Which callers see `/metrics` and more of `/readyz` than its status: all, unless configured otherwise. */
 export interface OperatorAccess {
   /** The `/metrics` page for this caller; undefined where the caller sees everything. */
   rejectionOf(caller: OperatorCaller): Rejection | undefined;

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * Who a pid is. A number alone says little: it is given out again after the process has ended, so what is
- * kept in files is the pair of pid and start.
+ * Identifies a process. A pid alone is not enough: it is reused after the process has ended, so files keep
+ * pid and start time.
  */
 export interface ProcessIdentity {
   pid: number;
@@ -72,7 +72,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Sends a signal; false when there is nobody to receive it. */
+/** Sends a signal; false when the process does not exist. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return isPid(pid) && process.kill(pid, name);
@@ -91,7 +91,7 @@ function startOf(pid: number): string {
   return psOf(pid, 'lstart=');
 }
 
-/** A column of ps(1), whole: by itself it cuts off what is wider than a terminal. */
+/** A column of ps(1), whole: by default ps cuts off text that is wider than a terminal. */
 function psOf(pid: number, column: string): string {
   return spawnSync('ps', ['-ww', '-o', column, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }

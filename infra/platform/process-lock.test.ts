@@ -48,7 +48,7 @@ function readWords(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-test('a free lock is taken, names this process, and names nobody when it is given back', async () => {
+test('a free lock is taken, names this process, and names no process when it is released', async () => {
   const file = join(testFolder(), 'locks', 'x.lock');
   const release = await acquireLock(file);
   expect(readWords(file)).toEqual(identityOf(process.pid));
@@ -72,7 +72,7 @@ test('a lock is rejected within the process that holds it, and its file can be r
   await expect(acquireLock(file)).rejects.toMatchObject(IN_USE);
 });
 
-test('a lock whose owner was killed is taken over, by one of many who try', async () => {
+test('a lock whose owner was killed is taken over, by one of many that try', async () => {
   const { file, owner } = await heldLock();
   await owner.end();
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => acquireLock(file)));

@@ -40,7 +40,9 @@ export async function acquireLock(file: string, keeper?: ProcessIdentity): Promi
   };
 }
 
-/** Never removed: who had opened a file that lost its name, and who made the next, would both hold one. */
+/**
+ * Never removed: a process with the removed file open and one that created the next would both hold a lock.
+ */
 function openFile(file: string): number {
   try {
     return openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);

@@ -20,7 +20,7 @@ function startShared() {
   return { clock, made, ask };
 }
 
-it('everybody who asks meanwhile shares one outcome, and it is kept for its time', async () => {
+it('all concurrent callers share one outcome, and it is kept for its time', async () => {
   const { clock, made, ask } = startShared();
   const requested = Array.from({ length: 1_500 }, ask);
   clock.ms = 5_000;

@@ -1,4 +1,4 @@
-/** How long what was found is good for everybody. Twice as old at most, where one process asks another. */
+/** How long an outcome is kept. It is at most twice as old where one process requests it from another. */
 const KEPT_MS = 1_000;
 
 interface Keeping {

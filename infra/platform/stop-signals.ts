@@ -1,4 +1,4 @@
-/** Signals that ask a process to end. SIGHUP: the terminal was closed. */
+/** Signals that end a process. SIGHUP: the terminal was closed. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /**
  * A Ctrl-C reaches a program under npm twice: from the terminal and, a short time later, from npm, which

@@ -56,7 +56,7 @@ it('a Postgres that has no TLS where the URL requires it ends the start', async 
   expect(String(await reach(() => migratePostgres(url), 60_000))).toContain('does not speak TLS');
 });
 
-it('a certificate that nobody vouches for ends the start, and says what to do', async () => {
+it('a certificate that is not trusted ends the start, and says what to do', async () => {
   const url = await postgresOfAStranger();
   const said = String(await reach(() => migratePostgres(url), 60_000));
   expect(said).toContain('shows a certificate that is not trusted');

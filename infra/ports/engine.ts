@@ -104,6 +104,6 @@ export interface CommitPart {
   /** Their lines, each ended by a line feed. */
   lines: Uint8Array;
   touched: TouchedSpan[];
-  /** Called once nobody reads `records` and `lines` any more. Without the call they are garbage, as ever. */
+  /** Called once `records` and `lines` are no longer read. Without the call they are garbage-collected. */
   giveBack?(): void;
 }

@@ -50,12 +50,14 @@ export interface DistributedIdempotencyStore extends IdempotencyStore {
   /** Throws Transient `keys_unavailable`: what was claimed, if anything, waits for its lease to run out. */
   claim(batch: DistributedBatch): Promise<Claim>;
   /**
-   * What somebody has taken over meanwhile becomes `duplicate` in the batch's outcomes: it is his event.
-   * Throws as `claim`.
+   * An item that another claim has taken over becomes `duplicate` in the batch's outcomes: the event belongs
+   * to that claim. Throws as `claim`.
    */
   confirm(claims: Claim[], logEnd: number): Promise<void>;
   release(claims: Claim[]): Promise<void>;
-  /** Everything that is claimed now has to be looked up before it is counted: the store has lost keys. */
+  /**
+   * True while the store may have lost keys: all claimed items are then searched for before they are counted.
+   */
   mayHaveLostKeys(): boolean;
 }
 

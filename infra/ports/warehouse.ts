@@ -1,5 +1,5 @@
 /**
- * ClickHouse, in process or as a server. One SQL dialect; the statements live with those who need them.
+ * ClickHouse, in process or as a server. One SQL dialect; the statements are in the modules that use them.
  */
 export interface Warehouse {
   /**
@@ -33,7 +33,7 @@ export interface Warehouse {
 }
 
 export interface MigrateOptions {
-  /** For migrations that change a view. Left out they run at once: nobody loads this warehouse yet. */
+  /** For migrations that change a view. Without it they run at once: this warehouse has no load yet. */
   atPause?: Pause;
   /** Of the numbered files; those of this release when left out. */
   directory?: URL;

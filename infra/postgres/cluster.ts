@@ -98,7 +98,7 @@ async function removeUnfinished(directory: string): Promise<void> {
 async function makeCluster(directory: string, initdb: string, account: ServerAccount): Promise<void> {
   const password = randomBytes(24).toString('hex');
   const passwordFile = `${directory}-password`;
-  // Durably: initdb syncs its own files, and nobody would know an empty file's password.
+  // Durably: initdb syncs its own files, and an empty password file would make the cluster unusable.
   writeDurably(passwordFile, password);
   give(passwordFile, account);
   // The builtin provider sorts by code point and knows Unicode's cases, the same on every machine, without

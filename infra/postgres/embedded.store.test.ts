@@ -110,7 +110,7 @@ test('a first start that was cut off while it made the cluster does not spoil th
 });
 
 /** Red when the stale file is trusted: this very process would get a signal, or the start would fail. */
-test('a postmaster.pid that names a process of somebody else is not believed', async () => {
+test('a postmaster.pid that names another process is not trusted', async () => {
   const directory = clusterOfTest();
   await (await start(directory)).stop();
   writeFileSync(join(directory, 'postmaster.pid'), `${process.pid}\n${directory}\n0\n5432\n`);
@@ -182,7 +182,7 @@ test('a server that hangs is ended in the time given, with all its processes', a
   expect(family.filter(isAlive)).toEqual([]);
 });
 
-/** Of the server's own account. A shell that becomes another program never asks after the child it had. */
+/** Of the server's own account. A shell that becomes another program never reaps the child it had. */
 async function makeZombie({ uid, gid }: { uid: number; gid: number }): Promise<number> {
   const shell = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], {
     uid,

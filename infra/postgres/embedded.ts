@@ -119,7 +119,7 @@ async function adopt(options: EmbeddedPostgresOptions, password: string): Promis
   if (!found) return undefined;
   const server = { process: found, url: urlOf(password, found.port) };
   if (await responses(server, options, ADOPT_SILENCE_MS)) return server;
-  // Ours, and hanging or on its way out: nobody else can be using it.
+  // Ours, and hanging or about to end: no other process can be using it.
   await stopPostmaster(found);
   return undefined;
 }
@@ -156,7 +156,7 @@ async function launch(
 function serverHandle({ process, url }: RunningServer, adopted: boolean): EmbeddedPostgres {
   const listeners: Array<() => void> = [];
   let ended = false;
-  // Looked at, not waited for: an adopted server is nobody's child, and one way serves both.
+  // Polled, not waited for: an adopted server is not our child, and one way serves both.
   const watch = setInterval(() => {
     if (isLiving(process)) return;
     clearInterval(watch);

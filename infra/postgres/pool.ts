@@ -17,7 +17,10 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 /** How long after the server should have given up a statement we give up the server. */
 const SILENCE_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** Who hangs in a transaction holds its locks no longer; ours wait for nothing but Postgres in one. */
+/**
+ * A connection that hangs in a transaction loses its locks after this; our transactions wait only for
+ * Postgres.
+ */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /** For running statements and the server's goodbye when the pool ends: a server that hangs gives neither. */
 const GOODBYE_MS = 1_000;

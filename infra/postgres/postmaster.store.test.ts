@@ -22,7 +22,10 @@ test('a copied folder has no server where the working folder of a process is unk
   expect(findPostmaster(`${directory}-link`, unknown_)).toMatchObject({ pid });
 });
 
-/** Red when whatever lives by the pid is believed: after a power cut somebody else would be signalled. */
+/**
+ * Red when any living process with the pid is trusted: after a power cut another process would get the
+ * signal.
+ */
 test('a reused pid is no server where the working folder of a process is unknown', async () => {
   const { directory, stop } = await runningServer();
   const file = join(directory, 'postmaster.pid');

@@ -44,7 +44,7 @@ test('a server on its way out that does not get there is ended', async () => {
   expect((await start({ directory })).pid).not.toBe(pid);
 });
 
-/** Red when it is somebody's only once it takes connections: the stop is over at once and it runs on. */
+/** Red when it has an owner only once it takes connections: the stop is over at once and it runs on. */
 test('a stop gives up a start and ends its server', async () => {
   const { directory } = await heldCluster();
   const log = pino({ level: 'silent' });

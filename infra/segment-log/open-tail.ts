@@ -38,7 +38,7 @@ export interface TailOptions {
  */
 export async function openTail(options: TailOptions): Promise<OpenSegment> {
   const { directory, logId, openFile } = options;
-  // A process that was killed may have made or removed one, and nobody knows for how long that will last.
+  // A killed process may have created or removed a segment, and the change may not be durable yet.
   syncDirectory(directory);
   const bases = listSegments(directory);
   checkWithoutGap(directory, bases);

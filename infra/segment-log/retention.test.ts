@@ -78,7 +78,7 @@ it('a reader that is overtaken gives true frames or says that they are gone', as
     if (typeof found !== 'string') expect(found).toEqual(all.slice(at, at + found.length));
   }
   expect([...outcomes].filter((one) => one !== 'frames' && one !== 'log_trimmed')).toEqual([]);
-  // Else nothing was given up, and nobody overtaken.
+  // Otherwise nothing was given up, and no reader overtaken.
   await expect(reader.read(0, 0, 1e6)).rejects.toMatchObject({ code: 'log_trimmed' });
 });
 

@@ -66,7 +66,7 @@ export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
       });
       return await asking;
     },
-    // What nobody knows anything of may have lost keys.
+    // A store of unknown state may have lost keys.
     mayHaveLostKeys: () => !known || known.mayHaveLostKeysUntilMs > clock.monotonicMs(),
     doubt() {
       doubts++;

@@ -68,7 +68,7 @@ export function createValkeyClient(
   });
   redis.on('close', onLost);
   const scripts = redis as unknown as Scripts;
-  const together = createWriteGathering(() => redis.stream);
+  const together = createWriteBatcher(() => redis.stream);
 
   async function requested<T>(act: () => Promise<T>): Promise<T> {
     try {
@@ -109,7 +109,7 @@ export function createValkeyClient(
  * Commands of one turn of the event loop, for several shards, go to the system in one write, and the server
  * reads them and responds together.
  */
-function createWriteGathering(streamNow: () => Writable | undefined) {
+function createWriteBatcher(streamNow: () => Writable | undefined) {
   let corked: Writable | undefined;
   return <T>(ask: () => T): T => {
     const stream = streamNow();

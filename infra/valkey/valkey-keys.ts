@@ -28,7 +28,7 @@ export interface ValkeyKeysOptions {
   log: Logger;
   /** The prefix of all keys: several installations may share a server. */
   prefix?: string;
-  /** After it somebody else may take over what was claimed. */
+  /** After it another process may take over what was claimed. */
   leaseMs?: number;
 }
 
@@ -186,7 +186,7 @@ function recordsOf(bytes: Buffer, items: number[]): Buffer {
   return records;
 }
 
-/** What another has taken over is his event. */
+/** An event that another claim has taken over belongs to that claim. */
 function giveUp({ batch, items, records }: HeldClaim, ids: Buffer[]): void {
   const lost = new Set(ids.map((id) => id.toString('hex')));
   for (const [at, item] of items.entries()) {
@@ -201,7 +201,7 @@ function noteOf(said: number): number {
   return (said & FLAG.pending ? NOTE.pending : 0) | (said & FLAG.takenOver ? NOTE.takenOver : 0);
 }
 
-/** Each claim's own, so that who has lost his cannot confirm what another took over. */
+/** Each claim's own, so that a claim which was taken over cannot confirm the events of the other. */
 function createOwners(): () => Buffer {
   const first = randomBytes(8);
   let next = first.readUInt32LE(4);

@@ -207,7 +207,7 @@ async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise
     APPEND_FAILED[outcome.status],
   );
   if (outcome.status === 'not_sent') {
-    // Without a response the keys stay claimed until the lease is over, which harms nobody.
+    // Without a response the keys stay claimed until the lease is over, which does no harm.
     await keys.release([claimed.claim]).catch((err: unknown) => log.debug({ err }, 'claims stay'));
   }
   throw new Transient('log_unavailable', 'The event log is temporarily unavailable. Retry the request.', {

@@ -29,7 +29,7 @@ it('gives nothing but the trailer where there was nothing', async () => {
   expect(await taken(url)).toHaveLength(0);
 });
 
-// Each goes red when its check is taken out: keys would be missing, and nobody would know.
+// Each goes red when its check is taken out: keys would silently be missing.
 it.each([
   ['without its trailer', 'keys_unavailable', [RECORDS]],
   ['with a record less', 'keys_unavailable', [RECORDS.subarray(RECORD_BYTES), whole()]],

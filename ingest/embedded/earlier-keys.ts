@@ -11,7 +11,7 @@ import {
 } from '../../schemas/stored/key-export.ts';
 
 export interface EarlierKeysDeps {
-  /** Where the control side is; undefined while nobody knows. */
+  /** The URL of the control plane; undefined while it is unknown. */
   controlUrl: () => string | undefined;
   /** What is shown to it. */
   token: Buffer;

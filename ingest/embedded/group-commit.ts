@@ -63,7 +63,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     beganAtMs = deps.clock.monotonicMs();
     try {
       settle(frame, await write(deps, frame, waiting));
-      // Not after a failure: nobody knows what the system still writes of it.
+      // Not after a failure: the system may still be writing them.
       for (const { part } of frame) part.giveBack?.();
     } catch (error) {
       for (const { reject } of frame) reject(error);

@@ -50,7 +50,7 @@ interface Known {
   old: number;
   covered: number;
   settled: number;
-  /** What Postgres has noted already. */
+  /** The position that Postgres has already. */
   noted?: number;
 }
 

@@ -4,24 +4,24 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 
 /** A whole body, whose bytes are counted until `release`. */
-export interface GatheredBody {
+export interface BufferedBody {
   body: Buffer;
   release(): void;
 }
 
-export type GatherOutcome = GatheredBody | Rejection | 'aborted';
+export type BodyOutcome = BufferedBody | Rejection | 'aborted';
 
 /**
- * Takes in the body of a request for the control plane before it takes one of its places, so that nobody
- * holds one by sending slowly. `environment`: of the secret key that sends it; undefined for anybody else.
+ * Buffers the body of a request for the control plane before it takes one of its places, so that a client
+ * which sends slowly holds none. `environment`: of the secret key that sends it; undefined for all others.
  */
-export interface BodyBlockReader {
-  gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome>;
+export interface BodyBuffer {
+  read(exchange: Exchange, environment: string | undefined): Promise<BodyOutcome>;
   /** Bytes that bodies hold, those of the two kinds together. */
   heldBytes(): number;
 }
 
-export interface GatherLimits {
+export interface BodyBufferLimits {
   /** Of a body. One more byte is taken, so that the control plane sees that it is too large. */
   bodyBytesMax: number;
   /** Of all bodies under secret keys, shared between their environments. */
@@ -31,12 +31,12 @@ export interface GatherLimits {
    * response.
    */
   keyedMs: number;
-  /** Of bodies that anybody may send: to the processor's path, of the funnel, without a key. */
+  /** Of bodies that need no secret key: to the processor's path, of the funnel, without a key. */
   strangersBytesMax: number;
   strangersMs: number;
 }
 
-const LIMITS: GatherLimits = {
+const LIMITS: BodyBufferLimits = {
   bodyBytesMax: USAGE_LIMITS.bodyBytesMax,
   keyedBytesMax: 32 * 1024 * 1024,
   keyedMs: 25_000,
@@ -48,11 +48,11 @@ const LIMITS: GatherLimits = {
 interface Room {
   take(bytes: number): boolean;
   give(bytes: number): void;
-  /** It is whole: from now on it is given up for nobody. */
+  /** It is complete: from now on it is not cut off for another. */
   close(): void;
 }
 
-export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockReader {
+export function createBodyBuffer(limits: BodyBufferLimits = LIMITS): BodyBuffer {
   const keyed = createFairShares(limits.keyedBytesMax, 2 * limits.bodyBytesMax);
   const strangers = createStrangersRoom(limits.strangersBytesMax);
 
@@ -65,14 +65,14 @@ export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockR
     };
   }
 
-  function gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome> {
+  function read(exchange: Exchange, environment: string | undefined): Promise<BodyOutcome> {
     return new Promise((resolve) => {
       const timeoutMs = environment === undefined ? limits.strangersMs : limits.keyedMs;
       const timer = setTimeout(() => settle(TOO_SLOW), timeoutMs);
       const room = roomOf(environment, () => settle(OVERLOADED));
       const body = createGrowingBody(room, limits.bodyBytesMax + 1);
       let isSettled = false;
-      const settle = (outcome: GatherOutcome) => {
+      const settle = (outcome: BodyOutcome) => {
         if (isSettled) return;
         isSettled = true;
         clearTimeout(timer);
@@ -90,7 +90,7 @@ export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockR
     });
   }
 
-  return { gather, heldBytes: () => keyed.held + strangers.heldBytes() };
+  return { read, heldBytes: () => keyed.held + strangers.heldBytes() };
 }
 
 const OVERLOADED: Rejection = {
@@ -140,7 +140,7 @@ function createStrangersRoom(bytesMax: number) {
   };
 }
 
-/** Its memory, which is what is counted, grows with what comes: what a client announces costs nobody. */
+/** Its memory is what is counted, and grows with the bytes that arrive: an announced length costs nothing. */
 function createGrowingBody(room: Room, bytesMax: number) {
   let memory: Buffer = NO_MEMORY;
   let length = 0;

@@ -13,14 +13,14 @@ import {
   until,
 } from '../../tests/support/raw-connection.ts';
 import { createForwardMetrics } from '../metrics.ts';
-import { createBodyBlockReader, type GatherLimits } from './buffer-body.ts';
+import { type BodyBufferLimits, createBodyBuffer } from './buffer-body.ts';
 import { startForwarder, startUpstream } from './forwarder-under-test.ts';
 
 describe('slow bodies behind uWebSockets.js', () => slowBodies(createUwsFront));
 describe('slow bodies behind node:http', () => slowBodies(createNodeFront));
 
 /** Longer than any test takes: what is tested is not that they end. */
-const LIMITS: GatherLimits = {
+const LIMITS: BodyBufferLimits = {
   bodyBytesMax: 10_000,
   keyedBytesMax: 80_000,
   keyedMs: 60_000,
@@ -31,7 +31,7 @@ const LIMITS: GatherLimits = {
 /** The header X-Env acts as a key of that environment. */
 const senderOf = ({ headers }: { headers: ReadonlyMap<string, string> }) => headers.get('x-env');
 
-const bodiesOf = (limits: Partial<GatherLimits> = {}) => createBodyBlockReader({ ...LIMITS, ...limits });
+const bodiesOf = (limits: Partial<BodyBufferLimits> = {}) => createBodyBuffer({ ...LIMITS, ...limits });
 
 async function send(
   port: number,

@@ -5,7 +5,7 @@ import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import type { ForwardMetrics } from '../metrics.ts';
-import { type BodyBlockReader, createBodyBlockReader, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
+import { type BodyBuffer, type BufferedBody, createBodyBuffer, TOO_SLOW } from './buffer-body.ts';
 import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-headers.ts';
 import { createOutageLog } from './outage-log.ts';
 import type { SenderOf } from './sender-of.ts';
@@ -21,12 +21,12 @@ export interface ForwarderOptions {
    * The control plane's URL; undefined while it is unavailable. Read for each request: the port may change.
    */
   target: () => string | undefined;
-  /** The environment of the secret key that sends this; undefined for anybody else. Default: of nobody. */
+  /** The environment of the secret key that sends this; undefined without one. Default: undefined. */
   senderOf?: SenderOf;
   log: Logger;
   metrics?: ForwardMetrics;
   rejections?: RejectionLog;
-  bodies?: BodyBlockReader;
+  bodies?: BodyBuffer;
   timeouts?: ForwardTimeouts;
   /** Requests in flight; a further one gets 503 `overloaded`. */
   inFlightMax?: number;
@@ -44,7 +44,7 @@ export interface ForwardTimeouts {
 const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
 /** Each takes a connection of its own, so that one that hangs holds up no other. */
 const IN_FLIGHT_MAX = 512;
-/** Of these, those with a body that anybody may send. */
+/** Of these, those with a body and without a secret key. */
 const STRANGERS_PART = 1 / 8;
 
 /**
@@ -54,7 +54,7 @@ const STRANGERS_PART = 1 / 8;
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
-  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBlockReader() } = options;
+  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBuffer() } = options;
   const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
   const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
@@ -72,17 +72,17 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   async function forwardWithBody(exchange: Exchange, path: string): Promise<void> {
     const environment = await senderOf(exchange);
-    const gathered = await bodies.gather(exchange, environment);
-    if (gathered === 'aborted') return;
-    if ('code' in gathered) reject(exchange, gathered);
-    else send(exchange, { path, isStrangers: environment === undefined, gathered });
+    const buffered = await bodies.read(exchange, environment);
+    if (buffered === 'aborted') return;
+    if ('code' in buffered) reject(exchange, buffered);
+    else send(exchange, { path, isStrangers: environment === undefined, buffered });
   }
 
-  function send(exchange: Exchange, { path, isStrangers, gathered }: Ready): void {
+  function send(exchange: Exchange, { path, isStrangers, buffered }: Ready): void {
     const url = target();
     const place = url === undefined ? undefined : places.take(isStrangers);
     if (url === undefined || place === undefined) {
-      gathered?.release();
+      buffered?.release();
       reject(exchange, url === undefined ? AWAY : BUSY);
       return;
     }
@@ -90,14 +90,14 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       reject: (rejection) => reject(exchange, rejection),
       over(failure) {
         place.leave();
-        gathered?.release();
+        buffered?.release();
         reachable(failure);
       },
     });
     const method = sentMethod(exchange);
     const headers = requestHeaders(exchange);
     if (method !== exchange.method) headers.push(SENT_METHOD, exchange.method);
-    upstream(url).dispatch({ method, path, body: gathered?.body ?? null, headers, ...limits }, relay);
+    upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
   function reject(exchange: Exchange, rejection: Rejection): void {
@@ -114,9 +114,9 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 /** A request that can be sent on. */
 interface Ready {
   path: string;
-  /** It has a body that anybody may send. */
+  /** It has a body and no secret key. */
   isStrangers: boolean;
-  gathered?: GatheredBody;
+  buffered?: BufferedBody;
 }
 
 interface Place {

@@ -23,7 +23,7 @@ const from = (headers: Record<string, string>) =>
   createSenderOf(() => keys)({ headers: new Map(Object.entries(headers)) } as unknown as Exchange);
 
 /** Red when a publishable key, which everybody can read off a page, takes of the share of its environment. */
-it('is the environment of a secret key that is good, and nobody else', async () => {
+it('is the environment of a valid secret key, and undefined otherwise', async () => {
   expect(await from({ authorization: 'Bearer secret' })).toBe(environment);
   expect(await from({ 'x-api-key': 'queried' })).toBe(environment);
   for (const text of ['publishable', 'unknown', 'away', 'slow']) {
@@ -33,7 +33,7 @@ it('is the environment of a secret key that is good, and nobody else', async () 
   expect(await from({ authorization: 'Bearer secret', 'x-api-key': 'other' })).toBeUndefined();
 });
 
-it('is nobody before keys can be looked up', async () => {
+it('is undefined before keys can be verified', async () => {
   const headers = new Map([['x-api-key', 'secret']]);
   expect(await createSenderOf(() => undefined)({ headers } as unknown as Exchange)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 
-/** The environment of the secret key that sends a request; undefined for anybody else. */
+/** The environment of the secret key that sends a request; undefined without one. */
 export type SenderOf = (exchange: Exchange) => string | undefined | Promise<string | undefined>;
 
 /**

@@ -72,7 +72,7 @@ test('the bytes of a body are in flight until it is released, once', async () =>
   expect(admission.held).toBe(0);
 });
 
-// Red when a body's memory is used again while somebody may read it, and when it is never used again.
+// Red when a body's memory is reused while it may still be read, and when it is never reused.
 test('the memory of a body is used again once it is released', async () => {
   const memory = memoryOf(createFairShares(1_000_000), 1_000_000);
   const bodyOf = async (text: string) => {

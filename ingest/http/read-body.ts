@@ -5,7 +5,7 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import type { BufferPool } from '../buffer-pool.ts';
 import { type Admission, OVERLOADED } from './admission.ts';
 
-/** A body whose bytes are counted as in flight until `release`; after it nobody reads them any more. */
+/** A body whose bytes are counted as in flight until `release`; it must not be read after that. */
 export interface ReadBody {
   body: Buffer;
   release(): void;

@@ -79,7 +79,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/distributed/produce-batcher.test.ts',
-        title: 'each has a limit of its own for who does not come',
+        title: 'each has a limit of its own for a round that does not come',
       },
     ],
   },

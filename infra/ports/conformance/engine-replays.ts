@@ -25,7 +25,7 @@ const OTHERS: Array<[string, Record<string, unknown>]> = [
   ['further property', { properties: { ...FIRST.properties, more: '' } }],
   ['no properties', { properties: undefined }],
   ['swapped properties', { properties: { model: 1, size: 'large', cached: false } }],
-  ['customer that nobody has', { customerId: 'nobody' }],
+  ['customer that does not exist', { customerId: 'nobody' }],
 ];
 
 export function engineReplayTests(create: CreateEngineHarness): void {

@@ -17,7 +17,7 @@ import {
 } from './front-under-test.ts';
 import { quantities } from './http-front-quantities.ts';
 
-/** Clients who send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
+/** Clients that send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
 export function fuzzClients(createFront: CreateFront): void {
   describe('headers', () => largeHeaders(createFront));
   describe('slowness', () => slowClients(createFront));
@@ -142,7 +142,7 @@ const CLOSED_WITHIN_MS = 20_000;
 
 function slowClients(createFront: CreateFront): void {
   // Together, since the native front's own 10 s cannot be shortened.
-  it('closes clients who are too slow, in every way of being slow', { timeout: 30_000 }, async () => {
+  it('closes clients that are too slow, in every way of being slow', { timeout: 30_000 }, async () => {
     const abandoned: string[] = [];
     const onRequest = (exchange: Exchange) => {
       exchange.onAborted(() => abandoned.push(exchange.path));
@@ -152,7 +152,7 @@ function slowClients(createFront: CreateFront): void {
     const reader = await openConnection(port);
     reader.socket.pause();
     reader.send(requestHead('GET /large HTTP/1.1'));
-    // One who reads nothing does not see the end either.
+    // A client that reads nothing does not see the end either.
     const readerIsLeft = until(
       'a reader that pauses is left',
       () => abandoned.includes('/large'),

@@ -5,7 +5,7 @@ import { type CreateFront, describeRequest, responseJson, startFront } from './f
 /** Header values arrive as they were sent; and the headers of responses. */
 export function headers(createFront: CreateFront): void {
   it('hands over every byte of a header value, at every position', () => everyByte(createFront));
-  it('asks a client who expects it to go on, in any case of letters', () => continues(createFront));
+  it('sends 100 to a client that expects it, in any case of letters', () => continues(createFront));
   it('responds to any other expectation of a client', () => otherExpectations(createFront));
   it('responds to a request whose header names hold _ or a dot', () => unusualNames(createFront));
   it('distinguishes two idempotency keys from one that contains a comma', () => twoKeys(createFront));

@@ -142,7 +142,7 @@ function bodies(createFront: CreateFront): void {
     const body = randomBytes(1_000_000);
     const response = await fetch(url, { method: 'POST', body });
     expect(await response.json()).toEqual({ sha256: sha256(body), resting: false });
-    // Many chunks in one packet. Red when those that wait are given without asking whether the reader rests.
+    // Many chunks in one packet. Red when waiting chunks are given to a paused reader.
     const client = await openConnection(port);
     client.send(
       `${requestHead('POST / HTTP/1.1', ['Transfer-Encoding: chunked'])}${'1\r\nx\r\n'.repeat(20)}0\r\n\r\n`,
@@ -150,7 +150,7 @@ function bodies(createFront: CreateFront): void {
     expect((await client.response()).body).toContain(sha256(Buffer.from('x'.repeat(20))));
   });
 
-  it('keeps the body of a reader who comes late', async () => {
+  it('keeps the body for a reader that comes late', async () => {
     const { url } = await startFront(createFront, async (exchange) => {
       for (let turn = 0; turn < 20; turn++) await nextTurn();
       describeRequest(exchange);

@@ -4,9 +4,9 @@ import { anySequence } from './idempotency-sequences.ts';
 import { type CreateStoreHarness, item, openSession } from './idempotency-session.ts';
 
 /**
- * What every IdempotencyStore does. An adapter's test is one call of this. What a claim is worth whose owner
- * was killed is up to the store: one that is a view of the log asks the log, a shared one keeps it until its
- * lease has run out.
+ * The behaviour of every IdempotencyStore. An adapter's test is one call of this. Each store decides what
+ * becomes of a claim whose owner was killed: one that is a view of the log reads the log, a shared one keeps
+ * it until its lease has run out.
  */
 export function idempotencyStoreConformance(
   name: string,

@@ -88,7 +88,7 @@ function storedValue(value: unknown): string | undefined {
   return isUnstorable(value) ? undefined : value;
 }
 
-/** No limit of a counter's: nobody adds them up, and what was sent comes back. */
+/** No counter's limit applies: these are never added up, and are returned as they were sent. */
 function everyDigit(text: string): string | undefined {
   return wholeDecimal(text, USAGE_LIMITS.propertyValueCharsMax);
 }

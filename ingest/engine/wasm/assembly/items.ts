@@ -75,7 +75,7 @@ export function readItem(item: i32, headerBytes: i32 = 0): bool {
   do {
     if (!cursor.readText()) return false;
     const field = fieldOf(cursor.textAt, cursor.textBytes);
-    // A name that comes twice, or that nobody knows, is for the reader that goes by JSON.parse.
+    // A name that comes twice, or an unknown one, is left to the js engine, which uses JSON.parse.
     if (field == 0 || (seen & field) != 0) return false;
     seen |= field;
     if (!cursor.take(58) || !readField(field, item)) return false;

@@ -59,7 +59,7 @@ function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i
   return pair;
 }
 
-/** Spreads well enough for names that nobody chose; see STEPS_MAX for those that somebody did. */
+/** Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
 function hash(at: i32, bytes: i32, seed: u32): u32 {
   let mixed = seed ^ <u32>bytes;
   for (let end = at + bytes; at < end; at++) {
