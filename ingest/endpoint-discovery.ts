@@ -7,7 +7,7 @@ export interface EndpointDiscovery {
   controlUrl(): string | undefined;
 }
 
-/** The control side comes back on other ports: what was read is believed this long. */
+/** The control plane comes back on other ports: a read address is trusted this long. */
 const BELIEVED_MS = 100;
 
 /**

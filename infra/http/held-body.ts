@@ -65,7 +65,7 @@ export class HeldBody {
     this.deliver();
   }
 
-  /** Nobody reads any more. A stopped source goes on, so that the connection lives. */
+  /** The reader has stopped. A paused source is resumed, so that the connection lives. */
   drop(): void {
     this.over = true;
     this.held = [];
@@ -79,7 +79,7 @@ export class HeldBody {
     this.sourcePaused = false;
   }
 
-  /** What the reader does meanwhile, to rest and go on, is looked at when it returns. */
+  /** When the reader pauses or resumes in this call, that takes effect after the call returns. */
   private give(chunk: Buffer): void {
     this.delivering = true;
     this.onChunk?.(chunk);

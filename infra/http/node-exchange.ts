@@ -146,7 +146,7 @@ export class NodeExchange implements Exchange {
 
   private finish(body?: Buffer): void {
     this.endCalled = true;
-    // What is left of the request is read and thrown away, so that the connection can go on.
+    // The rest of the request is read and discarded, so that the connection can be reused.
     this.req.resume();
     // The server sets its own time limit for the next request once the response is sent.
     this.res.socket?.setTimeout(this.responseStallMs);

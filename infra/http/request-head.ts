@@ -75,6 +75,7 @@ export function headersTooLarge(headerBytesMax: number, requestId: string): Buff
 
 /** The body of a 500: nothing of the inside. */
 export function internalError(requestId: string): Buffer {
-  const message = 'The request could not be handled. Try again, and give this request id if it goes on.';
+  const message =
+    'The request could not be handled. Try again, and give this request id if the error persists.';
   return Buffer.from(errorBody({ code: 'internal', message }, requestId));
 }

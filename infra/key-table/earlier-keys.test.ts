@@ -78,7 +78,7 @@ describe('keys that the log no longer holds', () => {
     expect(readdirSync(folder).sort()).toEqual(['checkpoint', 'records']);
   });
 
-  // What a crash leaves between the checkpoint of new records and their place. Red when it is believed alone.
+  // What a crash leaves between the checkpoint of new records and their place. Red when it alone is trusted.
   it('are requested again when a crash came between their checkpoint and their place', async () => {
     const { keys, records } = await withoutFiles('records');
     keys.earlier = async function* () {

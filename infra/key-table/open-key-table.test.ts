@@ -84,7 +84,7 @@ describe('keys so old that only the file has them', () => {
   });
 });
 
-describe('keys that cannot be believed', () => {
+describe('keys that cannot be trusted', () => {
   const rejections: Array<[string, string, (keys: TestKeys) => void]> = [
     [
       'that end before their checkpoint',

@@ -114,7 +114,7 @@ async function closeFiles({ records, checkpoints }: KeyFiles): Promise<void> {
   await checkpoints.close();
 }
 
-/** The checkpoint to go on from. */
+/** The checkpoint to continue from. */
 async function startOf(files: KeyFiles, { identityCheck, logReader }: KeyTableOptions): Promise<Checkpoint> {
   const owner = { identityCheck, logId: logReader.logId };
   const { records, checkpoints, isNew } = files;

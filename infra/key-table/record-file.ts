@@ -109,7 +109,7 @@ export async function checkRecordFile(
   }
 }
 
-/** What an operator reads when the key table's files are not believed. */
+/** The message for an operator when the key table's files cannot be trusted. */
 export function rejection(code: string, path: string, why: string): Fatal {
   return new Fatal(
     code,

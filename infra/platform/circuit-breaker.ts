@@ -47,7 +47,7 @@ export function createCircuitBreaker(
   };
 }
 
-/** Rejects with Transient `database_slow` when it takes longer; what was begun goes on. */
+/** Rejects with Transient `database_slow` when it takes longer; the query itself continues. */
 export async function inTime<T>(begun: Promise<T>, timeoutMs: number): Promise<T> {
   const timer = new AbortController();
   const late = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {

@@ -10,7 +10,10 @@ import { findPostmaster } from './postmaster.ts';
 /** As macOS does, and Linux of another account's processes where a container's root may not trace them. */
 const unknown_ = () => undefined;
 
-/** Red when whatever lives by the pid is believed: the copy adopts the original's server and its database. */
+/**
+ * Red when any living process with the pid is trusted: the copy adopts the original's server and its
+ * database.
+ */
 test('a copied folder has no server where the working folder of a process is unknown', async () => {
   const { directory, pid } = await runningServer();
   const copy = `${directory}-copy`;

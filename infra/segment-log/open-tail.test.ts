@@ -45,7 +45,7 @@ describe('a log whose process died in the middle of a write', () => {
     ]);
   });
 
-  // Red when what is read there is believed: a write that failed may have left it in memory alone.
+  // Red when the bytes read there are trusted: a failed write may have left them in memory alone.
   it('writes the unconfirmed frame once more, and nothing else', async () => {
     const log = testLog();
     const end = await log.fill(100, 50);

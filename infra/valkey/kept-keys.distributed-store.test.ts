@@ -109,7 +109,7 @@ test('a claim that fails midway leaves nothing that counts as durable', async ()
   expect(await claim(keys, {})).toMatchObject({ outcome: OUTCOME.duplicate, note: NOTE.pending });
 });
 
-// Red when keys go by the window alone: a replay that is not looked up yet would be a second event.
+// Red when keys go by the window alone: a replay that is not searched for yet would be a second event.
 test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
   const { keys, redis, ...opened } = await openKeys(2 * HOUR_MS);
   const known = { id: 1, agoMs: KEPT_MS + HOUR_MS };

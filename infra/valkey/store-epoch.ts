@@ -121,6 +121,9 @@ async function write(
     [name, before.epoch, epoch, runId, keepMs],
   );
   if (rowCount !== 1) return undefined;
-  log.warn({ forMs: keepMs }, 'the key store was restarted or replaced: its keys are looked up for a while');
+  log.warn(
+    { forMs: keepMs },
+    'the key store was restarted or replaced: claimed events are searched for in ClickHouse for a while',
+  );
   return epoch;
 }

@@ -44,7 +44,7 @@ const CLOCKS_APART_MS = 3_600_000;
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<DistributedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
   const { hotWindowMs: windowMs } = settings;
-  // Until a replay is looked up where the events are: that goes by occurredAt, and a key by createdAt.
+  // Until a replay is searched for in ClickHouse: that goes by occurredAt, and a key by createdAt.
   const claimKeepMs = async () => {
     const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
     return windowMs + aheadMs + CLOCKS_APART_MS;

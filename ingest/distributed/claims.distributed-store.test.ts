@@ -189,7 +189,7 @@ async function afterTheWindow() {
   return { log, keys, warehouse, first };
 }
 
-// Red when keys that the store forgot are not looked up where the events are.
+// Red when keys that the store forgot are not searched for in ClickHouse.
 test('a replay of an event that is older than the keys shows the first one, and is not written', async () => {
   const { log, keys, warehouse, first } = await afterTheWindow();
   const send = await openDataPlane(keys, log, warehouse);

@@ -12,7 +12,7 @@ export interface GroupCommit {
    * before it, is durable, or certainly not written. Rejects with what `failed` rejects with.
    */
   commit(part: CommitPart): Promise<CommitOutcome>;
-  /** Rejects when the log can no longer be believed: the process must end. Never resolves. */
+  /** Rejects when the log can no longer be trusted: the process must end. Never resolves. */
   readonly failed: Promise<never>;
   /** For how long the frame that is being written has been; 0 while none is. */
   writingMs(): number;

@@ -5,7 +5,7 @@ import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Customer, CustomerMeter } from '../registry-entries.ts';
 import type { CheckedItem } from './js/check-item.ts';
 
-/** A request whose form is known and whose names are looked up. */
+/** A request whose form is known and whose names are resolved. */
 export interface Reading {
   request: UsageRequest;
   /** Why the request as a whole is rejected. */

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 
 export const UNAVAILABLE: Rejection = {
   code: 'unavailable',
-  message: 'This customer or meter cannot be looked up just now; send the event again.',
+  message: 'This customer or meter is temporarily unavailable. Retry the event.',
 };
 
 /** A key that is known with another fingerprint. */

@@ -99,7 +99,7 @@ function bodies(createFront: CreateFront): void {
     const upstream = await startUpstream((req, res) => {
       received.push('in');
       if (req.url === '/response') res.write('first');
-      res.on('close', () => received.push('let go'));
+      res.on('close', () => received.push('closed'));
     });
     const { port } = await startForwarder(createFront, { target: () => upstream });
     for (const path of ['/wait', '/response']) {
@@ -109,7 +109,7 @@ function bodies(createFront: CreateFront): void {
       client.send('b');
       await until('the request is in', () => received.includes('in'));
       client.socket.destroy();
-      await until('it is let go', () => received.includes('let go'));
+      await until('the request is closed', () => received.includes('closed'));
     }
   });
 }

@@ -94,7 +94,7 @@ function slowBodies(createFront: CreateFront): void {
   });
 
   // Red when new clients without a key are rejected while others stall, and when none is.
-  it('of strangers go, the oldest first, when whole ones need their room', async () => {
+  it('without a key are cut off, the oldest first, when whole ones need their room', async () => {
     const upstream = await startUpstream((_, res) => res.end('reached'));
     const bodies = bodiesOf({ strangersBytesMax: 35_000 });
     const { port, url } = await startForwarder(createFront, { target: () => upstream, senderOf, bodies });
@@ -123,7 +123,7 @@ function slowBodies(createFront: CreateFront): void {
     }
   });
 
-  it('and whole ones of strangers take an eighth of the places at most', async () => {
+  it('and whole ones without a key take an eighth of the places at most', async () => {
     const held: Array<() => void> = [];
     const upstream = await startUpstream((req, res) => {
       if (req.method === 'GET' || req.headers['x-env']) res.end('reached');

@@ -115,7 +115,7 @@ const UNAVAILABLE: Rejection = {
 const INTERNAL: Rejection = { code: 'internal', message: 'Something went wrong on our side.' };
 
 function rejectionOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Rejection {
-  // A log or keys that cannot be believed: the client's retry finds out what is stored.
+  // A log or keys that cannot be trusted: the client's retry finds out what is stored.
   if (error instanceof Fatal) fail(error);
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
   log.error({ err: error, requestId }, 'a usage request failed');

@@ -116,7 +116,7 @@ it('requests both planes once for all concurrent callers, on either port', async
   expect([requested.sort(), blockersRequested]).toEqual([['/metrics', '/readyz'], 1]);
 });
 
-/** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
+/** Red when a trailing slash is ignored: a proxy that keeps the exact path to itself exposes the page. */
 it('takes no path but the exact one for a page', async () => {
   const operations = createOperations({
     ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },

@@ -182,7 +182,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/forward/forward-slow-bodies.test.ts',
-        title: 'and whole ones of strangers take an eighth of the places at most',
+        title: 'and whole ones without a key take an eighth of the places at most',
       },
     ],
   },

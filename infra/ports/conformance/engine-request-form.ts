@@ -159,7 +159,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     expect(await messageOf('batch', { event: [event] })).toContain('Did you mean `events`?');
   });
 
-  test('of two equal names the last one wins, and unknown fields are passed over', async () => {
+  test('of two equal names the last one wins, and unknown fields are ignored', async () => {
     const body = `{"events":"x","more":1,"events":[{"idempotencyKey":"a","customerId":7,
       "customerId":${JSON.stringify(SOUND.customerId)},"meterId":"api_calls","value":2,"value":3,"id":"use_x",
       "__proto__":{"value":9},"constructor":{}}]}`;

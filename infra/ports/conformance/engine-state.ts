@@ -86,7 +86,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
       param: 'meterId',
     });
     expect(both).toEqual(customer);
-    // Where that cannot be looked up it is what it was: not found.
+    // Where the other mode cannot be queried the error stays: not found.
     session().setOtherModeAway();
     for (const error of await rejections(events)) expect(error?.message).not.toContain('test mode;');
     expect((await rejections(events)).map((error) => error?.code)).toEqual([
@@ -130,7 +130,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
     expect([taken.status, taken.json.meterId]).toEqual([201, 'fresh']);
   });
 
-  test('while names cannot be looked up, unknown ones are unavailable and never anything else', async () => {
+  test('while names cannot be queried, unknown ones are unavailable and never anything else', async () => {
     await session().single(SOUND, 'used');
     session().setAway(true);
     const unknown = [

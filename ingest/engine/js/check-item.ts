@@ -9,7 +9,7 @@ import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts'
 import { isObject, markedNumber } from './parse.ts';
 import { type CanonicalProperties, canonicalProperties, NO_PROPERTIES } from './properties.ts';
 
-/** An item whose form is right. What it names is not looked up yet. */
+/** An item of valid form. Its names are not resolved yet. */
 export interface CheckedItem {
   idempotencyKey: string;
   /** As sent: an id or the caller's own external id. */

@@ -61,7 +61,7 @@ export function readSingle(bytes: i32, keyBytes: i32, isStrict: bool): i32 {
   return isOurs && cursor.at == BODY + bytes ? 1 : NOT_OURS;
 }
 
-/** One item per line; blank lines are passed over. */
+/** One item per line; blank lines are skipped. */
 export function readLines(bytes: i32, isStrict: bool): i32 {
   begin(false, isStrict);
   let count = 0;
