@@ -1,10 +1,10 @@
 import type { Engine, Response, UsageRequest } from '../infra/ports/engine.ts';
 import type { CommitOutcome, GroupCommit } from './embedded/group-commit.ts';
 
-/** From a request's body to what is answered once it is durable. */
+/** From a request's body to the response, which is sent once the events are durable. */
 export type BeginUsage = (request: UsageRequest) => Begun | Promise<Begun>;
 
-/** A request that was decided; `durable` is there when the answer has to wait for it. */
+/** A request that was decided; `durable` is present when the response has to wait for it. */
 export interface Begun {
   response: Response;
   created: number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBufferPool } from './buffer-pool.ts';
 
-test('what was given back is taken again by whoever needs as much, and by one at a time', () => {
+test('a buffer that was given back is reused for the same size, by one caller at a time', () => {
   const pool = createBufferPool(1_000_000);
   const first = pool.take(100_000);
   expect(first.length).toBeGreaterThanOrEqual(100_000);
@@ -11,7 +11,7 @@ test('what was given back is taken again by whoever needs as much, and by one at
   expect(pool.take(90_000).buffer).not.toBe(first.buffer);
 });
 
-// Red when what one moment needed is held for ever.
+// Red when a buffer that was needed once is held forever.
 test('no more is held than was said', () => {
   const pool = createBufferPool(300_000);
   const taken = Array.from({ length: 10 }, () => pool.take(100_000));

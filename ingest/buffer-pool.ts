@@ -1,13 +1,15 @@
 /**
- * Large pieces of memory that are used again. Whoever allocates hundreds of kilobytes for each round calls
- * the garbage collector for them, and it then walks over everything else: a fourth of all CPU, measured.
+ * Large buffers that are reused. Code that allocates hundreds of kilobytes for each round makes the garbage
+ * collector run, and the collector then walks over everything else: a fourth of all CPU, measured.
  */
 export interface BufferPool {
-  /** At least so many bytes, whatever stands in them. */
+  /** At least so many bytes, with arbitrary content. */
   take(bytes: number): Buffer;
-  /** What was taken, whole, once nobody reads it any more. What is never given back is garbage as ever. */
+  /**
+   * A taken buffer, whole, once it is no longer read. A buffer that is never given back is garbage-collected.
+   */
   give(buffer: Buffer): void;
-  /** Takes for one purpose, and gives all of it back together, once however often it is asked to. */
+  /** Takes for one purpose, and gives all of it back together, once, however often the function is called. */
   loan(): { take(bytes: number): Buffer; giveBack(): void };
 }
 

@@ -1,13 +1,13 @@
 import { type Endpoints, readEndpoints } from '../infra/platform/endpoints-file.ts';
 import type { Clock } from '../infra/ports/clock.ts';
 
-/** Where Postgres and the control plane are just now; undefined while nobody has said. */
+/** The current addresses of Postgres and the control plane; undefined while they are unknown. */
 export interface EndpointDiscovery {
   postgresUrl(): string | undefined;
   controlUrl(): string | undefined;
 }
 
-/** The control side comes back on other ports: what was read is believed this long. */
+/** The control plane comes back on other ports: a read address is trusted this long. */
 const BELIEVED_MS = 100;
 
 /**

@@ -6,13 +6,13 @@ import { identityCheckOf } from '../domain/secrets.ts';
  * Postgres and never rotated.
  */
 export interface Identity {
-  /** 16 bytes in the log and the record file: files of another installation refuse to open. */
+  /** 16 bytes in the log and the record file: files of another installation do not open. */
   readonly check: Uint8Array;
   /** 32 bytes for one environment: 16 for ids, 16 for fingerprints. */
   keyOf(environment: string): Uint8Array;
 }
 
-/** Far more environments than one installation has; beyond it the keys are derived anew. */
+/** Far more environments than one installation has; beyond it the keys are derived again. */
 const KEYS_MAX = 10_000;
 
 export function createIdentity(identityKey: Uint8Array): Identity {

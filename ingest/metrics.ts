@@ -58,7 +58,7 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   };
 }
 
-/** Counted in numbers of our own until somebody asks: with labels each count would cost a microsecond. */
+/** Counted in plain numbers until a scrape: with labels each count would cost a microsecond. */
 function countRequests(registry: Registry): (kind: UsageRequest['kind'], status: number) => void {
   const counts = {
     single: new Map<number, number>(),
@@ -103,7 +103,7 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
   };
 }
 
-/** What of the log is kept: what was given up stands before its start. */
+/** Size of the kept log: segments that were given up are before its start. */
 export function countLog(registry: Registry, log: { extent(): { start: number; end: number } }): void {
   const gauge = gaugesOf(registry);
   gauge('metergate_log_start_position', 'Where the log begins that is kept.', () => log.extent().start);

@@ -28,13 +28,14 @@ export interface CustomerMeter {
 }
 
 /**
- * Customers and meters by name, per environment. `find` answers from memory; what it does not know is looked
- * up by `fill…` before anything is decided, one query for all names of a request. Misses are never kept.
+ * Customers and meters by name, per environment. `find` reads the cache; names that are not cached are
+ * queried by `fill…` before anything is decided, one query for all names of a request. Misses are never
+ * cached.
  */
 export interface UsageRegistry {
   findCustomer(environment: string, name: string): Customer | undefined;
   findMeter(environment: string, name: string): Meter | undefined;
-  /** Throws Transient while Postgres is away. Names that do not exist are absent from the answer. */
+  /** Throws Transient while Postgres is unavailable. Names that do not exist are absent from the result. */
   fillCustomers(environment: string, names: Set<string>): Promise<Map<string, Customer>>;
   /**
    * As above; an unknown key becomes a `sum` meter unless the workspace is strict or has its fill of them.
@@ -42,7 +43,7 @@ export interface UsageRegistry {
   fillMeters(environment: string, names: Set<string>): Promise<Map<string, Meter>>;
   /**
    * Which of these names, that this environment does not have, the other mode of its workspace has: for the
-   * words of a refusal. Memory keeps nothing of it. Throws Transient.
+   * text of an error. Nothing of it is cached. Throws Transient.
    */
   namesInOtherMode(environment: string, kind: 'customer' | 'meter', names: Set<string>): Promise<Set<string>>;
   pairOf(environment: string, customer: Customer, meter: Meter): CustomerMeter;

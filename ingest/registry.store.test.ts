@@ -98,7 +98,7 @@ test('nothing of one environment is seen in another', async () => {
   expect(meters.get('calls')).toMatchObject({ aggregation: 'sum', property: undefined });
 });
 
-test('of names that are not known the ones are told that the other mode of the workspace has', async () => {
+test('unknown names that the other mode of the workspace has are reported', async () => {
   const [live, stranger] = [await createEnvironment(), await createEnvironment()];
   const test = live.replace(/live$/, 'test');
   await pool.query("INSERT INTO environments (id, workspace_id, mode) VALUES ($1, $2, 'test')", [
@@ -173,8 +173,8 @@ test('rivals make at most 1,000 automatic meters, and all see the same ones', as
   expect([...known.keys()]).toEqual([made[0]]);
 });
 
-/** Red when an answer that was read before a change is kept after it. */
-test('a note that comes during a look-up keeps its answer out of memory', async () => {
+/** Red when a result that was read before a change is cached after it. */
+test('an invalidation during a query keeps its result out of the cache', async () => {
   const environment = await createEnvironment();
   const id = await insertCustomer(environment);
   const registry = registryOf();
@@ -187,7 +187,7 @@ test('a note that comes during a look-up keeps its answer out of memory', async 
   expect(registry.findMeter(environment, 'calls')).toBeUndefined();
 });
 
-test('a note forgets its environment, a note of another kind nothing, a new session all', async () => {
+test('an invalidation clears its environment, one of another kind nothing, a new session all', async () => {
   const [one, two] = [await createEnvironment(), await createEnvironment()];
   const [inOne, inTwo] = [await insertCustomer(one), await insertCustomer(two)];
   const registry = registryOf();
@@ -203,7 +203,7 @@ test('a note forgets its environment, a note of another kind nothing, a new sess
   expect(known()).toEqual([undefined, undefined]);
 });
 
-test('an archived customer is told as archived after its note', async () => {
+test('an archived customer is known as archived after its invalidation', async () => {
   const environment = await createEnvironment();
   const id = await insertCustomer(environment, 'acme');
   const registry = registryOf();
@@ -213,7 +213,7 @@ test('an archived customer is told as archived after its note', async () => {
   expect((await registry.fillCustomers(environment, names('acme'))).get('acme')?.archived).toBe(true);
 });
 
-test('a pair is made once, and anew for a changed meter', async () => {
+test('a pair is made once, and again for a changed meter', async () => {
   const environment = await createEnvironment();
   const id = await insertCustomer(environment);
   const registry = registryOf();
@@ -249,7 +249,7 @@ test('memory holds at most its bound, however often environments are forgotten',
   expect(registry.findMeter(environment, 'filler-0')).toBeDefined();
 });
 
-test('while Postgres is away a look-up is Transient, and what is known stays known', async () => {
+test('while Postgres is unavailable a query is Transient, and what is cached stays cached', async () => {
   const environment = await createEnvironment();
   const away = createPool({
     url: 'postgres://nobody@127.0.0.1:1/none',

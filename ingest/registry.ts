@@ -17,14 +17,14 @@ export interface RegistryOptions {
 export interface Registry extends UsageRegistry {
   /** A row changed: what memory holds of it is forgotten. */
   forget(note: ChangeNote): void;
-  /** Notes may have been missed: memory starts anew. */
+  /** Invalidations may have been missed: the cache is cleared. */
   clear(): void;
 }
 
 /** The customers and meters of the hot path. */
 export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registry {
   const caches = createCaches(options.entriesMax);
-  // Grows with every note: a look-up that was under way meanwhile is used once, but not kept.
+  // Grows with every invalidation: a query that was running at that time is used once, but not cached.
   let generation = 0;
   const lookUp = createCircuitBreaker(options.clock);
 
@@ -68,7 +68,8 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
     forget({ kind, environment }) {
       if (kind !== 'customer' && kind !== 'meter') return;
       generation++;
-      // Changes of customers and meters are rare beside events: the whole shelf is the simplest net.
+      // Changes of customers and meters are rare compared to events: clearing the whole cache is the simplest
+      // safe way.
       caches.drop(environment);
     },
     clear() {
@@ -86,7 +87,7 @@ interface Cache {
 }
 
 /**
- * A shelf for each environment. When all together are full they start anew: a working set beyond the bound
+ * A cache for each environment. When all together are full they are cleared: a working set beyond the bound
  * costs one query per request, and no memory.
  */
 function createCaches(entriesMax: number) {
@@ -100,7 +101,7 @@ function createCaches(entriesMax: number) {
 
   return {
     find: (environment: string) => caches.get(environment),
-    /** The environment's shelf, with room for so many more entries. */
+    /** The environment's cache, with room for so many more entries. */
     make(environment: string, added: number): Cache {
       if (entries + added > entriesMax) clear();
       const cache = caches.get(environment) ?? { customers: new Map(), meters: new Map(), entries: 0 };

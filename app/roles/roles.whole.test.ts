@@ -29,7 +29,7 @@ it.each(ROLES)('%s alone, without the servers it needs, names them all and ends 
 
 it.each(ROLES)('%s gives up a Postgres where nobody answers and ends with 2', async (role) => {
   const { exitCode, said } = await endOfRole(role, ALL);
-  expect(said).toContain(`DATABASE_URL: nobody answered at postgres://${NOBODY} for 1 s.`);
+  expect(said).toContain(`DATABASE_URL: no server responded at postgres://${NOBODY} for 1 s.`);
   expect(said).not.toContain('hidden');
   expect(said.trim().split('\n')).toHaveLength(1);
   expect(exitCode).toBe(2);

@@ -34,9 +34,9 @@ it('npm start runs one of each role on the servers that it is told', async () =>
 });
 
 it.each([
-  ['delivery', 'DATABASE_URL', 'refuses the user or the password'],
-  ['aggregator', 'CLICKHOUSE_URL', 'refuses the user or the password'],
-  ['ingest', 'REDIS_URL', 'is refused'],
+  ['delivery', 'DATABASE_URL', 'rejects the user or the password'],
+  ['aggregator', 'CLICKHOUSE_URL', 'rejects the user or the password'],
+  ['ingest', 'REDIS_URL', 'is rejected'],
 ])('%s says of a wrong password in %s: %s', async (role, variable, said) => {
   const url = new URL(stores.environment[variable] ?? '');
   url.password = 'wrong-secret';
@@ -47,7 +47,7 @@ it.each(['plain', 'scram-sha-256', 'scram-sha-512'])(
   'a wrong password for Kafka by %s',
   async (mechanism) => {
     const given = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_PASSWORD: 'wrong-secret' };
-    await rejected('aggregator', given, /KAFKA_BROKERS: .* refuses the user or the password/);
+    await rejected('aggregator', given, /KAFKA_BROKERS: .* rejects the user or the password/);
   },
 );
 
@@ -81,7 +81,7 @@ it('a broker that is away is waited for, and then named', async () => {
     await rejected(
       role,
       { KAFKA_BROKERS: '127.0.0.1:9' },
-      /KAFKA_BROKERS: nobody answered at 127.0.0.1:9 for 1 s/,
+      /KAFKA_BROKERS: no server responded at 127.0.0.1:9 for 1 s/,
     );
   }
 });

@@ -6,8 +6,8 @@ import { unavailable } from './driver-errors.ts';
 
 export interface ChdbConnectionHandle {
   /**
-   * Runs `work` when those before it are through. Throws Transient `warehouse_unavailable` when it has not
-   * ended after `timeoutMs`; the engine then goes on by itself, and the lane stays taken until it is done.
+   * Runs `work` after the calls before it. Throws Transient `warehouse_unavailable` when it has not ended
+   * after `timeoutMs`; the engine then continues by itself, and the connection stays busy until it is done.
    */
   run<T>(timeoutMs: number, work: (session: ChdbSession) => Promise<T>): Promise<T>;
   /** Waits for what runs. */
@@ -25,7 +25,7 @@ export interface ChdbConnectionHandleOptions {
   log: Logger;
 }
 
-/** Statements that wait for a lane; beyond it the answer is `warehouse_unavailable`. */
+/** Statements that wait for a connection; a further one fails with `warehouse_unavailable`. */
 const WAITING_MAX = 1_000;
 
 /**
@@ -33,7 +33,7 @@ const WAITING_MAX = 1_000;
  * waits there holds one of the four threads on which this process reads files.
  *
  * A connection that had an error is replaced (0.7 ms): rows that a failed statement had already made would
- * come out in front of the next one's answer.
+ * come out in front of the next one's result.
  */
 export function openChdbConnection({
   directory,

@@ -21,8 +21,8 @@ function opened() {
 
 const STUCK = { name: 'Fatal', code: 'warehouse_stuck' };
 
-// Red when inserts alone are looked at: who sends a range again asks what runs before he inserts.
-it('a statement that never returns is told of, also where questions alone wait behind it', async () => {
+// Red when only inserts are watched: the loader checks what runs before it sends a range again.
+it('a statement that never returns is reported, also where only reads wait behind it', async () => {
   const { notified, ask, insert } = opened();
   const held = ask('SELECT sleep(3)', 50);
   await expect(held).rejects.toThrow();
@@ -31,8 +31,8 @@ it('a statement that never returns is told of, also where questions alone wait b
   expect(notified).toEqual([expect.objectContaining(STUCK)]);
 });
 
-// Red when a question that is answered counts as an insert that came through.
-it('an engine that answers and takes nothing is told of', async () => {
+// Red when a read that returns counts as an insert that succeeded.
+it('an engine that reads and writes nothing is reported', async () => {
   const { notified, ask, insert } = opened();
   await expect
     .poll(

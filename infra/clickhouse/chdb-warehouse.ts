@@ -25,12 +25,12 @@ export interface ChdbWarehouseOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** More than any insert takes, and a disk that is full for a moment. */
+/** Longer than any insert, and longer than a short time without disk space. */
 const STUCK_AFTER_MS = 60_000;
-/** The engine's own, given with the first connection: merging gives way to loading, reading and answering. */
+/** Settings of the engine, given with the first connection: merges yield to inserts and reads. */
 const ENGINE_ARGUMENTS = ['--os_threads_nice_value_merge_mutate=10'];
 
-/** ClickHouse's own engine in this process. Every lane has a connection to the same folder. */
+/** ClickHouse's own engine in this process. Every connection opens the same folder. */
 export function createChdbWarehouse(options: ChdbWarehouseOptions): Warehouse {
   const { directory, log, onStuck, stuckAfterMs = STUCK_AFTER_MS } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -104,8 +104,9 @@ function openLanes(directory: string, log: Logger) {
 }
 
 /**
- * What writes is watched apart: an engine that refuses every insert answers all the same. And while the lane
- * is held no insert comes to be tried, since who sends a range again asks first what runs.
+ * Writes are watched separately: an engine that rejects every insert still serves reads. And while the
+ * connection is busy no insert is tried, since the loader checks first what runs before it sends a range
+ * again.
  */
 function watchLoad(lane: ChdbConnectionHandle, options: StuckWatchOptions) {
   const own = { ...options, isLasting };
@@ -120,9 +121,9 @@ const TABLES = ['events', 'usage_hourly'];
 
 /**
  * ClickHouse syncs a part's files and the part's own folder, by fdatasync, and then moves the part to its
- * name, which stands in the table's folder. Nobody syncs that one: a power cut within seconds took parts of
- * ranges that were marked loaded. A sync that fails says so once, and the next one succeeds without what was
- * lost: only a new process sees what is there.
+ * name in the table's folder. It does not sync that folder: a power cut within seconds took parts of ranges
+ * that were marked loaded. A sync that fails reports it once, and the next one succeeds without the lost
+ * data: only a new process sees what is on disk.
  */
 async function syncPartNames(directory: string, onFailure: (cause: unknown) => void): Promise<void> {
   for (const table of TABLES) {

@@ -17,7 +17,7 @@ export interface ClickHouseWarehouseOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Sockets per lane; what is beyond waits for one within its own time limit. */
+/** Sockets per connection kind; a further statement waits for one within its own time limit. */
 const CONNECTIONS_MAX: Record<Lane, number> = { load: 2, counters: 16, settlement: 2, long: 4 };
 
 /** A ClickHouse server, over its HTTP interface. */
@@ -54,7 +54,7 @@ export function createClickHouseWarehouse({ url, cluster, log }: ClickHouseWareh
           values: Readable.from([lines], { objectMode: false }),
           abort_signal: signal,
           clickhouse_settings: {
-            // The answer comes when all is on disk, not when the first bytes were read.
+            // The response comes when all is on disk, not when the first bytes were read.
             wait_end_of_query: 1,
             ...(token === undefined ? {} : { insert_deduplication_token: token }),
           },
@@ -79,13 +79,13 @@ function openLane(url: string, lane: Lane, settings: Settings): ClickHouseClient
     clickhouse_settings: { ...LANE_SETTINGS[lane], ...settings },
     // Questions about many customers at once are longer than an address may be.
     use_multipart_params_auto: true,
-    // Its failures are thrown, and logged by whoever gives up.
+    // Its failures are thrown, and the caller that gives up logs them.
     log: { level: ClickHouseLogLevel.OFF },
   });
 }
 
 async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  // What is left of a lease has fractions, which it refuses.
+  // The rest of a lease has fractions of a second, which ClickHouse rejects.
   const signal = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
   try {
     return await work(signal);

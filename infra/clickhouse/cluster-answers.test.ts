@@ -3,9 +3,9 @@ import { insertFailure, readFailure } from './driver-errors.ts';
 import { repairBlock } from './repair-block.ts';
 import type { Transport } from './transport.ts';
 
-// Red when the raw error goes on: it would end the aggregator, and a reader would be answered 500.
+// Red when the raw error is passed on: it would end the aggregator, and a reader would get a 500.
 it.each([225, 242, 244, 254, 285, 286, 289, 319, 341, 733, 999])(
-  'what a cluster answers with code %i is over in a while',
+  'a cluster error with code %i is temporary',
   (code) => {
     const error = Object.assign(new Error('no quorum'), { code: String(code) });
     for (const failure of [readFailure(error), insertFailure(error)]) {
@@ -15,7 +15,7 @@ it.each([225, 242, 244, 254, 285, 286, 289, 319, 341, 733, 999])(
 );
 
 // Red when the table is made like `events`: of a cluster that is a copy, whose name only ON CLUSTER may make.
-it('the tables by which a block is made whole are one server’s own', async () => {
+it('the tables that repair a block are local to one server', async () => {
   const notified: string[] = [];
   const transport: Transport = {
     rows: async <Row>() => [{ id: '202610', hours: '1', lines: '1' }] as Row[],

@@ -20,7 +20,7 @@ const ONE_BLOCK: Settings = {
   min_insert_block_size_rows: 2_000_000,
   min_insert_block_size_bytes: 1024 * MEBIBYTE,
   max_insert_threads: 1,
-  // A block or a repair may hold more months than the usual 100: all of the load would stop there.
+  // A block or a repair may contain more months than the usual 100: all of the load would stop there.
   max_partitions_per_insert_block: 0,
   insert_deduplicate: 1,
   deduplicate_blocks_in_dependent_materialized_views: 1,
@@ -28,7 +28,7 @@ const ONE_BLOCK: Settings = {
   optimize_on_insert: 0,
 };
 
-/** The settings of each lane's connection. */
+/** The settings of each connection. */
 export const LANE_SETTINGS: Record<Lane, Settings> = {
   load: { ...EVERYWHERE, ...ONE_BLOCK, max_threads: 1 },
   counters: { ...EVERYWHERE, max_threads: 1, max_memory_usage: 1024 * MEBIBYTE },
@@ -44,8 +44,9 @@ export const LANE_SETTINGS: Record<Lane, Settings> = {
 };
 
 /**
- * Of every lane, where several servers hold the data: a block counts as stored when most of them have it, and
- * who reads sees what was stored so. Blocks one after the other, or the second could not be kept.
+ * For every connection, where several servers hold the data: a block counts as stored when most of them have
+ * it, and a reader sees what was stored that way. Blocks are inserted one after the other; ClickHouse could
+ * not guarantee the second otherwise.
  */
 export const CLUSTER_SETTINGS: Settings = {
   insert_quorum: 'auto',

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDamageWatch } from './damage-watch.ts';
 
-/*
- * Breaks that turn it red: the code not looked at; the age not looked at; each failure told.
- */
+/* Mutants that turn it red: the code is not checked; the age is not checked; each failure is reported. */
 const DAMAGE = Object.assign(new Error('Empty marks file'), { code: '246' });
 const OTHER = Object.assign(new Error('not enough space'), { code: '243' });
 
@@ -17,7 +15,7 @@ function watched() {
   return { causes, lookAt, pass: (ms: number) => (nowMs += ms) };
 }
 
-test('a damaged part is told of once', () => {
+test('a damaged part is reported once', () => {
   const { causes, lookAt, pass } = watched();
   pass(15_000);
   lookAt(OTHER);

@@ -8,7 +8,7 @@ export interface DamageWatch {
 }
 
 export interface DamageWatchOptions {
-  /** Told once. */
+  /** Reported once. */
   onDamage(cause: unknown): void;
   nowMs?: () => number;
 }

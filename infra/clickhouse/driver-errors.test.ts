@@ -36,7 +36,7 @@ describe('a block that ClickHouse does not take', () => {
     ],
     [243, 'Cannot reserve 1.00 MiB, not enough space.', 'NOT_ENOUGH_SPACE'],
     [9_999, 'Something that a later release says.', 'OF_A_LATER_RELEASE'],
-  ])('for a reason that passes (code %d) is sent again, and the reason told', (code, text, name) => {
+  ])('for a temporary reason (code %d) is sent again, and the reason reported', (code, text, name) => {
     for (const error of rejection(code, text, name)) {
       const failure = insertFailure(error);
       expect(failure).toBeInstanceOf(Transient);
@@ -45,7 +45,7 @@ describe('a block that ClickHouse does not take', () => {
     }
   });
 
-  it('for a line that cannot be read is Poison, and its words, which repeat the line, are not told', () => {
+  it('for a line that cannot be read is Poison, and its text, which repeats the line, is left out', () => {
     for (const error of rejection(27, 'Cannot parse input: expected 1 before: secret', 'CANNOT_PARSE')) {
       const failure = insertFailure(error);
       expect(failure).toBeInstanceOf(Poison);
@@ -53,9 +53,9 @@ describe('a block that ClickHouse does not take', () => {
     }
   });
 
-  it('while nobody answers is sent again, and no long text is told', () => {
+  it('without a response is sent again, and no long text is reported', () => {
     const silence = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    expect(insertFailure(silence).message).toBe('ClickHouse is away or slow.');
+    expect(insertFailure(silence).message).toBe('ClickHouse is unavailable or slow.');
     const [long] = rejection(241, 'x'.repeat(5_000), 'MEMORY_LIMIT_EXCEEDED');
     expect(insertFailure(long).message.length).toBeLessThan(300);
   });

@@ -49,7 +49,7 @@ const NOT_NOW = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
-/** Codes by which ClickHouse refuses a statement that is as it should be, until somebody mends the server. */
+/** Codes with which ClickHouse rejects a correct statement until an operator fixes the server. */
 const LASTING = new Set([
   10, //  NOT_FOUND_COLUMN_IN_BLOCK
   16, //  NO_SUCH_COLUMN_IN_TABLE
@@ -102,8 +102,8 @@ const DAMAGED = new Set([
 ]);
 
 /**
- * Of a read: Transient, or the error itself when the statement, or what stands in the way, stays as it is.
- * What is damaged ends the process here (damage-watch.ts), and is for the operator of a server to mend.
+ * Of a read: Transient, or the error itself when the statement, or the obstacle, is permanent.
+ * Damaged data ends the process here (damage-watch.ts); on a server the operator has to repair it.
  */
 export function readFailure(error: unknown): unknown {
   if (error instanceof Transient || error instanceof Fatal || error instanceof TypeError) return error;
@@ -112,9 +112,9 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Of an insert: Poison only for what says that a line is unreadable. Everything else may be over tomorrow,
- * and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses` where it
- * will not be over by itself. Either names what ClickHouse said, for the alarm of the load.
+ * Of an insert: Poison only where ClickHouse says that a line is unreadable. Any other error may be
+ * temporary, and sending the same block again is safe; setting events aside is not. Fatal `warehouse_refuses`
+ * where the error is permanent. Each contains what ClickHouse said, for the alarm of the load.
  */
 export function insertFailure(error: unknown): Poison | Transient | Fatal {
   if (error instanceof Transient) return error;
@@ -122,11 +122,11 @@ export function insertFailure(error: unknown): Poison | Transient | Fatal {
     return new Poison('block_refused', 'ClickHouse cannot read a line of this block.', { cause: error });
   }
   if (!isLasting(error)) return unavailable(error);
-  const message = `ClickHouse refuses to load, and will until that is mended: ${wordsOf(error)}`;
+  const message = `ClickHouse rejects the load until this is fixed: ${wordsOf(error)}`;
   return new Fatal('warehouse_refuses', message, { cause: error });
 }
 
-/** It answers the same again, whatever process asks. */
+/** ClickHouse gives the same error again, whichever process sends the statement. */
 export function isLasting(error: unknown): boolean {
   return LASTING.has(clickHouseCode(error) ?? -1);
 }
@@ -143,7 +143,7 @@ export function isDamage(error: unknown): boolean {
 export function unavailable(cause?: unknown): Transient {
   const isNotified = clickHouseCode(cause) !== undefined;
   const said = isNotified ? ` It says: ${wordsOf(cause)}` : '';
-  return new Transient('warehouse_unavailable', `ClickHouse is away or slow.${said}`, { cause });
+  return new Transient('warehouse_unavailable', `ClickHouse is unavailable or slow.${said}`, { cause });
 }
 
 const WORDS_MAX = 200;
@@ -158,8 +158,8 @@ function wordsOf(error: unknown): string {
 }
 
 /**
- * The driver's own class cannot be asked for: chdb has another copy of it. Its code is digits in text; chdb's
- * raw insert keeps a number under another name. System errors have a word there.
+ * `instanceof` does not work with the driver's own class: chdb has another copy of it. Its code is digits in
+ * text; chdb's raw insert keeps a number under another name. System errors have a word there.
  */
 function clickHouseCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;

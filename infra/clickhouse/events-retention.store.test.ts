@@ -29,8 +29,8 @@ it('events and hours go together, by months, and nothing that is kept is touched
   expect(await ids(warehouse)).toEqual(kept.map(({ id }) => id));
 });
 
-// Red with 32 bits for the moment at which a month goes: beyond 2106 it is one of long ago. The last two
-// are more than a configuration may ask for.
+// Red with 32 bits for the time at which a month is deleted: beyond 2106 it is a time of long ago. The last
+// two are more than a configuration may set.
 it.each([EVENTS_RETENTION_DAYS_MAX, 30_000, 36_500])('of %i days forgets nothing today', async (days) => {
   const warehouse = await openWarehouse();
   const events = eventsOn([Date.now() - 400 * DAY_MS, Date.now(), Date.now() + 365 * DAY_MS]);

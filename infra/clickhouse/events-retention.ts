@@ -1,8 +1,8 @@
 import type { Warehouse } from '../ports/warehouse.ts';
 
 /**
- * Both tables forget by whole months of occurredAt, the same ones at the same moment (domain/rules/
- * events-retention.ts): a counter adds hours of one to edges of the other.
+ * Both tables delete whole months of occurredAt, the same ones at the same time
+ * (domain/rules/events-retention.ts): a counter adds hours of one to edges of the other.
  */
 const TABLES = [
   { name: 'events', time: 'occurred_at' },
@@ -11,8 +11,8 @@ const TABLES = [
 const TIMEOUT_MS = 60_000;
 
 /**
- * Keeps stored events and hours for so many days, or for ever without a number. Again with the same one:
- * nothing changes. Neither tokens nor views are touched. `everywhere`: as a cluster has to hear it, whose
+ * Keeps stored events and hours for so many days, or forever without a number. A second call with the same
+ * number changes nothing. Neither tokens nor views are changed. `everywhere`: the form for a cluster, whose
  * servers each keep settings of their own.
  */
 export async function setEventsRetention(
@@ -31,7 +31,8 @@ export async function setEventsRetention(
     if (days === undefined) {
       if (engine.includes(' TTL ')) await alter(name, 'REMOVE TTL');
     } else if (!isKept(engine, days)) {
-      // A month is a partition: parts go whole, and what is stored already is marked and not written anew.
+      // A month is a partition: parts are deleted whole, and what is stored already is marked and not
+      // rewritten.
       await alter(name, 'MODIFY SETTING ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1');
       await alter(name, `MODIFY TTL ${endOf(time, days)}`);
     }
@@ -57,8 +58,8 @@ function isKept(engine: string, days: number): boolean {
 }
 
 /**
- * The moment at which a month goes. ClickHouse notes it in 32 bits of seconds, which begin again at 1970 in
- * 2106, also where the expression has 64: 30,000 days deleted everything at once. So it is bounded before.
+ * The time at which a month is deleted. ClickHouse stores it in 32 bits of seconds, which start again at 1970
+ * in 2106, also where the expression has 64: 30,000 days deleted everything at once. So it is bounded before.
  */
 function endOf(time: string, days: number): string {
   const month = `toDateTime64(toStartOfMonth(${time}), 0, 'UTC')`;

@@ -12,16 +12,16 @@ interface Migration {
 }
 
 const OF_THIS_RELEASE = new URL('../migrations/clickhouse/', import.meta.url);
-/** The first line of a file that changes a view: what its rules are stands in the folder's README. */
+/** The first line of a file that changes a view: the folder's README has its rules. */
 const NEEDS_PAUSE = /^-- standstill\b/;
 const TIMEOUT_MS = 60_000;
 const END_OF_STATEMENT = /;[ \t]*$/m;
 
 /**
- * Brings the warehouse up to this release. ClickHouse has no transactions: every statement is written so that
- * it may run again. A number is noted as begun before its first statement, so that an earlier release refuses
- * what a crash left half done, and as applied after its last. Throws Fatal `warehouse_newer` when a later
- * release was here.
+ * Migrates the warehouse to this release. ClickHouse has no transactions: every statement is written so that
+ * it may run again. A migration is recorded as begun before its first statement, so that an earlier release
+ * rejects what a crash left half done, and as applied after its last. Throws Fatal `warehouse_newer` when a
+ * later release was here.
  */
 export async function migrateWarehouse(
   given: Transport,
@@ -43,7 +43,7 @@ export async function migrateWarehouse(
   }
 }
 
-/** The same, but for statements that every server of the cluster has to hear. */
+/** The same, but for statements that run on every server of the cluster. */
 function notifying(transport: Transport, cluster: string): Transport {
   return { ...transport, command: (sql) => transport.command(onCluster(sql, cluster)) };
 }
@@ -74,7 +74,7 @@ async function createMigrationsTable(transport: Transport): Promise<void> {
     `CREATE TABLE IF NOT EXISTS metergate.migrations (number UInt32, applied_at DateTime('UTC') DEFAULT now())
      ENGINE = MergeTree ORDER BY number SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
-  // The first release noted only what was applied.
+  // The first release recorded only applied migrations.
   await transport.command(
     `ALTER TABLE metergate.migrations
      ADD COLUMN IF NOT EXISTS state LowCardinality(String) DEFAULT 'applied'`,
@@ -99,7 +99,7 @@ async function appliedNumbers(transport: Transport): Promise<Set<number>> {
   return new Set(rows.map(({ number }) => number));
 }
 
-/** Looks again: a rival may have been at it while this one waited for the load to stand still. */
+/** Reads the state again: another process may have migrated while this one waited for the load to pause. */
 async function applyIfMissing(transport: Transport, { number, statements }: Migration): Promise<void> {
   if ((await appliedNumbers(transport)).has(number)) return;
   await note(transport, number, 'begun');

@@ -8,7 +8,7 @@ import { migrateWarehouse } from './migrate-warehouse.ts';
 import { onCluster } from './on-cluster.ts';
 import type { Transport } from './transport.ts';
 
-/** What a cluster would be told by all migrations of this release. No cluster can be had here. */
+/** The statements of all migrations of this release for a cluster. No cluster is available here. */
 async function notified(): Promise<string[]> {
   const statements: string[] = [];
   const transport: Transport = {
@@ -24,7 +24,7 @@ async function notified(): Promise<string[]> {
 /** Red when settings are changed on one server alone: of copies each keeps its own. */
 async function notifiedOfRetention(): Promise<string[]> {
   const statements: string[] = [];
-  // Asked how the table was made, it knows of no end.
+  // Queried for how the table was made, ClickHouse shows no TTL.
   const warehouse: Pick<Warehouse, 'query'> = {
     query: async ({ sql }) => {
       if (!sql.startsWith('SELECT')) statements.push(sql);
@@ -57,11 +57,11 @@ it('an engine keeps its own options behind the name of its copy', () => {
   );
 });
 
-it('a statement that no cluster can be told is refused before it is sent', () => {
-  expect(() => onCluster('RENAME TABLE metergate.a TO metergate.b', 'c')).toThrow('no cluster can be told');
+it('a statement that cannot run on a cluster is rejected before it is sent', () => {
+  expect(() => onCluster('RENAME TABLE metergate.a TO metergate.b', 'c')).toThrow('cannot run on a cluster');
 });
 
-it('ClickHouse reads every statement that a cluster is told', async () => {
+it('ClickHouse parses every statement for a cluster', async () => {
   const connection = createChdbConnection({ path: testFolder() });
   onTestFinished(() => connection.close());
   for (const statement of await notified()) {

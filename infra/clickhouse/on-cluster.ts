@@ -15,12 +15,12 @@ const WINDOW_SECONDS = 604_800;
 const REPLICA = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'";
 
 /**
- * A statement of a migration as a cluster has to hear it: every server does it, and what keeps rows keeps
- * them on each of them. The servers' macros `shard` and `replica` name the copy.
+ * A statement of a migration in the form for a cluster: every server runs it, and tables with rows keep them
+ * on each server. The servers' macros `shard` and `replica` name the copy.
  */
 export function onCluster(statement: string, cluster: string): string {
   if (ROWS.test(statement)) return statement;
-  if (!CHANGES.test(statement)) throw new Defect(`a migration that no cluster can be told: ${statement}`);
+  if (!CHANGES.test(statement)) throw new Defect(`a migration that cannot run on a cluster: ${statement}`);
   return statement
     .replace(CHANGES, (head) => `${head} ON CLUSTER \`${cluster}\``)
     .replace(KEPT_ENGINE, (_, engine: string, options?: string) => {

@@ -15,15 +15,15 @@ const HOUR_MS = 3_600_000;
 const STORED = 400_000;
 const SENT = 40;
 
-// Red when everything stored since the take-over is asked for: after three days of load it fits nowhere.
-it('a block with a take-over in it costs what stands in it, not what came since then', async () => {
+// Red when everything stored since the take-over is queried: after three days of load it fits nowhere.
+it('a block with a take-over in it costs what is in it, not what came since then', async () => {
   const directory = join(testFolder(), 'warehouse');
   const unbounded = openTransport(directory, {});
   await migrateWarehouse(unbounded);
   await unbounded.command(
     `INSERT INTO metergate.events (environment, customer_id, meter_key, id, value, occurred_at, created_at)
      SELECT 'ws_a:live', concat('cus_', toString(number % 500)), 'calls', concat('use_', toString(number)), 1,
-            toDateTime64(${TEST_NOW_MS / 1_000} - number / 2, 3) AS moment, moment
+            toDateTime64(${TEST_NOW_MS / 1_000} - number / 2, 3) AS occurred, occurred
      FROM numbers(${STORED})`,
   );
   const block = { token: 'a', lines: eventLines(sentEvents()), timeoutMs: TIMEOUT_MS };
@@ -42,13 +42,13 @@ it('a block with a take-over in it costs what stands in it, not what came since 
   }
 });
 
-// Red when nobody asks at the end whether the lines are there still: nothing is missing then, nor wrong.
+// Red when the end does not check that the lines are still there: nothing is missing then, nor wrong.
 it.each([
   'INSERT INTO metergate.missing',
   'CREATE TABLE metergate.wrong',
   'ALTER TABLE metergate.usage_hourly DELETE',
   'INSERT INTO metergate.usage_hourly',
-])('a server that starts anew before %s leaves no block half whole', async (step) => {
+])('a server that restarts before %s leaves no block half repaired', async (step) => {
   const transport = openTransport(join(testFolder(), 'warehouse'), {});
   await migrateWarehouse(transport);
   const block = { token: 'a', lines: eventLines(sentEvents()), timeoutMs: TIMEOUT_MS };
@@ -87,7 +87,7 @@ async function emptyMemory(transport: Transport): Promise<void> {
   for (const { name } of tables) await transport.command(`TRUNCATE TABLE metergate.${name}`);
 }
 
-/** The first one keeps the moment at which it was sent for the first time. */
+/** The first one keeps the time at which it was sent for the first time. */
 function sentEvents(): TestEvent[] {
   return Array.from({ length: SENT }, (_, at) => ({
     id: `sent ${at}`,

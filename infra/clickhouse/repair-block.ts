@@ -11,11 +11,11 @@ const KEY = `${HOUR}, id`;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Makes a block whole that was sent before and again, under the same token: ClickHouse notes a token before
- * the part that carries it is in its place, so a kill between the two leaves a part that is gone for ever and
- * known all the same (met once in 33 kills). Events that are missing are put back beside the views; hours
- * that then differ from their events are made anew, unless events of theirs may have been lost with a part.
- * Each step may be cut off and done again.
+ * Repairs a block that was sent before and again, under the same token. ClickHouse records a token before the
+ * part that carries it is in its place, so a kill between the two leaves a part that is lost forever while
+ * its token is known (met once in 33 kills). Missing events are inserted without the views; hours that then
+ * differ from their events are computed again, unless events of theirs may have been lost with a part. Each
+ * step may be interrupted and repeated.
  */
 export async function repairBlock(
   transport: Transport,
@@ -38,11 +38,14 @@ export async function repairBlock(
 }
 
 export interface SentBlock extends Omit<LineBlock, 'table'> {
-  /** With damaged parts: hours that have counted what is not stored are left to the audit that mends them. */
+  /**
+   * With damaged parts: hours that have counted events which are not stored are left to the audit, which
+   * repairs them.
+   */
   eventsMayBeGone: boolean;
 }
 
-/** Whether a start has set parts aside whose files are damaged: events of any hour may be gone with them. */
+/** Whether a start has detached parts whose files are damaged: events of any hour may be lost with them. */
 export async function partsAreAside(transport: Transport): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
     WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
@@ -57,7 +60,7 @@ async function dropTables(transport: Transport, tables: WorkTables): Promise<voi
   for (const table of Object.values(tables)) await transport.command(`DROP TABLE IF EXISTS ${table} SYNC`);
 }
 
-/** Of lines that are refused nothing may ever be sent again, and nobody would come to remove the table. */
+/** Rejected lines are never sent again, so no later repair would remove the table. */
 async function sendAside(transport: Transport, tables: WorkTables, block: Omit<LineBlock, 'table'>) {
   try {
     await transport.insert({ table: tables.sent, ...block });
@@ -68,8 +71,8 @@ async function sendAside(transport: Transport, tables: WorkTables, block: Omit<L
 }
 
 /**
- * A server that was started anew meanwhile has emptied what it had in memory: nothing was missing then, and
- * nothing wrong. Throws Transient `warehouse_unavailable`.
+ * A server that restarted in between has emptied its memory tables: then nothing looked missing, and nothing
+ * looked wrong. Throws Transient `warehouse_unavailable`.
  */
 async function checkKept(transport: Transport, { sent }: WorkTables): Promise<void> {
   const sql = `SELECT toString(count()) AS lines FROM ${sent}`;
@@ -82,8 +85,9 @@ const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** A partition that is attached fires no view: whether the hours have these events is judged afterwards. */
 async function putBackEvents(transport: Transport, { sent, missing }: WorkTables): Promise<void> {
-  // Its engine is said: of a cluster's `events` it would be a copy's, which ClickHouse refuses to make again
-  // on one server. Parts go from one into the other where keys are the same (0001_usage.sql).
+  // The engine is named here: that of a cluster's `events` would be one replica's, which ClickHouse cannot
+  // create again on one server. Parts move from one table into the other where keys are the same
+  // (0001_usage.sql).
   await transport.command(
     `CREATE TABLE ${missing} AS metergate.events ENGINE = ReplacingMergeTree(version)
      PARTITION BY toYYYYMM(occurred_at)

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { createStuckWatch } from './stuck-watch.ts';
 
 /*
- * Breaks that turn it red: a success not looked at; the number of failures not looked at; each failure told.
+ * Mutants that turn it red: a success is ignored; the number of failures is ignored; each failure is
+ * reported.
  */
 function watched() {
   const causes: unknown[] = [];
@@ -27,7 +28,7 @@ function watched() {
   };
 }
 
-test('an engine that only fails for so long is told of, once, with the cause', async () => {
+test('an engine that only fails for so long is reported, once, with the cause', async () => {
   const { causes, broken, fail } = watched();
   for (let tries = 0; tries < 9; tries++) await fail(100);
   expect(causes).toEqual([]);
@@ -35,7 +36,7 @@ test('an engine that only fails for so long is told of, once, with the cause', a
   expect(causes).toEqual([broken]);
 });
 
-test('one success begins it anew', async () => {
+test('one success resets it', async () => {
   const { causes, fail, succeed } = watched();
   for (let round = 0; round < 5; round++) {
     for (let tries = 0; tries < 9; tries++) await fail(100);
@@ -53,7 +54,7 @@ test('two long tries are not enough', async () => {
   expect(causes).toHaveLength(1);
 });
 
-// Red when it is counted: a process that refuses for good is started again each minute, and refuses.
+// Red when it is counted: a process with a permanent rejection is restarted each minute, and rejects again.
 test('what a new process would meet again is no reason to end this one', async () => {
   const causes: unknown[] = [];
   let nowMs = 0;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Notices an engine that only a new process can mend. */
+/** Detects an engine that only a new process can repair. */
 export interface StuckWatch {
   /** Does the work, and gives its outcome on. */
   watch<T>(work: () => Promise<T>): Promise<T>;
@@ -9,7 +9,7 @@ export interface StuckWatch {
 export interface StuckWatchOptions {
   /** How long everything that was tried has to have failed. */
   afterMs: number;
-  /** Told once. */
+  /** Reported once. */
   onStuck(cause: unknown): void;
   /** A new process would meet it again: not counted. */
   isLasting?: (cause: unknown) => boolean;
@@ -20,8 +20,8 @@ export interface StuckWatchOptions {
 const FAILURES_MIN = 3;
 
 /**
- * After a full disk the embedded engine has been seen to refuse every insert long after there was room again
- * (once in 30 full disks), and a statement that never returns holds its lane for ever.
+ * After a full disk the embedded engine has been seen to reject every insert long after there was room again
+ * (once in 30 full disks), and a statement that never returns holds its connection forever.
  */
 export function createStuckWatch(options: StuckWatchOptions): StuckWatch {
   const { afterMs, onStuck, isLasting = () => false, nowMs = now } = options;

@@ -12,7 +12,7 @@ export interface WarehouseKind {
   damageIsMended?: boolean;
 }
 
-/** The port over either way of reaching ClickHouse, or a cluster: what all agree on stands here. */
+/** The port over either way of reaching ClickHouse, or a cluster: the parts that all share. */
 export function createWarehouseOver(transport: Transport, kind: WarehouseKind = {}): Warehouse {
   const { cluster, damageIsMended = false } = kind;
   async function query<Row>(statement: Statement): Promise<Row[]> {
@@ -25,9 +25,9 @@ export function createWarehouseOver(transport: Transport, kind: WarehouseKind = 
 
   async function sendAgain(over: Transport, block: Block): Promise<void> {
     const eventsMayBeGone = damageIsMended && (await partsAreAside(over));
-    // What damaged a part may have taken the block's token as well. Hours would then have the block twice,
-    // and be settled so: nobody could tell them from hours whose events are gone. That nothing of it is
-    // stored tells nothing either: it may be what is gone.
+    // Damage to a part may also have destroyed the block's token. Hours would then count the block twice, and
+    // be settled so: they look the same as hours whose events are lost. That none of its events is stored
+    // proves nothing either: they may be the lost ones.
     if (!eventsMayBeGone) await insert(over, block);
     await repairBlock(over, { ...block, eventsMayBeGone });
   }
@@ -62,7 +62,7 @@ async function insert(transport: Transport, block: Block): Promise<void> {
   await transport.insert({ table: 'metergate.events', ...block });
 }
 
-/** The same, but that it asks before whatever changes something. */
+/** The same, but it calls `mayWrite` before each statement that changes something. */
 function asking(transport: Transport, mayWrite: () => Promise<void>): Transport {
   return {
     ...transport,

@@ -8,8 +8,8 @@ import type { WarehouseStamp, WarehouseStamps } from '../ports/warehouse-stamps.
 const FILE = 'metergate-stamp.json';
 
 /**
- * Of the embedded engine, in its folder. A file and no table: parts of a table may be damaged by a full disk,
- * which is mended without anybody, and would look like a warehouse that was lost.
+ * For the embedded engine, in its folder. A file and no table: a full disk may damage parts of a table, which
+ * is repaired automatically, and would look like a lost warehouse.
  */
 export function stampsInFolder(directory: string): WarehouseStamps {
   const file = join(directory, FILE);

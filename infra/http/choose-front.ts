@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { HttpFront, RequestHandler } from '../ports/http-front.ts';
 import type { FrontLimits } from './front-limits.ts';
 
-/** The native front, or its twin over node:http where the native binary does not load. */
+/** The native front, or the node:http front where the native binary does not load. */
 export async function chooseFront(
   handler: RequestHandler,
   limits: FrontLimits,

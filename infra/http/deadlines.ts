@@ -8,7 +8,7 @@ export interface Breakable {
  * that is not late. A wait ends up to an eighth late.
  */
 export interface Deadlines {
-  /** Begins the wait, or begins it anew. */
+  /** Begins the wait, or restarts it. */
   start(one: Breakable): void;
   stop(one: Breakable): void;
   close(): void;

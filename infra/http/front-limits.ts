@@ -1,14 +1,16 @@
-/** What one client may take of the public door. */
+/** What one client may use of the public server. */
 export interface FrontLimits {
   /** Request line and headers together. Beyond: 431 `headers_too_large`. */
   headerBytesMax: number;
-  /** From the connection, or from the last answer on it, to the end of a header block. Beyond: closed. */
+  /** From the connection, or from the last response on it, to the end of a header block. Beyond: closed. */
   headersTimeoutMs: number;
   /** From a request's header block to the last byte of its body. Beyond: closed. */
   bodyTimeoutMs: number;
-  /** How long a client may take nothing of an answer that waits for it. Beyond: closed. */
+  /** How long a client may take no bytes of a response that waits for it. Beyond: closed. */
   responseStallMs: number;
-  /** Of answers that wait for their clients, together. Beyond: who has waited longest is closed. */
+  /**
+   * Of responses that wait for their clients, together. Beyond: the client that has waited longest is closed.
+   */
   unreadBytesMax: number;
   /** Open connections; the next one is closed at once. */
   connectionsMax: number;

@@ -1,14 +1,14 @@
-/** What pushes: told to stop while the reader has not come yet or takes a rest. */
+/** The source of a body, which pauses while its reader has not come yet or is paused. */
 export interface BodySource {
   pause(): void;
   resume(): void;
 }
 
 /**
- * The body of one request between a socket that pushes and a reader who may come late.
+ * The body of one request between a socket that pushes and a reader that may come late.
  *
- * A socket that was told to stop still delivers what it has received (up to 512 KiB): that is held here, and
- * nothing more, since the source stays stopped until all of it was taken.
+ * A paused socket still delivers what it has received (up to 512 KiB): that is held here, and nothing more,
+ * since the source stays paused until all of it was taken.
  *
  * A class because one is made for every request: closures for seven methods cost more than the rest of it.
  */
@@ -65,7 +65,7 @@ export class HeldBody {
     this.deliver();
   }
 
-  /** Nobody reads any more. A stopped source goes on, so that the connection lives. */
+  /** The reader has stopped. A paused source is resumed, so that the connection lives. */
   drop(): void {
     this.over = true;
     this.held = [];
@@ -79,7 +79,7 @@ export class HeldBody {
     this.sourcePaused = false;
   }
 
-  /** What the reader does meanwhile, to rest and go on, is looked at when it returns. */
+  /** When the reader pauses or resumes in this call, that takes effect after the call returns. */
   private give(chunk: Buffer): void {
     this.delivering = true;
     this.onChunk?.(chunk);

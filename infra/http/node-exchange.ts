@@ -9,14 +9,14 @@ export interface NodeExchangeParts {
   req: IncomingMessage;
   res: ServerResponse;
   head: RequestHead;
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** How long a client may take no bytes of a response that waits for it. */
   responseStallMs: number;
   unread: UnreadResponses;
-  /** True while the front closes: clients are told not to come back on this connection. */
+  /** True while the front closes: responses ask clients not to reuse this connection. */
   isClosing: () => boolean;
 }
 
-/** One request on node:http. A class like its twin. */
+/** One request on node:http. A class like the native one. */
 export class NodeExchange implements Exchange {
   readonly method: string;
   readonly path: string;
@@ -34,7 +34,7 @@ export class NodeExchange implements Exchange {
   private drainListener: (() => void) | undefined;
   private reading = false;
   private resting = false;
-  /** Node gives the end of a body to a reader who rests, when nothing else is left. */
+  /** Node gives the end of a body to a paused reader when nothing else is left. */
   private heldEnd: (() => void) | undefined;
   private begun = false;
   private endCalled = false;
@@ -53,7 +53,7 @@ export class NodeExchange implements Exchange {
     this.query = head.query;
     this.requestId = head.requestId;
     this.headers = head.headers;
-    // Node says 'finish' as well when the connection is destroyed with the answer still in its buffers.
+    // Node emits 'finish' as well when the connection is destroyed with the response still in its buffers.
     res.on('finish', () => {
       this.complete = !req.socket.destroyed;
     });
@@ -139,16 +139,16 @@ export class NodeExchange implements Exchange {
     else this.finish();
   }
 
-  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  /** Ends the connection in the middle of a response, so that a client cannot take a part for the whole. */
   breakOff(): void {
     if (!this.complete) this.req.socket.destroy();
   }
 
   private finish(body?: Buffer): void {
     this.endCalled = true;
-    // What is left of the request is read and thrown away, so that the connection can go on.
+    // The rest of the request is read and discarded, so that the connection can be reused.
     this.req.resume();
-    // The server sets its own time for the next request once the answer is out.
+    // The server sets its own time limit for the next request once the response is sent.
     this.res.socket?.setTimeout(this.responseStallMs);
     this.res.end(body);
     this.holdUnread();

@@ -26,11 +26,15 @@ import {
 } from './request-head.ts';
 import { createUnreadResponses } from './unread-responses.ts';
 
-/** The twin of the native front, over node:http, for machines where the native binary does not load. */
+/**
+ * The counterpart of the native front, over node:http, for machines where the native binary does not load.
+ */
 export function createNodeFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const requestIds = createRequestIds();
   const rejections = createRejectionLog(log);
-  /** Connections that have carried a request: an answer may be under way, so no refusal goes between. */
+  /**
+   * Connections that have carried a request: a response may be in progress, so no error is written between.
+   */
   const used = new WeakSet<Duplex>();
   const unread = createUnreadResponses(limits.unreadBytesMax);
   const server = createServer(serverOptions(limits), response);
@@ -46,7 +50,7 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
     else handleSafely(handler, exchange, log);
   }
 
-  // Other expectations are passed over, as by the native front; node:http would answer a bare 417.
+  // Other expectations are ignored, as by the native front; node:http would send a bare 417.
   server.on('checkExpectation', response);
   server.maxConnections = limits.connectionsMax;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -69,7 +73,7 @@ export function createNodeFront(handler: RequestHandler, limits: FrontLimits, lo
 
 function serverOptions(limits: FrontLimits): ServerOptions {
   return {
-    // Room for our own 431; beyond it the parser refuses.
+    // Room for our own 431; beyond it the parser rejects the request.
     maxHeaderSize: 2 * limits.headerBytesMax,
     // Runs from the connection on, so it closes silent ones too.
     headersTimeout: limits.headersTimeoutMs,

@@ -10,7 +10,7 @@ export interface RejectedByParser {
   requestId: string;
 }
 
-/** What is written where node:http could read no request; nothing to a client who was merely too slow. */
+/** The response where node:http could read no request; a client that was merely too slow gets none. */
 export function parserRejection({ code, headerBytesMax, requestId }: RejectedByParser): string | undefined {
   if (code === undefined || !code.startsWith('HPE_')) return undefined;
   if (code === 'HPE_HEADER_OVERFLOW') {

@@ -22,7 +22,7 @@ export function addHeader(headers: Map<string, string>, name: string, value: str
 }
 
 const KEY = 'idempotency-key';
-/** Joined by a comma two keys would be one, and the same as a key that holds a comma: this is refused. */
+/** Joined by a comma, two keys would equal one key that contains a comma: this is rejected. */
 const TWO_KEYS = '\n';
 
 export type Framing = 'plain' | 'chunked' | 'ambiguous';
@@ -41,15 +41,15 @@ export function framingOf(headers: ReadonlyMap<string, string>): Framing {
 
 const LENGTH = /^\d{1,15}$/;
 
-/** Bytes a header line takes beside name and value: a colon, a space and the line's end. */
+/** Bytes a header line takes in addition to name and value: a colon, a space and the line's end. */
 export const HEADER_LINE_BYTES = 4;
 /** The same for the request line: two spaces, `HTTP/1.1` and the line's end. */
 export const REQUEST_LINE_BYTES = 12;
 
 /**
- * True where request line and headers take more bytes than that. Bytes are those of the text in UTF-8, as
- * the control plane is sent it: of a byte that is no UTF-8, those of what stands for it. They are counted
- * only where characters do not decide, so not of an ordinary request.
+ * True where request line and headers take more bytes than that. Bytes are those of the text in UTF-8, as the
+ * control plane receives it: a byte that is no UTF-8 counts as its replacement. They are counted only where
+ * the number of characters does not decide, so not for an ordinary request.
  */
 export function isTooLarge({ head, headerChars }: ReadHead, bytesMax: number): boolean {
   if (headerChars > bytesMax) return true;
@@ -75,6 +75,7 @@ export function headersTooLarge(headerBytesMax: number, requestId: string): Buff
 
 /** The body of a 500: nothing of the inside. */
 export function internalError(requestId: string): Buffer {
-  const message = 'The request could not be handled. Try again, and give this request id if it goes on.';
+  const message =
+    'The request could not be handled. Try again, and give this request id if the error persists.';
   return Buffer.from(errorBody({ code: 'internal', message }, requestId));
 }

@@ -24,7 +24,7 @@ const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text ?? 'Unknown'}`]),
 );
 
-/** True where HTTP allows no body: it would be taken for the next answer on the connection. */
+/** True where HTTP allows no body: it would be taken for the next response on the connection. */
 export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || forbidsBody(status);
 }
@@ -34,7 +34,7 @@ export function forbidsBody(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** A value cannot begin a header line of its own, whoever made it up. */
+/** A value cannot begin a header line of its own, wherever it comes from. */
 export function oneLine(value: string): string {
   return LINE_BREAK.test(value) ? value.replace(LINE_BREAKS, ' ') : value;
 }

@@ -1,11 +1,11 @@
 import type { Breakable } from './deadlines.ts';
 
 /**
- * Bounds what waits in memory for clients who do not take their answers: each may take its time, and all of
- * them together might be more than the process has.
+ * Bounds the memory of responses that clients do not read: each client may take its time, but all of them
+ * together might exceed the memory of the process.
  */
 export interface UnreadResponses {
-  /** So much of it waits now. Beyond the bound who has waited longest is broken off. */
+  /** Adds bytes that wait. Beyond the bound the client that has waited longest is disconnected. */
   hold(one: Breakable, bytes: number): void;
   letGo(one: Breakable): void;
 }
@@ -28,7 +28,7 @@ export function createUnreadResponses(bytesMax: number): UnreadResponses {
       for (const oldest of waiting.keys()) {
         if (heldBytes <= bytesMax) return;
         letGo(oldest);
-        // Not now: an answer is being written, perhaps this very one.
+        // Not now: a response is being written, perhaps this very one.
         setImmediate(() => oldest.breakOff());
       }
     },

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import { FRONT_LIMITS } from './front-limits.ts';
 
 /**
- * Loads the corrected binary that the build left beside this file; throws where there is none for this
+ * Loads the corrected binary that the build left next to this file; throws where there is none for this
  * machine and this Node. The one in the package is never loaded: see docs/operate/security.md.
  *
- * A header block that arrives in several pieces is gathered up to a size that the binary reads from the
+ * A header block that arrives in several pieces is collected up to a size that the binary reads from the
  * environment when it is loaded, 4 KiB if unset: beyond, a bare 431. On a real network every block over one
- * packet comes in pieces, so the size must be ours, and a little more for our own 431 to be given.
+ * packet comes in pieces, so we set the size, and a little more so that our own 431 is sent.
  */
 export function loadUws(): typeof import('uWebSockets.js') {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(FRONT_LIMITS.headerBytesMax + GATHERED_BEYOND_BYTES);
@@ -26,5 +26,5 @@ interface Silenced {
   _cfg(switched: string): void;
 }
 
-/** Answers do not say `uWebSockets: 20`. */
+/** Responses do not contain `uWebSockets: 20`. */
 const NO_BANNER = '999999990007';

@@ -12,7 +12,7 @@ export interface ExchangeOwner {
   readonly closing: boolean;
   /** Bodies on their way. */
   readonly arriving: Deadlines;
-  /** Answers that the client does not take. */
+  /** Responses that the client does not read. */
   readonly stalled: Deadlines;
   readonly unread: UnreadResponses;
   /** Called once for every exchange. */
@@ -20,7 +20,7 @@ export interface ExchangeOwner {
 }
 
 /**
- * One request on uWebSockets.js. Its `res` may be touched until the client is gone or the answer is complete,
+ * One request on uWebSockets.js. Its `res` may be used until the client is gone or the response is complete,
  * and not once after: that ends the process. `over` guards every use.
  *
  * A class because one is made for every request.
@@ -47,7 +47,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
   private responded = false;
   /** `end` was called and what was written is not ended yet. */
   private endIsDue = false;
-  /** The answer is complete or the client is gone. */
+  /** The response is complete or the client is gone. */
   private over = false;
   private bodyIsAwaited = false;
   private isArriving = false;
@@ -68,7 +68,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
   }
 
   /**
-   * Called when the handler returns, still in its turn. Not for a request that is answered by then: the
+   * Called when the handler returns, still in its turn. Not for a request that has its response by then: the
    * native side turns off its clock for the next request when it gives the last chunk to a listener.
    */
   awaitBody(): void {
@@ -77,7 +77,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     this.res.onData((chunk, isLast) => this.received(chunk, isLast));
   }
 
-  /** Asks for the body; in the handler's own turn. */
+  /** Starts to read the body; in the handler's own turn. */
   sendContinue(): void {
     this.response.sendContinue();
   }
@@ -139,7 +139,7 @@ export class UwsExchange implements Exchange, ResponseOwner {
     else this.endWhenPossible();
   }
 
-  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  /** Ends the connection in the middle of a response, so that a client cannot take a part for the whole. */
   breakOff(): void {
     if (!this.over) this.res.close();
   }
@@ -190,9 +190,9 @@ export class UwsExchange implements Exchange, ResponseOwner {
   }
 
   /**
-   * An answer that was given before its request had ended stays open until the rest has come and was thrown
-   * away. Its client can read it meanwhile; the native side has no clock for a connection that has half a
-   * request and a whole answer.
+   * A response that was given before its request had ended stays open until the rest of the request was read
+   * and discarded. The client can read the response in that time; the native side has no clock for a
+   * connection with half a request and a whole response.
    */
   private flushAndWait(): void {
     this.response.flush();

@@ -22,16 +22,16 @@ import { loadUws } from './uws-binary.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 /**
- * The public door over uWebSockets.js: 3 to 5 µs of CPU per request more than the bare library, a fourth of
- * its twin. Throws where the native binary does not load.
+ * The public server over uWebSockets.js: 3 to 5 µs of CPU per request more than the bare library, a fourth of
+ * the node:http front. Throws where the native binary does not load.
  *
- * What it does by itself, measured: silent and idle connections, dribbled header blocks and bodies below
- * 16 KB/s are closed after 10 s in steps of 4 s (12 s seen). HTTP/1.0 and absolute targets get a 505, bad
- * chunks a 400, of the texts in corrected-uws.mjs. A request that is sent before the answer to an earlier one
- * on the same connection was given closes the connection: answers are never mixed up. A chunk size may have a
- * blank in front, and what stands where a chunk's line end belongs is passed over unseen: a proxy in front
- * has to frame bodies itself. Nothing is read behind a last chunk (corrected-uws.mjs), so that a connection
- * ends with the answer to a request in chunks, and its trailer fields are ignored.
+ * What it does by itself, measured: silent and idle connections, dribbled header blocks and bodies below 16
+ * KB/s are closed after 10 s in steps of 4 s (12 s seen). HTTP/1.0 and absolute targets get a 505, bad chunks
+ * a 400, of the texts in corrected-uws.mjs. A request that is sent before the response to an earlier one on
+ * the same connection closes the connection: responses are never mixed up. A chunk size may have a blank in
+ * front, and any bytes in the place of a chunk's line end are skipped unseen: a proxy in front has to frame
+ * bodies itself. Nothing is read behind a last chunk (corrected-uws.mjs), so that a connection ends with the
+ * response to a request in chunks, and its trailer fields are ignored.
  */
 export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log: Logger): HttpFront {
   const uws = loadUws();
@@ -50,7 +50,7 @@ export function createUwsFront(handler: RequestHandler, limits: FrontLimits, log
     const framing = framingOf(read.head.headers);
     const exchange = new UwsExchange(res, read.head, underway, framing === 'chunked');
     underway.begins();
-    // Closed without a word: the parser goes on with what follows a request that was answered.
+    // Closed without a response: the parser continues behind a request that has its response.
     if (framing === 'ambiguous') exchange.breakOff();
     else if (isTooLarge(read, headerBytesMax)) rejectHeaders(exchange, headerBytesMax, rejections);
     else handleSafely(handler, requested(exchange), log);
@@ -104,7 +104,7 @@ type ListenListener = (socket: us_listen_socket | false) => void;
 /** Without this option a second process may listen on the same port and take half of the connections. */
 const EXCLUSIVE_PORT = 1;
 
-/** The native side asks a client for its body where that is expected in lower case, and only then. */
+/** The native side sends `100 Continue` where the expectation is in lower case, and only then. */
 function requested(exchange: UwsExchange): UwsExchange {
   const expectation = exchange.headers.get('expect');
   const isRequested = expectation === undefined || expectation === CONTINUE;
@@ -130,7 +130,7 @@ function readHead(req: HttpRequest, requestIds: RequestIds): ReadHead {
   return { head: { method, path, query, headers, requestId }, headerChars };
 }
 
-/** The requests that are not answered yet, and what they may take. */
+/** The requests without a response so far, and the memory they may use. */
 function createUnderway({ bodyTimeoutMs, responseStallMs, unreadBytesMax }: FrontLimits) {
   let count = 0;
   let whenNone: (() => void) | undefined;

@@ -12,21 +12,21 @@ import {
 export interface ResponseOwner {
   readonly method: string;
   readonly requestId: string;
-  /** True while the front closes: clients are told not to come back on this connection. */
+  /** True while the front closes: responses ask clients not to reuse this connection. */
   isClosing(): boolean;
-  /** True where nothing more of this connection is read: it ends with this answer. */
+  /** True where nothing more of this connection is read: it ends with this response. */
   readonly isLast: boolean;
   /** The client takes less than is given: so much is held for it. */
   blocked(heldBytes: number): void;
   /** It took something, and more may be written. */
   drained(): void;
-  /** The native side has taken the whole answer; `res` must not be touched any more. */
+  /** The native side has taken the whole response; `res` must not be used any more. */
   complete(): void;
 }
 
 /**
- * Writes one answer to uWebSockets.js, whole or in pieces. Whoever uses it sees to it that the client
- * is still there. A class because one is made for every request.
+ * Writes one response to uWebSockets.js, whole or in pieces. The caller makes sure that the client is still
+ * connected. A class because one is made for every request.
  */
 export class UwsResponse {
   private readonly res: HttpResponse;
@@ -35,7 +35,7 @@ export class UwsResponse {
   private headers: Array<[string, string]> = [];
   private announced: number | undefined;
   private bytes = 0;
-  /** An answer that is small and of known length is gathered and sent at once, with its Content-Length. */
+  /** A small response of known length is collected and sent at once, with its Content-Length. */
   private gathered: Buffer[] | undefined;
   private headSent = false;
   private continued = false;
@@ -48,15 +48,15 @@ export class UwsResponse {
   }
 
   /**
-   * Asks the client to go on. The native side writes a status once: an empty line of ours makes it an answer
-   * of its own, and the real one begins in what passes for a header.
+   * Sends `100 Continue`. The native side writes a status once: an empty line of ours makes it a response of
+   * its own, and the real one begins in what the native side takes for a header.
    */
   sendContinue(): void {
     this.continued = true;
     this.res.writeStatus('100 Continue\r\n');
   }
 
-  /** A whole answer. `onTaken`: the native side has all of its body. */
+  /** A whole response. `onTaken`: the native side has all of its body. */
   send(status: number, headers: Array<[string, string]>, body: Buffer, onTaken?: () => void): void {
     this.onTaken = onTaken;
     const isLast = this.owner.isLast && !isBodiless(this.owner.method, status);
@@ -100,7 +100,9 @@ export class UwsResponse {
     return this.announced === this.bytes;
   }
 
-  /** Ends an answer in pieces. Not while it is blocked: what the client has not taken would be cut off. */
+  /**
+   * Ends a response in pieces. Not while it is blocked: the bytes the client has not taken would be cut off.
+   */
   end(): void {
     if (this.headSent) this.res.cork(() => this.endNow());
     else if (isBodiless(this.owner.method, this.status)) this.sendHeadOnly();
@@ -108,8 +110,9 @@ export class UwsResponse {
   }
 
   /**
-   * `tryEnd` keeps what the client does not take in our buffer and the answer pending, so that a client who
-   * sends request after request and reads nothing is closed; `end` would buffer every answer without bound.
+   * `tryEnd` keeps the bytes that the client does not take in our buffer and the response pending, so that a
+   * client that sends request after request and reads nothing is closed; `end` would buffer every response
+   * without bound.
    */
   private sendBody(body: Buffer): void {
     const [, whole] = this.res.tryEnd(body, body.length);
@@ -170,14 +173,14 @@ export class UwsResponse {
     this.owner.complete();
   }
 
-  /** The length as a header of ours: given to `endWithoutBody` the answer stays pending in this version. */
+  /** The length as a header of ours: given to `endWithoutBody` the response stays pending in this version. */
   private endWithoutBody(status: number, length: number | undefined): void {
     if (length !== undefined && !forbidsBody(status)) this.res.writeHeader('Content-Length', String(length));
     this.res.endWithoutBody();
     this.owner.complete();
   }
 
-  /** In one call: each costs as much as the rest of a small answer. */
+  /** In one call: each costs as much as the rest of a small response. */
   private writeHead(status: number, headers: Array<[string, string]>, endsConnection = false): void {
     const { owner } = this;
     let text = `${statusLine(status)}${FIXED_HEAD}${owner.requestId}`;
@@ -198,10 +201,10 @@ export class UwsResponse {
   }
 }
 
-/** Of an answer that ends its connection: what is larger is sent in pieces, as the client takes it. */
+/** For a response that ends its connection: a larger one is sent in pieces, as the client reads it. */
 const LAST_BYTES_MAX = 16 * 1024;
 
-/** Most answers of the control plane are far smaller; larger ones go in chunks as they come. */
+/** Most responses of the control plane are far smaller; larger ones go in chunks as they come. */
 const GATHERED_BYTES_MAX = 64 * 1024;
 
 function isCacheControl(name: string): boolean {

@@ -31,8 +31,8 @@ const SOON = { timeout: 20_000, interval: 50 };
 /** Longer than a connection may be silent. */
 const PATIENCE = { timeout: 30_000, interval: 50 };
 
-// Red when what was left of an answer is taken for the beginning of the next one.
-it('after an answer that was cut off the broker is understood again', async () => {
+// Red when the rest of one response is taken for the beginning of the next.
+it('after a truncated response the broker is understood again', async () => {
   const { append, frames } = await openLog();
   await expect.poll(append, SOON).toBe('durable');
   const before = await frames();
@@ -49,7 +49,7 @@ it('after an answer that was cut off the broker is understood again', async () =
   expect(await frames()).toBeLessThanOrEqual(before + maybeWritten);
 });
 
-// Red when a connection that times out is asked on and on.
+// Red when requests continue on a connection that times out.
 it('a connection to a broker that falls silent is replaced', async () => {
   const { append, frames } = await openLog();
   await expect.poll(append, SOON).toBe('durable');
@@ -69,7 +69,8 @@ function withErrorCode(response: Buffer, topic: string, code: number): Buffer {
   return response;
 }
 
-// Red when these are taken for refusals: a broker also says so of what it wrote, once it leads no more.
+// Red when these are taken for rejections: a broker also reports them for a record that it wrote, once it is
+// no longer the leader.
 it('what a broker wrote that then has no leader it knows of may be written', async () => {
   const { append, frames, topic } = await openLog();
   await expect.poll(append, SOON).toBe('durable');

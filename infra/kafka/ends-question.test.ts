@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { createEndsQuestion } from './ends-question.ts';
 
-// Red when an answer is given to somebody who came after its question: he would miss what was written before.
-test('nobody is answered by a question that was put before he came; those who wait share one', async () => {
+// Red when a caller gets the response to a request that was sent before the call: it would miss what was
+// written before.
+test('a caller never gets the response to an earlier request; callers that wait share one', async () => {
   const responses: Array<(ends: number[]) => void> = [];
   const ask = createEndsQuestion(() => new Promise((resolve) => responses.push(resolve)));
   const put = async (count: number) => {

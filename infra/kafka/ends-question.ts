@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Loaders ask for their partitions all the time: one question in so many milliseconds is for all of them. */
+/** Loaders query their partitions all the time: one request per interval serves all of them. */
 const APART_MS = 10;
 
 /**
- * Asks for the ends of all partitions. Whoever asks gets an answer to a question that was put after he came,
- * and those who come before it is put share it.
+ * Queries the ends of all partitions. A caller gets the response to a request that was sent after its call;
+ * callers that come before it is sent share it.
  */
 export function createEndsQuestion(put: () => Promise<number[]>): () => Promise<number[]> {
   let underWay: Promise<unknown> = Promise.resolve();

@@ -6,7 +6,7 @@ import { giveUpSilent } from './give-up-silent.ts';
 
 const SILENT_MS = 120;
 
-/** A server that gives every chunk back until it is told to be silent. */
+/** A server that echoes every chunk until the test makes it silent. */
 async function connected() {
   let isSilent = false;
   const fallSilent = () => {
@@ -31,7 +31,7 @@ async function ask(socket: Socket): Promise<void> {
   await once(socket, 'data');
 }
 
-it('a connection that owes an answer and says nothing is broken', async () => {
+it('a connection that owes a response and is silent is closed', async () => {
   const { socket, fallSilent } = await connected();
   await ask(socket);
   fallSilent();
@@ -40,10 +40,10 @@ it('a connection that owes an answer and says nothing is broken', async () => {
     why = error.message;
   });
   socket.write('b');
-  await expect.poll(() => why, { timeout: 20_000 }).toMatch(/nothing was heard/);
+  await expect.poll(() => why, { timeout: 20_000 }).toMatch(/nothing was received/);
 });
 
-it('one that owes nothing may be silent, and one that answers may be asked for ever', async () => {
+it('one that owes nothing may be silent, and one that responds stays open forever', async () => {
   const { socket } = await connected();
   socket.on('error', () => undefined);
   await ask(socket);

@@ -14,7 +14,7 @@ import { type InnerPoolBuilder, mendConnections } from './sound-connections.ts';
  */
 export interface KafkaClient {
   readonly admin: Admin;
-  /** To the first broker that answers: then it is known what it can do. Throws what kafkajs throws. */
+  /** To the first broker that responds: it reports what it supports. Throws what kafkajs throws. */
   connect(): Promise<void>;
   /** Of one topic; afterwards it can be written and read. Throws what kafkajs throws. */
   open(topic: string): Promise<void>;
@@ -62,7 +62,7 @@ export interface FetchedRecord {
   offset: string;
   value: Buffer | null;
   headers: Record<string, Buffer | undefined>;
-  /** A mark of somebody's transaction. */
+  /** The control record of a transaction, which another program wrote. */
   isControlRecord?: boolean;
 }
 
@@ -121,7 +121,7 @@ export function createKafkaClient(settings: KafkaSettings, log: Logger): KafkaCl
     refresh() {
       refreshing ??= cluster
         .refreshMetadata()
-        .catch((err: unknown) => log.debug({ err }, 'Kafka does not say who leads'))
+        .catch((err: unknown) => log.debug({ err }, 'Kafka reports no leader'))
         .finally(() => {
           refreshing = undefined;
         });

@@ -4,7 +4,7 @@ import { NO_TLS, WRONG_CERTIFICATE, WRONG_LOGIN } from '../platform/wait-until-a
 /** What kafkajs' errors say, whatever they are wrapped in. */
 interface KafkaFailure {
   name?: string;
-  /** Of an answer of the broker: its error code in words. */
+  /** Of a response of the broker: its error code in words. */
   type?: string;
   message?: string;
   cause?: unknown;
@@ -22,16 +22,17 @@ function chainOf(error: unknown): KafkaFailure[] {
   return chain;
 }
 
-/** The broker's own word for it; undefined when it did not answer. */
+/** The broker's own name of the error; undefined when it did not respond. */
 export function typeOf(error: unknown): string | undefined {
   return chainOf(error).find(({ type }) => type !== undefined)?.type;
 }
 
 /**
- * The broker has refused the whole request before it wrote a byte. Everything else may have been written.
- * NOT_ENOUGH_REPLICAS_AFTER_APPEND and REQUEST_TIMED_OUT are not among them: the leader has the record.
- * Nor is what says that it leads no more or knows no such partition: with `acks=all` a broker also answers
- * that of what it has written, when it loses the partition while it waits for others (DelayedProduce).
+ * The broker has rejected the whole request before it wrote a byte. With any other error the record may have
+ * been written. NOT_ENOUGH_REPLICAS_AFTER_APPEND and REQUEST_TIMED_OUT are not among them: the leader has the
+ * record. Nor are the errors of a broker that is no longer the leader or does not know the partition: with
+ * `acks=all` a broker also sends them for a record it has written, when it loses the partition while it waits
+ * for others (DelayedProduce).
  */
 const NOT_WRITTEN = new Set([
   ...['NOT_ENOUGH_REPLICAS', 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP'],
@@ -43,7 +44,7 @@ export function wasNotWritten(error: unknown): boolean {
   return NOT_WRITTEN.has(typeOf(error) ?? '');
 }
 
-/** What no waiting mends, the operator has to, in words. The first that fits; undefined: it may pass. */
+/** Errors that only the operator can fix, in words. The first that fits; undefined: it may be temporary. */
 function rejectionOf(error: unknown): string | undefined {
   const chain = chainOf(error);
   const said = chain.at(-1)?.message ?? '';
@@ -76,5 +77,5 @@ export function startFailure(brokers: string[], cause: unknown): Fatal | Transie
     return new Fatal('bad_configuration', message, { cause });
   }
   const said = chainOf(cause).at(-1)?.message ?? String(cause);
-  return unavailable(`at ${address} cannot be asked (${said})`, cause);
+  return unavailable(`at ${address} cannot be queried (${said})`, cause);
 }

@@ -20,7 +20,7 @@ export interface KafkaLog {
   writer(partition: number): PartitionWriter;
   readonly reader: EventLogReader;
   readonly deadLetters: DeadLetters;
-  /** How long it keeps what is on it, loaded or not; undefined: for ever. Throws Transient. */
+  /** How long it keeps its records, loaded or not; undefined: forever. Throws Transient. */
   keepsMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -33,20 +33,20 @@ export interface KafkaLogDeps {
 }
 
 /**
- * Looks at the topic, makes it where it is missing, and opens it. Throws Fatal `bad_configuration` for what
- * the operator has to mend, Transient while the brokers are away.
+ * Checks the topic, creates it where it is missing, and opens it. Throws Fatal `bad_configuration` for what
+ * the operator has to fix, Transient while the brokers are unavailable.
  */
 export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promise<KafkaLog> {
   const client = createKafkaClient(settings, log);
   try {
     await client.connect();
-    // First: an old broker may leave later questions unanswered.
+    // First: an old broker may not respond to later requests.
     checkVersion(client, settings);
     await client.admin.connect();
     await ensureTopics(client, settings);
     await client.open(settings.topic);
-    const birth = await findOrMakeLog(pool, client, settings);
-    return logOver(client, settings, birth);
+    const identity = await findOrMakeLog(pool, client, settings);
+    return logOver(client, settings, identity);
   } catch (cause) {
     await client.close();
     throw startFailure(settings.brokers, cause);
@@ -56,20 +56,20 @@ export async function openKafkaLog({ settings, pool, log }: KafkaLogDeps): Promi
 function logOver(
   client: KafkaClient,
   settings: KafkaSettings,
-  birth: Parameters<typeof createKafkaReader>[0]['birth'],
+  identity: Parameters<typeof createKafkaReader>[0]['identity'],
 ): KafkaLog {
   const { topic, partitions } = settings;
-  const { logId } = birth;
+  const { logId } = identity;
   const produce = createProduce(topic, { [LOG_HEADER]: logId.toString('hex') });
   return {
     logId,
     partitions,
     writer: (partition) => createKafkaWriter({ client, topic, logId, produce }, partition),
-    reader: createKafkaReader({ client, topic, birth }),
+    reader: createKafkaReader({ client, topic, identity }),
     deadLetters: createDeadLetters(client, topic, deadLetterTopic(settings)),
     keepsMs: () =>
       retentionOf(client, topic).catch((cause: unknown) => {
-        throw unavailable('does not answer', cause);
+        throw unavailable('does not respond', cause);
       }),
     close: () => client.close(),
   };

@@ -10,19 +10,19 @@ import { createTopicIdentityCheck } from './topic-identity-check.ts';
 export interface ReaderDeps {
   client: KafkaClient;
   topic: string;
-  birth: TopicIdentity;
+  identity: TopicIdentity;
 }
 
 const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
 const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Single fetches at a given offset: where a partition goes on is said by the range table alone. */
-export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLogReader {
-  const { logId, marks } = birth;
+export function createKafkaReader({ client, topic, identity }: ReaderDeps): EventLogReader {
+  const { logId, marks } = identity;
   const partitions = [...marks.keys()];
   const records = createRecordFetch(client, topic);
   const ask = createEndsQuestion(() => requested(() => client.offsets(topic, partitions, 'latest')));
-  const check = createTopicIdentityCheck({ topic, birth, records, ends: ask, start });
+  const check = createTopicIdentityCheck({ topic, identity, records, ends: ask, start });
 
   async function requested<T>(act: () => Promise<T>): Promise<T> {
     try {
@@ -30,7 +30,7 @@ export function createKafkaReader({ client, topic, birth }: ReaderDeps): EventLo
     } catch (cause) {
       if (cause instanceof Fatal) throw cause;
       void client.refresh();
-      throw unavailable('does not answer', cause);
+      throw unavailable('does not respond', cause);
     }
   }
 

@@ -22,7 +22,7 @@ const BAD = 'bad_configuration';
 const rejected = (message: RegExp) =>
   expect.objectContaining({ code: BAD, message: expect.stringMatching(message) });
 
-test('a topic that keeps less than was asked for is refused, with what is wrong in one line', async () => {
+test('a topic that keeps less than configured is rejected, with the fault in one line', async () => {
   const pool = await testPool();
   const kafka = await kafkaUnderTest(pool);
   await kafka.open();
@@ -42,7 +42,7 @@ test('a topic that keeps less than was asked for is refused, with what is wrong 
   await expect(open({ ...missing, replication: 3 })).rejects.toEqual(rejected(/KAFKA_REPLICATION 3/));
 });
 
-test('topics that are compacted, may lose records or take only small ones are refused', async () => {
+test('topics that are compacted, may lose records or take only small ones are rejected', async () => {
   const pool = await testPool();
   for (const [name, value] of [
     ['cleanup.policy', 'compact'],
@@ -63,7 +63,7 @@ test('a broker that is not there is waited for', async () => {
   await expect(openKafkaLog({ settings, pool, log })).rejects.toMatchObject({ code: 'kafka_unavailable' });
 });
 
-/** Answers which requests it knows, and nothing else. */
+/** Responds with the requests it knows, and to nothing else. */
 async function brokerOfOld(produceMax: number): Promise<string> {
   const server = createServer((socket) => {
     socket
@@ -85,14 +85,14 @@ async function brokerOfOld(produceMax: number): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-// Red when the broker is asked for topics first: it never answers, and is waited for.
-test('a broker that is too old is refused at once, and says so', async () => {
+// Red when the broker is queried for topics first: it never responds, and the start waits.
+test('a broker that is too old is rejected at once, with the reason', async () => {
   const pool = await testPool();
   const settings = { ...SETTINGS, brokers: [await brokerOfOld(5)] };
   await expect(openKafkaLog({ settings, pool, log })).rejects.toEqual(rejected(/is older than 2.1/));
 });
 
-test('a login that is wrong is refused at once', { timeout: 120_000 }, async () => {
+test('a wrong login is rejected at once', { timeout: 120_000 }, async () => {
   const pool = await testPool();
   const server = await startKafka({ login: { username: 'metergate', password: 'right' } });
   onTestFinished(() => server.stop());

@@ -18,7 +18,7 @@ export interface KafkaUnderTest {
   client: KafkaClient;
   /** Puts a record there that is none of ours. */
   putForeign(partition: number, value: string): Promise<void>;
-  /** What stands in a topic of one partition. */
+  /** The records of a topic of one partition. */
   letters(): Promise<Array<{ value: string; headers: Record<string, string> }>>;
 }
 
@@ -50,7 +50,7 @@ export async function kafkaUnderTest(
     async putForeign(partition, value) {
       const messages = [{ value: Buffer.from(value), timestamp: String(Date.now()) }];
       const topicData = [{ topic: settings.topic, partitions: [{ partition, messages }] }];
-      // A topic that was made a moment ago has no leader yet.
+      // A new topic has no leader for a short time.
       await vi.waitFor(async () => {
         await client.open(settings.topic);
         await client.refresh();

@@ -7,8 +7,8 @@ const TOO_LARGE_BYTES = 9 * 1024 * 1024;
 
 const open = async (): Promise<KafkaUnderTest> => await kafkaUnderTest(await testPool(), { partitions: 2 });
 
-// Red when answers are given to the wrong partition.
-test('appends of one turn share a request, and each is told where its own stands', async () => {
+// Red when a response goes to the wrong partition.
+test('appends of one turn share a request, and each gets its own offset', async () => {
   const kafka = await (await open()).open();
   const [zero, one] = [kafka.writer(0), kafka.writer(1)];
   await zero.append([Buffer.from('before')]);
@@ -30,8 +30,8 @@ test('two appends to one partition in one turn are both there', async () => {
   expect((await kafka.reader.read(0, 1, 1_000)).map(({ bytes }) => String(bytes))).toEqual(['a', 'b']);
 });
 
-// Red when a refusal is taken for the whole request's, or for an unknown outcome.
-test('what the broker refuses of one partition was not written, and the other one is durable', async () => {
+// Red when one partition's rejection is taken for the whole request's, or for an unknown outcome.
+test('what the broker rejects for one partition was not written, and the other one is durable', async () => {
   const kafka = await (await open()).open();
   const said = await Promise.all([
     kafka.writer(0).append([Buffer.alloc(TOO_LARGE_BYTES)]),

@@ -12,8 +12,8 @@ export interface WriterDeps {
 }
 
 /**
- * A frame is one record. `acks=all` and nothing else: kafkajs' idempotent producer acknowledges what the
- * broker dropped, and a retry of its own would write a record twice without anybody knowing.
+ * A frame is one record. `acks=all` and nothing else: kafkajs' idempotent producer acknowledges a record that
+ * the broker dropped, and a retry of its own would silently write a record twice.
  */
 export function createKafkaWriter(deps: WriterDeps, partition: number): PartitionWriter {
   const { client, topic, logId, produce } = deps;

@@ -6,7 +6,7 @@ export interface PartitionBatch {
   batch: readonly Uint8Array[];
 }
 
-/** Of one partition: the number of its first record, or why it was refused. */
+/** Of one partition: the number of its first record, or why it was rejected. */
 export interface PartitionResponse {
   partition: number;
   offset: number;
@@ -81,5 +81,5 @@ const REJECTIONS: Record<number, string> = {
 
 function rejectionOf(code: number): Error {
   const type = REJECTIONS[code] ?? `ERROR_${code}`;
-  return Object.assign(new Error(`The broker refused a record: ${type}.`), { type });
+  return Object.assign(new Error(`The broker rejected a record: ${type}.`), { type });
 }

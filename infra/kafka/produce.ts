@@ -21,12 +21,12 @@ interface Waiting {
  * most of what a request costs, here and there, is the same whatever it holds.
  */
 export function createProduce(topic: string, headers: Record<string, string>): Produce {
-  const gathering = new Map<KafkaBroker, Map<number, Waiting>>();
+  const batches = new Map<KafkaBroker, Map<number, Waiting>>();
 
   function flush(broker: KafkaBroker): void {
-    const records = gathering.get(broker);
+    const records = batches.get(broker);
     if (!records) return;
-    gathering.delete(broker);
+    batches.delete(broker);
     void send(broker, records).catch((error) => {
       for (const { reject } of records.values()) reject(error);
     });
@@ -49,10 +49,10 @@ export function createProduce(topic: string, headers: Record<string, string>): P
   return (broker, partition, value) =>
     new Promise((resolve, reject) => {
       // Of two records for one partition in one request a broker would drop the first.
-      if (gathering.get(broker)?.has(partition)) flush(broker);
-      const records = gathering.get(broker) ?? new Map<number, Waiting>();
+      if (batches.get(broker)?.has(partition)) flush(broker);
+      const records = batches.get(broker) ?? new Map<number, Waiting>();
       if (records.size === 0) setImmediate(flush, broker);
-      gathering.set(broker, records.set(partition, { value, resolve, reject }));
+      batches.set(broker, records.set(partition, { value, resolve, reject }));
     });
 }
 

@@ -25,7 +25,7 @@ export function createRecordFetch(client: KafkaClient, topic: string): RecordFet
     return fetched.filter(({ offset }) => Number(offset) >= from);
   }
 
-  /** What cannot be read as a record at all is passed over one by one: nobody packs ours like that. */
+  /** Data that cannot be read as a record is skipped one by one: our records are never packed like that. */
   async function frames(partition: number, from: number, bytesMax: number): Promise<LogFrame[]> {
     try {
       return (await records(partition, from, bytesMax)).map(frameOf);

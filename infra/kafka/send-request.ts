@@ -34,8 +34,9 @@ interface KafkaRequest {
 }
 
 /**
- * Sends a request whose bytes are made, past the encoder of kafkajs: that copies each byte ten times. Order,
- * time-outs and reconnecting stay those of kafkajs. Gives the answer and the connection it came over.
+ * Sends a request whose bytes are made, without the encoder of kafkajs, which copies each byte ten times.
+ * Order, time-outs and reconnecting stay those of kafkajs. Returns the response and the connection it came
+ * over.
  */
 export async function sendRequest(
   broker: Connected,
@@ -57,7 +58,7 @@ export async function sendRequest(
     });
     return { response: payload, connection };
   } catch (error) {
-    // As kafkajs does: the next one who asks connects anew.
+    // As kafkajs does: the next caller connects again.
     if ((error as Error).name === 'KafkaJSConnectionClosedError') await broker.disconnect();
     throw error;
   }

@@ -3,10 +3,10 @@ export interface InnerConnection {
   connect(): Promise<unknown>;
   disconnect(): Promise<unknown>;
   rejectRequests(error: Error): void;
-  /** Who waits for the answer to a login. */
+  /** The request that waits for the response to a login. */
   authHandlers: { onError(): void } | null;
   isConnected(): boolean;
-  /** What it has of an answer that has not come whole yet. */
+  /** The bytes of a response that has not arrived whole yet. */
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;
@@ -19,11 +19,11 @@ export interface InnerPoolBuilder {
 const LENGTH_BYTES = 4;
 
 /**
- * Mends how kafkajs ends a connection and opens it again, each of which leaves a process deaf until it is
- * started anew. It keeps the beginning of an answer that was cut off, and takes what comes next for its
- * rest. It takes requests for a connection that is just ending, and nobody ever tells them that it has:
- * the end waits for them, and they for the end. And of two who need a connection at once each opens one,
- * of which the other is heard as well.
+ * Repairs how kafkajs closes a connection and opens it again; either fault leaves a process without responses
+ * until it is restarted. kafkajs keeps the beginning of a truncated response, and takes the next bytes for
+ * its rest. It accepts requests for a connection that is just closing, and never fails them: the close waits
+ * for them, and they wait for the close. And when two callers need a connection at once each opens one, and
+ * responses of the other are read as well.
  */
 export function mendConnections(builder: InnerPoolBuilder): void {
   const build = builder.build;

@@ -4,30 +4,30 @@ import { IDENTITY_HEADER, type TopicIdentity } from './topic-identity.ts';
 
 export interface TopicIdentityCheckDeps {
   topic: string;
-  birth: TopicIdentity;
+  identity: TopicIdentity;
   records: RecordFetch;
   ends(): Promise<number[]>;
   start(partition: number): Promise<number>;
 }
 
-/** Between two looks at the birth mark of a partition that is read. */
+/** Between two checks of the identity record of a partition that is read. */
 const CHECK_EVERY_MS = 5_000;
 
 /**
- * Looks whether a partition is the one that was written: a topic that was made anew under its name has other
- * records where the birth mark was, or none. Throws Fatal `log_recreated`.
+ * Checks whether a partition is the one that was written: a topic that was created again under its name has
+ * other records where the identity record was, or none. Throws Fatal `log_recreated`.
  */
-export function createTopicIdentityCheck({ topic, birth, records, ends, start }: TopicIdentityCheckDeps) {
-  const checkedAtMs = birth.marks.map(() => Number.NEGATIVE_INFINITY);
+export function createTopicIdentityCheck({ topic, identity, records, ends, start }: TopicIdentityCheckDeps) {
+  const checkedAtMs = identity.marks.map(() => Number.NEGATIVE_INFINITY);
   return async (partition: number): Promise<void> => {
     if (performance.now() - (checkedAtMs[partition] ?? 0) < CHECK_EVERY_MS) return;
-    const mark = birth.marks[partition] ?? 0;
+    const mark = identity.marks[partition] ?? 0;
     if (((await ends())[partition] ?? 0) <= mark) throw recreated(topic, partition);
     if ((await start(partition)) <= mark) {
       const [record] = await records.records(partition, mark, 1);
       const found = record?.headers[IDENTITY_HEADER]?.toString();
       const isThere = Number(record?.offset) === mark;
-      if (isThere && found !== birth.logId.toString('hex')) throw recreated(topic, partition);
+      if (isThere && found !== identity.logId.toString('hex')) throw recreated(topic, partition);
     }
     checkedAtMs[partition] = performance.now();
   };
@@ -36,7 +36,7 @@ export function createTopicIdentityCheck({ topic, birth, records, ends, start }:
 function recreated(topic: string, partition: number): Fatal {
   return new Fatal(
     'log_recreated',
-    `Partition ${partition} of ${topic} is not the one that was written: the topic was made anew. ` +
+    `Partition ${partition} of ${topic} is not the one that was written: the topic was created again. ` +
       'Restore it, or take another topic.',
   );
 }

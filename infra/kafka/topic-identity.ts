@@ -7,13 +7,13 @@ import { type KafkaClient, REQUEST_TIMEOUT_MS } from './kafka-client.ts';
 /** What a topic became when it was first used. It is kept in Postgres: brokers forget. */
 export interface TopicIdentity {
   logId: Buffer;
-  /** Where the birth mark stands in each partition; ours begin behind it. */
+  /** The offset of the identity record in each partition; our records begin behind it. */
   marks: number[];
 }
 
 /** In the header of every record of ours: which log it is of. */
 export const LOG_HEADER = 'metergate-log';
-/** In the header of the mark that stands before them. */
+/** In the header of the identity record, which is before them. */
 export const IDENTITY_HEADER = 'metergate-birth';
 
 /** Of a lock in Postgres: two processes that start at once make one log. */
@@ -31,13 +31,13 @@ export async function findOrMakeLog(pool: Pool, client: KafkaClient, topic: Topi
     const known = await readIdentity(db, topic);
     if (known) return known;
     const logId = randomBytes(16);
-    const birth = { logId, marks: await writeMarks(client, topic, logId) };
+    const identity = { logId, marks: await writeMarks(client, topic, logId) };
     await db.query('INSERT INTO kafka_logs (topic, log_id, marks) VALUES ($1, $2, $3)', [
       topic.topic,
       logId.toString('hex'),
-      birth.marks,
+      identity.marks,
     ]);
-    return birth;
+    return identity;
   });
 }
 

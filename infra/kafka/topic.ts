@@ -12,15 +12,15 @@ export function deadLetterTopic({ topic }: KafkaSettings): string {
 /** A frame is at most a few MB; what a broker takes at most may be no less. */
 const RECORD_BYTES_MIN = 4 * 1024 * 1024;
 const RECORD_BYTES = 8 * 1024 * 1024;
-/** Longer than any outage of what loads it. Said here: what a broker does by itself may be an hour. */
+/** Longer than any outage of the load. Set here, because a broker's default may be an hour. */
 const RETENTION_MS = 7 * 86_400_000;
 const KNOWN = { timeoutMs: 5_000, everyMs: 100 };
 const TOPIC_CONFIG = 2;
 const NOT_KNOWN = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'];
 
 /**
- * Makes what is missing, where that is allowed, and looks at what is there. Throws Fatal `bad_configuration`
- * when it keeps less than was asked for.
+ * Creates missing topics, where that is allowed, and checks the others. Throws Fatal `bad_configuration` when
+ * a topic keeps less than configured.
  */
 export async function ensureTopics(client: KafkaClient, settings: KafkaSettings): Promise<void> {
   const { topic, partitions } = settings;
@@ -41,7 +41,7 @@ async function ensureTopic(client: KafkaClient, settings: KafkaSettings, wanted:
     }
     await makeTopic(client, settings, wanted);
   }
-  // A topic that was made a moment ago is not known to every broker yet.
+  // Not every broker knows a new topic yet.
   const replicas = found ?? (await poll(() => replicasOf(client, wanted.topic), KNOWN));
   if (!replicas)
     throw new Transient('kafka_unavailable', `Kafka has not made the topic ${wanted.topic} yet.`);
@@ -92,7 +92,7 @@ async function makeTopic({ admin }: KafkaClient, settings: KafkaSettings, wanted
   }
 }
 
-/** kafkajs gathers what went wrong with each topic. */
+/** kafkajs collects the errors of each topic. */
 function firstReason(cause: unknown): { type: string; message: string } {
   const all = (cause as { errors?: unknown[] }).errors;
   const first = all?.[0] ?? cause;
@@ -120,7 +120,7 @@ async function configOf({ admin }: KafkaClient, topic: string): Promise<Map<stri
   return new Map(resources[0]?.configEntries.map((one) => [one.configName, one.configValue]));
 }
 
-/** How long the topic keeps a record; undefined: for ever. Throws what kafkajs throws. */
+/** How long the topic keeps a record; undefined: forever. Throws what kafkajs throws. */
 export async function retentionOf(client: KafkaClient, topic: string): Promise<number | undefined> {
   const ms = Number((await configOf(client, topic)).get('retention.ms'));
   return Number.isFinite(ms) && ms >= 0 ? ms : undefined;

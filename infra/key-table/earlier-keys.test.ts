@@ -10,12 +10,12 @@ const KEYS = 3_000;
 const BATCH = 100;
 
 describe('keys that the log no longer holds', () => {
-  // Breaks it catches: the warehouse not asked; a key that both have taken twice.
+  // Mutants it catches: the warehouse is not queried; a key that both have is taken twice.
   it('come from elsewhere when the files are gone, and those behind from the log', async () => {
     const { keys, records } = await withoutFiles();
     keys.earlier = async function* (before) {
       expect(before).toBeGreaterThan(0);
-      // More than was asked for, as the warehouse does: it has what is on the log too.
+      // More than was requested, as the warehouse does: it has what is on the log too.
       for (let at = 0; at < KEYS - 200; at += 7)
         yield bytesOf(records.slice(at, Math.min(at + 7, KEYS - 200)));
     };
@@ -26,8 +26,8 @@ describe('keys that the log no longer holds', () => {
     expectAllKnown(keys, records);
   });
 
-  // Break it catches: a checkpoint while they are coming.
-  it('are asked for again when they did not come whole', async () => {
+  // Mutant it catches: a checkpoint while they are arriving.
+  it('are requested again when they did not arrive whole', async () => {
     const { keys, records } = await withoutFiles();
     await expect(keys.open()).rejects.toMatchObject({ name: 'Fatal', code: 'keys_missing' });
     keys.earlier = async function* () {
@@ -44,8 +44,8 @@ describe('keys that the log no longer holds', () => {
     expectAllKnown(keys, records);
   });
 
-  // Break it catches: the records thrown away before it is known that something else has them.
-  it('that lost their checkpoint are refused and left as they are', async () => {
+  // Mutant it catches: the records are deleted before it is known that they exist elsewhere.
+  it('that lost their checkpoint are rejected and left unchanged', async () => {
     const { keys } = await withoutFiles('checkpoint');
     const path = join(keys.folder(), 'keys', 'records');
     const before = readFileSync(path);
@@ -60,15 +60,15 @@ describe('keys that the log no longer holds', () => {
   });
 
   // Red when the checkpoint is given up, or what comes takes the place of the records, before all of it came.
-  it('are read from records that were put back, when nobody else could give them meanwhile', async () => {
+  it('are read from records that were put back, when no other source has them', async () => {
     const { keys, records, removed } = await withoutFiles('records');
     for (const given of [0, 1_000]) {
       keys.earlier = async function* () {
         yield bytesOf(records.slice(0, given));
-        throw new Error('the warehouse is away');
+        throw new Error('the warehouse is unavailable');
       };
-      await expect(keys.open()).rejects.toThrow('the warehouse is away');
-      await expect(keys.open()).rejects.toThrow('the warehouse is away');
+      await expect(keys.open()).rejects.toThrow('the warehouse is unavailable');
+      await expect(keys.open()).rejects.toThrow('the warehouse is unavailable');
     }
     const folder = join(keys.folder(), 'keys');
     cpSync(removed, join(folder, 'records'));
@@ -78,8 +78,8 @@ describe('keys that the log no longer holds', () => {
     expect(readdirSync(folder).sort()).toEqual(['checkpoint', 'records']);
   });
 
-  // What a crash leaves between the checkpoint of new records and their place. Red when it is believed alone.
-  it('are asked for again when a crash came between their checkpoint and their place', async () => {
+  // What a crash leaves between the checkpoint of new records and their place. Red when it alone is trusted.
+  it('are requested again when a crash came between their checkpoint and their place', async () => {
     const { keys, records } = await withoutFiles('records');
     keys.earlier = async function* () {
       yield bytesOf(records);
@@ -95,7 +95,7 @@ describe('keys that the log no longer holds', () => {
     expectAllKnown(keys, records);
   });
 
-  // Break it catches: files that end before the log begins, taken as they are.
+  // Mutant it catches: files that end before the log begins are accepted.
   it('are added to files that end before the log begins', async () => {
     const keys = await openKeys();
     const records = await addKeys(keys, KEYS / 2);

@@ -86,7 +86,7 @@ function claimAll(parts: KeyTableParts, batch: ClaimBatch, confirmed: number): H
       }
     }
   } catch (error) {
-    // Nobody commits them: a retry would be told duplicate of an event that is on no log.
+    // No claim commits them: a retry would get `duplicate` for an event that is on no log.
     takeBack(parts, firstRecord, end);
     throw error;
   }

@@ -23,7 +23,9 @@ export async function loadRecords(
   slots.settle();
 }
 
-/** One chunk is read while the one before is worked on: each stands until the next but one is asked for. */
+/**
+ * One chunk is read while the previous one is processed: each is valid until the next but one is requested.
+ */
 async function* chunksOf(from: RecordFile, recordCount: number): AsyncGenerator<Uint32Array> {
   const size = Math.min(CHUNK_RECORDS, recordCount) * RECORD_WORDS;
   const [first, second] = [new Uint32Array(size), new Uint32Array(size)];
@@ -35,7 +37,7 @@ async function* chunksOf(from: RecordFile, recordCount: number): AsyncGenerator<
     const words = await reading;
     into = into === first ? second : first;
     reading = record < recordCount ? read(record, into) : undefined;
-    // Who stops early has had what he wanted, or fails already.
+    // A caller that stops early needs no more records, or fails already.
     reading?.catch(() => undefined);
     yield words;
   }

@@ -13,8 +13,8 @@ import { RECORD_HEADER_BYTES } from './record-file.ts';
 const BATCH = 20_000;
 
 describe('keys after a kill', () => {
-  // Breaks they catch: a checkpoint written before the records are; the log replayed from another place than
-  // its own.
+  // Mutants they catch: a checkpoint written before the records are; the log replayed from another position
+  // than its own.
   it('are all known, whatever became of the record file beyond its checkpoint', async () => {
     const beyond: Array<(path: string, covered: number) => void> = [
       () => undefined,
@@ -84,7 +84,7 @@ describe('keys so old that only the file has them', () => {
   });
 });
 
-describe('keys that cannot be believed', () => {
+describe('keys that cannot be trusted', () => {
   const rejections: Array<[string, string, (keys: TestKeys) => void]> = [
     [
       'that end before their checkpoint',
@@ -105,7 +105,7 @@ describe('keys that cannot be believed', () => {
     ],
   ];
 
-  it.each(rejections)('%s are refused as %s, and left as they are', async (_, code, harm) => {
+  it.each(rejections)('%s are rejected as %s, and left unchanged', async (_, code, harm) => {
     const keys = await openKeys();
     await addKeys(keys, 5_000);
     await keys.restart('clean');
@@ -117,7 +117,7 @@ describe('keys that cannot be believed', () => {
     expect(content()).toEqual(before);
   });
 
-  it('of another identity key, of a newer version, or ahead of their log are refused', async () => {
+  it('of another identity key, of a newer version, or ahead of their log are rejected', async () => {
     const keys = await openKeys();
     await addKeys(keys, 5_000);
     await keys.restart('clean');
@@ -151,7 +151,7 @@ async function addKeys(keys: TestKeys, count: number): Promise<Uint32Array[]> {
   return added;
 }
 
-/** Repeats come with other times, and are told those of the original. */
+/** Repeats come with other times, and get those of the original. */
 function expectAllKnown(keys: TestKeys, added: Uint32Array[]): void {
   for (const original of added) {
     const repeat = original.slice();

@@ -28,14 +28,14 @@ import { SlotTable } from './slot-table.ts';
 
 export interface KeyTableOptions {
   directory: string;
-  /** 16 bytes that tell one identity key from another. */
+  /** 16 bytes that distinguish one identity key from another. */
   identityCheck: Uint8Array;
   /** The log whose view this is. Read up to its durable end while opening, never after. */
   logReader: EventLogReader;
   /**
-   * Records of all that stood on the log before this position, for keys that the log alone does not give
-   * back. What stands behind it may be among them. Throws, at its end at the latest, when something is
-   * missing. Left out: then such keys are refused.
+   * Records of all events on the log before this position, for keys that the log alone does not give back.
+   * Records behind it may be among them. Throws, at its end at the latest, when something is missing. Without
+   * this function such keys are rejected.
    */
   earlierRecords?: (before: number) => AsyncIterable<Uint8Array>;
   log: Logger;
@@ -44,9 +44,9 @@ export interface KeyTableOptions {
 const REPLAY_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens the keys and brings them up to the log: the record file as far as its checkpoint holds, the log from
- * there on; everything from the log where there are no files; what the log no longer holds of that from
- * `earlierRecords`. What cannot be believed is refused with Fatal (`record_file_truncated`,
+ * Opens the keys and brings them up to the log: the record file as far as its checkpoint covers it, the log
+ * from there on; everything from the log where there are no files; the part of it that the log no longer
+ * holds from `earlierRecords`. Files that cannot be trusted are rejected with Fatal (`record_file_truncated`,
  * `record_file_damaged`, `record_file_newer`, `record_file_foreign`, `identity_key_mismatch`,
  * `log_behind_keys`, `keys_missing`), and nothing is changed then.
  */
@@ -77,7 +77,7 @@ export async function openKeyTable(options: KeyTableOptions): Promise<KeyTable> 
 interface KeyFiles {
   records: RecordFile;
   checkpoints: CheckpointFile;
-  /** The record file is begun anew, beside the one that may be there. */
+  /** A new record file is begun next to the one that may exist. */
   isNew: boolean;
 }
 
@@ -91,7 +91,7 @@ async function openFiles({ directory, logReader, log }: KeyTableOptions): Promis
       return { checkpoints, records: await openRecordFile(path), isNew: false };
     }
     if (!latest && hadRecords) checkNotForgotten(path, await logReader.start(0));
-    if (latest || hadRecords) log.info({ path }, 'the keys are made anew');
+    if (latest || hadRecords) log.info({ path }, 'the keys are rebuilt');
     return { checkpoints, records: await createRecordFile(path), isNew: true };
   } catch (error) {
     await checkpoints.close();
@@ -114,7 +114,7 @@ async function closeFiles({ records, checkpoints }: KeyFiles): Promise<void> {
   await checkpoints.close();
 }
 
-/** The checkpoint to go on from. */
+/** The checkpoint to continue from. */
 async function startOf(files: KeyFiles, { identityCheck, logReader }: KeyTableOptions): Promise<Checkpoint> {
   const owner = { identityCheck, logId: logReader.logId };
   const { records, checkpoints, isNew } = files;
@@ -138,8 +138,8 @@ async function checkLogReaches(logReader: EventLogReader, from: Checkpoint): Pro
 }
 
 /**
- * Where the log begins behind what the keys know, the rest comes from elsewhere: with a hole in them, events
- * would be counted again. Gives the position behind which the log tells everything.
+ * Where the log begins behind the end of the keys, the rest comes from elsewhere: with a gap in the keys,
+ * events would be counted again. Returns the position behind which the log has everything.
  */
 async function closeGap(
   known: Checkpoint,
@@ -153,7 +153,7 @@ async function closeGap(
   }
   log.warn(
     { known: known.recordCount, start },
-    'keys are missing that the log no longer holds: asking for them',
+    'keys are missing that the log no longer holds: requesting them',
   );
   await addEarlierRecords(earlierRecords(start), keys);
   log.warn({ found: keys.recent.next - known.recordCount }, 'the missing keys are here');

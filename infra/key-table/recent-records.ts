@@ -10,9 +10,9 @@ const BLOCK_SHIFT = 12;
 const KEPT_BLOCKS = 256;
 
 /**
- * The newest records: those that are not in the record file yet, and as many before them as fit. What is not
- * written is never let go; how much that can be is bounded by who confirms (see record-writer.ts) and by
- * admission.
+ * The newest records: those that are not in the record file yet, and as many before them as fit. A record is
+ * never dropped before it is written; the confirming side (see record-writer.ts) and admission bound how many
+ * wait.
  */
 export class RecentRecords {
   /** The number that the next record gets: how many there are. */
@@ -40,7 +40,7 @@ export class RecentRecords {
     return this.next++;
   }
 
-  /** The block of a record from `first` on; where in it is told by {@link wordOf}. */
+  /** The block of a record from `first` on; {@link wordOf} gives the place in it. */
   blockOf(record: number): Uint32Array {
     return this.#blocks[(record >>> BLOCK_SHIFT) - this.#firstBlock] as Uint32Array;
   }

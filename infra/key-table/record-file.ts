@@ -15,7 +15,7 @@ import { syncDirectory } from '../platform/durable-file.ts';
  *   6  u16  zero                44 u32  CRC-32 of bytes 0…43
  *   8  16B  identity check
  *
- * It is written behind the answer. What of it counts is told by the checkpoint; the rest comes from the log.
+ * It is written after the response. The checkpoint says how much of it counts; the rest comes from the log.
  */
 export interface RecordFile {
   path: string;
@@ -38,12 +38,12 @@ export async function openRecordFile(path: string): Promise<RecordFile> {
   return { path, file: await open(path, constants.O_RDWR) };
 }
 
-/** Begins a file without records beside the one that may stand at `path`. */
+/** Begins a file without records next to the one that may exist at `path`. */
 export async function createRecordFile(path: string): Promise<RecordFile> {
   return { path, file: await open(unfinished(path), constants.O_RDWR | CREATE, 0o600) };
 }
 
-/** Takes away what was begun beside it. */
+/** Removes the file that was begun next to it. */
 export function removeUnfinished({ path }: RecordFile): void {
   rmSync(unfinished(path), { force: true });
 }
@@ -54,9 +54,9 @@ export function writeHeader({ file }: RecordFile, owner: RecordOwner): Promise<v
 }
 
 /**
- * Gives a file that was begun its place, between two states that promise nothing of the other one: `promise`
- * makes it durable and writes its checkpoint. A crash leaves a checkpoint without a record file, and the file
- * is begun anew; with the old file still there, or the new one first, a checkpoint would be of the other.
+ * Moves a new file into its place, between two states that promise nothing of the other one: `promise` makes
+ * it durable and writes its checkpoint. A crash leaves a checkpoint without a record file, and the file is
+ * created again; with the old file still there, or the new one first, a checkpoint would be of the other.
  */
 export async function placeRecordFile({ path }: RecordFile, promise: () => Promise<void>): Promise<void> {
   rmSync(path, { force: true });
@@ -109,7 +109,7 @@ export async function checkRecordFile(
   }
 }
 
-/** What an operator reads when the key table's files are not believed. */
+/** The message for an operator when the key table's files cannot be trusted. */
 export function rejection(code: string, path: string, why: string): Fatal {
   return new Fatal(
     code,
@@ -117,7 +117,7 @@ export function rejection(code: string, path: string, why: string): Fatal {
   );
 }
 
-/** Reads one record in the same turn: about 2 µs from the page cache, and the decision may hold no await. */
+/** Reads one record in the same turn: about 2 µs from the page cache, and the decision must not await. */
 export function readRecordNow({ path, file }: RecordFile, record: number, into: Uint32Array): void {
   try {
     if (readSync(file.fd, into, 0, RECORD_BYTES, offsetOf(record)) === RECORD_BYTES) return;
@@ -135,8 +135,8 @@ export async function writeAllAt(file: FileHandle, bytes: Uint8Array, position: 
 }
 
 /**
- * A sync that fails is never tried again, not even for a full disk: the system tells once that it lost what
- * was written, and the next sync of the same file succeeds without it. Throws Fatal.
+ * A sync that fails is never tried again, not even for a full disk: the system reports once that it lost
+ * written data, and the next sync of the same file succeeds without it. Throws Fatal.
  */
 export async function syncOnce(path: string, sync: () => Promise<void>): Promise<void> {
   await sync().catch((cause: unknown) => {

@@ -2,7 +2,7 @@ import { OUTCOME, type Outcome } from '../ports/idempotency-store.ts';
 import { RECORD_WORDS, type RecentRecords, wordOf } from './recent-records.ts';
 import { type RecordFile, readRecordNow } from './record-file.ts';
 
-/** Looks at a record wherever it stands: among the recent ones in RAM, else in the file. */
+/** Reads a record wherever it is: among the recent ones in RAM, else in the file. */
 export class RecordFinder {
   readonly #recent: RecentRecords;
   readonly #file: RecordFile;
@@ -27,7 +27,7 @@ export class RecordFinder {
     );
   }
 
-  /** What a repeat of the record's key is told. A duplicate gets the times of the original. */
+  /** The outcome for a repeat of the record's key. A duplicate gets the times of the original. */
   recall(record: number, repeat: Uint32Array, at: number): Outcome {
     const words = this.#wordsWith(record);
     const from = this.#placeOf(record);

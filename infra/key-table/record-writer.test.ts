@@ -22,7 +22,7 @@ describe('the record writer', () => {
     await file.close();
   });
 
-  // Break it catches: a checkpoint with the position of records that it does not cover.
+  // Mutant it catches: a checkpoint with the position of records that it does not cover.
   it('checkpoints the position that belongs to its records, however many come meanwhile', async () => {
     const { writer, recent, checkpoint } = await setUp();
     add(recent, 280_000);
@@ -52,7 +52,7 @@ describe('the record writer', () => {
     expect(await checkpoint()).toBeUndefined();
   });
 
-  // Break it catches: a bound that nobody waits for.
+  // Mutant it catches: a bound without a wait.
   it('makes the next wait while more than a million records are unwritten', async () => {
     const disk = { code: 'ENOSPC', failures: 1 };
     const { writer, recent } = await setUp(disk);
@@ -92,7 +92,7 @@ it('a sync that fails for want of room is no full disk to be waited out', async 
   expect(await checkpoint()).toBeUndefined();
 });
 
-/** A writer over real files, whose next writes of records fail as told. */
+/** A writer over real files, whose next writes of records fail as the test says. */
 async function setUp(disk = { code: '', failures: 0 }) {
   const folder = testFolder();
   const path = join(folder, 'records');

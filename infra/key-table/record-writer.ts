@@ -5,7 +5,7 @@ import { isDiskFull } from '../platform/disk-guard.ts';
 import { BLOCK_RECORDS } from './recent-records.ts';
 import type { RecordFileEnd } from './record-file-end.ts';
 
-/** Brings confirmed records into the record file, behind the answers, and checkpoints it. */
+/** Writes confirmed records to the record file, after the responses, and checkpoints it. */
 export interface RecordWriter {
   /**
    * The first `recordCount` records are on the log, which ends at `logPosition` behind them. Gives a promise

@@ -14,7 +14,7 @@ const id = fc.tuple(
 const act = fc.record({ isRemoval: fc.boolean(), id });
 
 describe('the slot table', () => {
-  // Breaks it catches: a tag that is believed; a removal that ends other ids' searches; a growth that loses
+  // Mutants it catches: a tag that is trusted; a removal that ends other ids' searches; a growth that loses
   // slots.
   it('finds what a map would find after any inserts and removals', () => {
     const acts = fc.array(act, { minLength: 1, maxLength: 400, size: 'max' });

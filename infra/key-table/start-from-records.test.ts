@@ -7,7 +7,7 @@ import { RECORD_WORDS } from './recent-records.ts';
 const FRAMES = 5;
 
 describe('a start with a record file', () => {
-  // Break it catches: the table rebuilt from the log, which at 10 M keys takes minutes instead of a second.
+  // Mutant it catches: the table rebuilt from the log, which at 10 M keys takes minutes instead of a second.
   it('reads of the log only what its checkpoint does not cover', async () => {
     const keys = await testKeys();
     onTestFinished(() => keys.close());

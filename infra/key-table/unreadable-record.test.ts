@@ -6,8 +6,8 @@ import { testKeys } from './keys-under-test.ts';
 import { RECORD_WORDS } from './recent-records.ts';
 import { RECORD_HEADER_BYTES } from './record-file.ts';
 
-// Red when what was claimed before the failure stays claimed: a retry of it is told duplicate, and is lost.
-it('keys claimed beside one that cannot be read are free, and what follows is in order', async () => {
+// Red when claims made before the failure stay: a retry gets `duplicate`, and its event is lost.
+it('keys claimed together with one that cannot be read are free, and what follows is in order', async () => {
   const keys = await testKeys();
   onTestFinished(() => keys.close());
   const old = batchOf(1);

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { Transient } from '../../schemas/failures.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 
-const AWAY = new Transient('database_unavailable', 'Postgres is away.');
+const AWAY = new Transient('database_unavailable', 'Postgres is unavailable.');
 
 function createBench() {
   let nowMs = 0;
@@ -19,7 +19,7 @@ function createBench() {
 const never = () => new Promise<string>(() => undefined);
 
 /** Red when the race with the clock is taken out. */
-test('a look-up that hangs is given up, and nobody else waits for it', async () => {
+test('a query that hangs is given up, and no other caller waits for it', async () => {
   const { lookUp } = createBench();
   const outcome = await Promise.race([lookUp(never).catch((error: Transient) => error.code), pass(1_000)]);
   expect(outcome).toBe('database_slow');
@@ -28,7 +28,7 @@ test('a look-up that hangs is given up, and nobody else waits for it', async () 
   expect(ask).not.toHaveBeenCalled();
 });
 
-test('after a failure one look-up a second tries, and the first that comes back opens the way', async () => {
+test('after a failure one query a second is tried, and the first success closes the circuit', async () => {
   const { lookUp, wait } = createBench();
   await expect(lookUp(() => Promise.reject(AWAY))).rejects.toBe(AWAY);
   await expect(lookUp(async () => 'found')).rejects.toBe(AWAY);
@@ -46,7 +46,7 @@ test('after a failure one look-up a second tries, and the first that comes back 
   expect(await lookUp(async () => 'found')).toBe('found');
 });
 
-test('a mistake in the asking closes nothing', async () => {
+test('a programming error opens no circuit', async () => {
   const { lookUp } = createBench();
   await expect(lookUp(() => Promise.reject(new TypeError('no')))).rejects.toThrow(TypeError);
   expect(await lookUp(async () => 'found')).toBe('found');

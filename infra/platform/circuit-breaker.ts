@@ -3,14 +3,15 @@ import { Transient } from '../../schemas/failures.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * Waits for a look-up in Postgres, as long as that makes sense. What comes too late goes on by itself. Throws
- * Transient: when it takes too long, and at once while the one before failed a moment ago or is being tried.
+ * Waits for a query in Postgres with a time limit. A late result is ignored. Throws Transient: when it takes
+ * too long, and at once while the circuit is open, that is for a second after a failure or while one query
+ * tries.
  */
 export type CircuitBreaker = <T>(ask: () => Promise<T>) => Promise<T>;
 
 /**
- * A Postgres that hangs answers after 12 s with an error. Without this each batch that names one stranger
- * would wait as long, known customers and all, and its body take up what may be in flight.
+ * A Postgres that hangs fails a query after 12 s. Without this limit each batch with one unknown name would
+ * wait as long, with its known customers, and its body would fill the bound of bytes in flight.
  */
 const PATIENCE_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
@@ -46,11 +47,11 @@ export function createCircuitBreaker(
   };
 }
 
-/** Rejects with Transient `database_slow` when it takes longer; what was begun goes on. */
+/** Rejects with Transient `database_slow` when it takes longer; the query itself continues. */
 export async function inTime<T>(begun: Promise<T>, timeoutMs: number): Promise<T> {
   const timer = new AbortController();
   const late = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Transient('database_slow', 'Postgres does not answer in time.');
+    throw new Transient('database_slow', 'Postgres did not respond in time.');
   });
   begun.catch(() => undefined); // when it comes too late nobody waits for it any more
   late.catch(() => undefined);

@@ -8,10 +8,10 @@ import { exitCodeOf } from './exit-code.ts';
 
 /*
  * Seen red with each code left to Node: EEXIST, ENAMETOOLONG, ELOOP and ENOENT as they come, exit 1; and with
- * folders made recursively: /proc/x never answers.
+ * folders made recursively: /proc/x never returns.
  */
 describe('a DATA_DIR', () => {
-  it('is made with what stands above it and with what stands in it, ours alone', () => {
+  it('is created with its parent folders and its contents, readable by us alone', () => {
     const root = join(testFolder(), 'above', 'a $HOME "b" \'c\' %s #?&; \u6771', 'data');
     for (const _ of ['first', 'again']) {
       expect(prepareDataDir(root)).toMatchObject({ root, warehouse: join(root, 'warehouse') });
@@ -21,7 +21,7 @@ describe('a DATA_DIR', () => {
   });
 
   const unusable: Array<[name: string, make: (folder: string) => string, says: RegExp]> = [
-    ['that is a file', (folder) => file(join(folder, 'file')), /file is not a folder \(EEXIST\)\. Mend that/],
+    ['that is a file', (folder) => file(join(folder, 'file')), /file is not a folder \(EEXIST\)\. Fix that/],
     ['below a file', (folder) => join(file(join(folder, 'file')), 'x'), /is not a folder \(ENOTDIR\)\./],
     [
       'in which a file has the name of a store',
@@ -59,20 +59,20 @@ describe('a DATA_DIR', () => {
       /link is a link to nothing/,
     ],
   ];
-  it.each(unusable)('%s is refused in one sentence with exit 2', (_, make, says) => {
+  it.each(unusable)('%s is rejected in one sentence with exit 2', (_, make, says) => {
     expectRejected(make(testFolder()), says);
   });
 
-  it.runIf(process.platform === 'linux')('where no folder can be made is refused, too', () => {
+  it.runIf(process.platform === 'linux')('where no folder can be made is rejected, too', () => {
     expectRejected('/proc/metergate/data', /takes no folders \(ENOENT\)\./);
   });
 });
 
 /*
- * Seen red with each of them left to who opens it: ENOTDIR of postmaster.pid, EISDIR of the secret and of the
- * endpoints, exit 1 and a stack.
+ * Seen red with each of them left to the code that opens it: ENOTDIR of postmaster.pid, EISDIR of the secret
+ * and of the endpoints, exit 1 and a stack trace.
  */
-describe('what stands in a DATA_DIR', () => {
+describe('an entry of a DATA_DIR', () => {
   const FOLDERS = [
     ...['log', 'keys', 'postgres', 'warehouse', 'locks', 'run'],
     ...['warehouse/data', 'warehouse/metadata', 'warehouse/store'],
@@ -95,7 +95,7 @@ describe('what stands in a DATA_DIR', () => {
     return { root, path };
   }
 
-  it.each(FOLDERS)('may be a folder %s, or a link to one, and is refused as a file with exit 2', (name) => {
+  it.each(FOLDERS)('may be a folder %s, or a link to one, and is rejected as a file with exit 2', (name) => {
     const { root, path } = prepared(name);
     mkdirSync(path);
     prepareDataDir(root);
@@ -104,11 +104,11 @@ describe('what stands in a DATA_DIR', () => {
     prepareDataDir(root);
     rmSync(path);
     file(path);
-    expectRejected(root, new RegExp(`${name} is not a folder \\(E[A-Z]+\\)\\. Mend that`));
+    expectRejected(root, new RegExp(`${name} is not a folder \\(E[A-Z]+\\)\\. Fix that`));
   });
 
   it.each(FILES)(
-    'may be a file %s, or a link to one, and is refused as anything else with exit 2',
+    'may be a file %s, or a link to one, and is rejected as anything else with exit 2',
     (name) => {
       const { root, path } = prepared(name);
       file(path);
@@ -128,7 +128,7 @@ describe('what stands in a DATA_DIR', () => {
     },
   );
 
-  it('that is neither a file nor a folder is refused, too: to read it would wait for ever', () => {
+  it('that is neither a file nor a folder is rejected, too: to read it would wait forever', () => {
     const { root, path } = prepared('server-secret');
     execFileSync('mkfifo', [path]);
     expectRejected(root, /server-secret is neither a file nor a folder \(EINVAL\)\. Move it away/);

@@ -14,7 +14,7 @@ import { listSegments, segmentName } from '../segment-log/segment-file.ts';
 import { isDiskFull } from './disk-guard.ts';
 import { syncDirectory } from './durable-file.ts';
 
-/** Where everything stands that is kept. The layout is fixed: a newer release finds it as it was left. */
+/** The folder of all stored data. The layout is fixed: a newer release finds it as it was left. */
 export interface DataDir {
   root: string;
   log: string;
@@ -53,7 +53,7 @@ export function prepareDataDir(root: string): DataDir {
   const shared = [dirname(paths.lock('any')), dirname(paths.endpoints)];
   const stores = [paths.log, paths.keys, paths.warehouse];
   try {
-    // What no folder above it can mend is thrown before any of them is made.
+    // An error in the path itself is thrown before any of its folders is made.
     statSync(root, { throwIfNoEntry: false });
     makePassable(root);
     for (const directory of [...shared, ...stores]) makeFolder(directory, 0o700);
@@ -75,7 +75,7 @@ const FILES = [
   ...['demo-keys.json', 'log/durable-end', 'keys/checkpoint'],
   ...['postgres/postmaster.pid', 'postgres/metergate-password'],
 ];
-/** These are written beside their place first. */
+/** These are written next to their place first. */
 const REPLACED = [
   ...['run/endpoints.json', 'demo-keys.json.uncommitted', 'warehouse/metergate-stamp.json'],
   ...['log/log.json', 'keys/records', 'postgres-password'],
@@ -104,14 +104,16 @@ function checkFolder(path: string): void {
   if (lookAt(path)?.isDirectory() === false) throw faultAt('ENOTDIR', path);
 }
 
-/** A device is nobody's mistake; a pipe would be waited for. */
+/** A device is accepted; a pipe would block the start. */
 function checkFile(path: string): void {
   const found = lookAt(path);
   if (found?.isDirectory()) throw faultAt('EISDIR', path);
   if (found?.isFIFO() || found?.isSocket()) throw faultAt('EINVAL', path);
 }
 
-/** Undefined where nothing stands, and within a folder of another account, which may be nobody's here. */
+/**
+ * Undefined where nothing exists, and within a folder of another account, which this process may not read.
+ */
 function lookAt(path: string): Stats | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -137,7 +139,7 @@ function makePassable(root: string): void {
 }
 
 /**
- * True where it was not there. Not by `recursive`: where a file system takes no folders, Node then answers
+ * True where it did not exist. Not with `recursive`: where a file system takes no folders, Node then throws
  * ENOENT (read-only) or tries forever (procfs).
  */
 function makeFolder(directory: string, mode: number): boolean {
@@ -153,19 +155,19 @@ function makeFolder(directory: string, mode: number): boolean {
 const NOT_OURS = 'is not ours to write';
 const GIVE = 'Give it to the account that runs Metergate, or set DATA_DIR to another folder.';
 const NO_FOLDER = 'is not a folder';
-const MEND = 'Mend that, or set DATA_DIR to another folder.';
+const FIX_IT = 'Fix that, or set DATA_DIR to another folder.';
 const AWAY = 'Move it away, and restore the file where there was one, or set DATA_DIR to another folder.';
 /** What is wrong with a path, and what to do. */
 const FAULTS: Record<string, [what: string, cure: string]> = {
   EACCES: [NOT_OURS, GIVE],
   EPERM: [NOT_OURS, GIVE],
-  EROFS: ['is on a file system that is mounted read-only', MEND],
-  EEXIST: [NO_FOLDER, MEND],
-  ENOTDIR: [NO_FOLDER, MEND],
+  EROFS: ['is on a file system that is mounted read-only', FIX_IT],
+  EEXIST: [NO_FOLDER, FIX_IT],
+  ENOTDIR: [NO_FOLDER, FIX_IT],
   EISDIR: ['is a folder, and has to be a file', AWAY],
   EINVAL: ['is neither a file nor a folder', AWAY],
-  ENOENT: ['is a link to nothing, or on a file system that takes no folders', MEND],
-  ELOOP: ['is a link that leads back to itself', MEND],
+  ENOENT: ['is a link to nothing, or on a file system that takes no folders', FIX_IT],
+  ELOOP: ['is a link that leads back to itself', FIX_IT],
   ENAMETOOLONG: ['is too long', 'Set DATA_DIR to a shorter path.'],
 };
 const PATH_SHOWN_MAX = 200;

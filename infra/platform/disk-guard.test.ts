@@ -17,7 +17,7 @@ describe('the disk guard', () => {
     vi.useRealTimers();
   });
 
-  // Red when it is told of a change alone: a start on a full disk then looks as any other.
+  // Red when only a change is reported: a start on a full disk then looks like any other.
   it('knows at once whether the disk is low, and says so with both numbers', () => {
     const { bavail, bsize } = statfsSync(directory);
     for (const [bytesMin, isLow] of [[0, false] as const, [bavail * bsize * 2, true] as const]) {
@@ -30,7 +30,7 @@ describe('the disk guard', () => {
     }
   });
 
-  it('asks for 1 GiB or 5 % of the disk, whichever is more, when nothing else is said', async () => {
+  it('requires 1 GiB or 5 % of the disk, whichever is more, when nothing else is said', async () => {
     const { guard, look } = openGuard();
     expect(await look(gibs(10, 1.01))).toBe(false);
     expect(await look(gibs(10, 0.99))).toBe(true);
@@ -39,7 +39,7 @@ describe('the disk guard', () => {
     guard.close();
   });
 
-  it('asks for what it is told', async () => {
+  it('requires the configured amount', async () => {
     const { guard, look } = openGuard(1_000_000);
     expect(await look(gibs(100, 0.01))).toBe(false);
     expect(await look(gibs(100, 0))).toBe(true);

@@ -2,7 +2,7 @@ import { type StatsFs, statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
-/** Says when the disk is so full that usage must be refused, before the stores that share it stop. */
+/** Reports when the disk is so full that usage must be rejected, before the stores that share it stop. */
 export interface DiskGuard {
   isLow(): boolean;
   close(): void;

@@ -14,22 +14,22 @@ function written(): { root: string; data: string } {
   return { root, data };
 }
 
-/** Red when whatever stands there is believed: a key is then revoked in the database of the original. */
-test('a copied folder does not tell where the original is', () => {
+/** Red when any content is trusted: a key is then revoked in the database of the original. */
+test('a copied folder does not give the endpoints of the original', () => {
   const { root, data } = written();
   cpSync(data, join(root, 'copy'), { recursive: true });
   expect(readEndpoints(join(root, 'copy', 'run', 'endpoints.json'))).toBeUndefined();
   expect(readEndpoints(join(data, 'run', 'endpoints.json'))).toEqual(endpoints);
 });
 
-test('a folder that was renamed tells it still', () => {
+test('a renamed folder still gives them', () => {
   const { root, data } = written();
   renameSync(data, join(root, 'renamed'));
   expect(readEndpoints(join(root, 'renamed', 'run', 'endpoints.json'))).toEqual(endpoints);
 });
 
-/** Red when it ends the data plane with a stack: the control side writes it anew at each start. */
-test.each(['', '{"folder":', 'null', '7'])('a file that holds %j tells nothing', (text) => {
+/** Red when it ends the data plane with a stack trace: the control plane writes it again at each start. */
+test.each(['', '{"folder":', 'null', '7'])('a file that contains %j gives nothing', (text) => {
   const { data } = written();
   writeFileSync(join(data, 'run', 'endpoints.json'), text);
   expect(readEndpoints(join(data, 'run', 'endpoints.json'))).toBeUndefined();

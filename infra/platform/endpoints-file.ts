@@ -9,7 +9,7 @@ export interface Endpoints {
   controlUrl: string;
 }
 
-/** What the file holds: it tells of the folder that it was written in, and of no copy. */
+/** The content of the file: it is valid for the folder that it was written in, and for no copy. */
 interface Notified extends Endpoints {
   folder: string;
 }
@@ -20,9 +20,9 @@ export function writeEndpoints(file: string, { postgresUrl, controlUrl }: Endpoi
 }
 
 /**
- * What was written last, or undefined while nobody has or a disk lost it: those who wait ask again. A copy of
- * DATA_DIR brings along a file by which an operator, or the data plane itself, would write to the original's
- * database.
+ * The endpoints written last, or undefined before the first write or after a disk lost them: callers that
+ * wait try again. A copy of DATA_DIR contains a file by which an operator, or the data plane itself, would
+ * write to the original's database.
  */
 export function readEndpoints(file: string): Endpoints | undefined {
   try {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createFairShares, type FairShares } from './fair-shares.ts';
 
 /*
- * Breaks that turn it red: only the whole is bounded, as it was; a share is half of the whole whatever others
- * hold; a refusal takes something; what is given back stays with its name.
+ * Mutants that turn it red: only the whole is bounded, as it was; a share is half of the whole whatever
+ * others hold; a rejection takes something; returned bytes stay with their name.
  */
 const MAX = 1_000;
 
@@ -53,7 +53,7 @@ function takeAll(shares: FairShares, name: string): number {
 }
 
 describe('fair shares', () => {
-  it('give nobody more than they leave free, and never more than there is', () => {
+  it('give no name more than they leave free, and never more than there is', () => {
     fc.assert(
       fc.property(stepsOf(5), (steps) => {
         run(createFairShares(MAX), steps, (share, total) => {

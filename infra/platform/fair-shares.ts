@@ -1,10 +1,11 @@
 /**
- * Something bounded that many take from under a name, such as an environment: bytes, places, connections.
+ * A bounded quantity that many tenants take from under a name, such as an environment: bytes, places,
+ * connections.
  *
- * Nobody holds more than is left free. So one name alone gets half, two that take all they get a third each,
- * and when k names hold what they may, a 2^k-th at least is free for others: nobody has to wait until one
- * that stalls gives something back. An amount up to `alwaysMax` is given as long as it is there at all, so
- * that a small whole still takes one large request.
+ * No name holds more than is left free. So one name alone gets half, two that take all they can get a third
+ * each, and when k names hold their maximum, a 2^k-th at least is free for others: no name has to wait until
+ * one that stalls gives something back. An amount up to `alwaysMax` is given as long as it is free at all, so
+ * that a small total still takes one large request.
  */
 export interface FairShares {
   /** False: more than the share of this name, or than there is. Nothing was taken then. */

@@ -1,9 +1,9 @@
 import type { Readiness } from '../../schemas/resources/service.ts';
 
-/** What is in the way, in words; undefined when nothing is. Throws when it cannot tell. */
+/** The blocker, in words; undefined when there is none. Throws when the check fails. */
 export type Check = () => Promise<string | undefined>;
 
-/** The data plane asks the control plane with three seconds' patience. */
+/** The data plane waits three seconds for the control plane. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Asks everything that a process needs to work, all at once, each within two seconds. */
@@ -19,12 +19,12 @@ export async function runHealthChecks(checks: Record<string, Check>): Promise<Re
 
 type Judgement = NonNullable<Readiness['checks']>[string];
 
-const PENDING: Judgement = { ok: false, detail: 'cannot be asked' };
+const PENDING: Judgement = { ok: false, detail: 'cannot be checked' };
 
 async function judge(check: Check): Promise<Judgement> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('does not answer'), CHECK_TIMEOUT_MS);
+    timer = setTimeout(() => resolve('does not respond'), CHECK_TIMEOUT_MS);
   });
   try {
     const blocker = await Promise.race([check(), late]);

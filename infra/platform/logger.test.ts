@@ -22,7 +22,7 @@ function fillDisk(times = Number.POSITIVE_INFINITY) {
   return writes;
 }
 
-// Red without a listener: the error is thrown into whoever logs, and ends processes that were well.
+// Red without a listener: the error is thrown into the caller of the logger, and ends healthy processes.
 it('a log on a full disk costs its lines and nothing else', () => {
   const log = openLog('/dev/full');
   expect(() => {
@@ -46,8 +46,8 @@ it('a log whose disk has room again goes on, with the lines that waited', () => 
   expect(written.length).toBeGreaterThan(90);
 });
 
-// Red when the destination is made to flush: it tries until it can, and who has to stop does not.
-it('a last line that cannot be written keeps nobody', () => {
+// Red when the destination is made to flush: it retries until it succeeds, and a stopping process hangs.
+it('a last line that cannot be written delays no process', () => {
   const log = openLog(join(testFolder(), 'log'));
   const writes = fillDisk(5);
   log.fatal('this process has to stop');

@@ -7,7 +7,7 @@ const lines: string[] = [];
 const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
 
 // Red when nothing is looked at: a start then ends in the middle with EMFILE and a stack.
-it('too low a limit of open files is refused before anything is opened, in one sentence, with exit 2', () => {
+it('too low a limit of open files is rejected before anything is opened, with exit 2', () => {
   let rejection: unknown;
   try {
     checkOpenFilesLimit(10_000, log, 256);
@@ -20,7 +20,7 @@ it('too low a limit of open files is refused before anything is opened, in one s
   expect(exitCodeOf(rejection)).toBe(2);
 });
 
-it('a limit below the connections that are allowed is told, and one above it is not', () => {
+it('a limit below the allowed connections is logged, and one above it is not', () => {
   checkOpenFilesLimit(10_000, log, 1_024);
   expect(lines.splice(0).join()).toContain('"openFilesMax":1024,"connectionsMax":10000');
   checkOpenFilesLimit(10_000, log, 20_000);

@@ -7,9 +7,9 @@ const OPEN_FILES_MIN = 512;
 const RAISE = 'raise the hard limit (ulimit -Hn, LimitNOFILE= of a systemd unit, --ulimit nofile= of Docker)';
 
 /**
- * Node takes its soft limit up to the hard one. Throws Fatal `open_files_limit` (exit 2) where a start would
- * end somewhere in the middle with EMFILE; says so where connections would be refused before
- * CONNECTIONS_MAX. Nothing is known where there is no /proc.
+ * Node raises its soft limit to the hard one. Throws Fatal `open_files_limit` (exit 2) where a start would
+ * fail in the middle with EMFILE; logs where connections would be rejected before CONNECTIONS_MAX. Nothing is
+ * known where there is no /proc.
  */
 export function checkOpenFilesLimit(connectionsMax: number, log: Logger, limit = readOpenFilesLimit()): void {
   if (limit === undefined) return;
@@ -18,7 +18,7 @@ export function checkOpenFilesLimit(connectionsMax: number, log: Logger, limit =
     throw new Fatal('open_files_limit', message);
   }
   if (limit >= connectionsMax + OPEN_FILES_MIN) return;
-  const message = `connections will be refused before CONNECTIONS_MAX is reached: ${RAISE}`;
+  const message = `connections will be rejected before CONNECTIONS_MAX is reached: ${RAISE}`;
   log.warn({ openFilesMax: limit, connectionsMax }, message);
 }
 

@@ -11,7 +11,7 @@ test('everybody sees everything unless it is configured otherwise', () => {
 });
 
 /** Red when a part of the token, or another scheme, is taken. */
-test('with METRICS_TOKEN its bearer sees, and nobody else', () => {
+test('with METRICS_TOKEN only its bearer has access', () => {
   const access = createOperatorAccess({ metricsToken: TOKEN });
   const sees = (caller: OperatorCaller) => access.rejectionOf(caller) === undefined;
   const rejection = access.rejectionOf(NOBODY);

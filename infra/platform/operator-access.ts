@@ -1,25 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Rejection } from '../../schemas/error-codes.ts';
 
-/** Where `/metrics` and the details of `/readyz` are, and who may read them. */
+/** Where `/metrics` and the details of `/readyz` are, and which callers may read them. */
 export interface OperatorPages {
   /** Absent: the public port. */
   metricsPort?: number;
   metricsHost: string;
-  /** A secret. Absent: anybody. */
+  /** A secret. Absent: every caller may read. */
   metricsToken?: string;
 }
 
-/** Who asks for `/metrics` or `/readyz`. */
+/** A caller of `/metrics` or `/readyz`. */
 export interface OperatorCaller {
   authorization: string | undefined;
   /** By which it came in. */
   localPort?: number | undefined;
 }
 
-/** Who sees `/metrics` and more of `/readyz` than its status: everybody, unless configured otherwise. */
+/** Which callers see `/metrics` and more of `/readyz` than its status: all, unless configured otherwise. */
 export interface OperatorAccess {
-  /** What `/metrics` is answered to this caller; undefined where the caller sees everything. */
+  /** The `/metrics` page for this caller; undefined where the caller sees everything. */
   rejectionOf(caller: OperatorCaller): Rejection | undefined;
 }
 

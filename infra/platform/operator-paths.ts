@@ -12,7 +12,7 @@ export function isOperatorRead(method: string | undefined): boolean {
   return READS.has(method ?? '');
 }
 
-/** Why one of these pages is refused to whoever asks; undefined when it is answered. */
+/** Why one of these pages is rejected for this caller; undefined when it is served. */
 export function operatorPageRejection(
   method: string | undefined,
   search: URLSearchParams,

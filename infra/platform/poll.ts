@@ -5,7 +5,7 @@ export interface PollLimits {
   everyMs: number;
 }
 
-/** Asks until the answer is something, or the time is over: then undefined. For what gives no notice. */
+/** Calls until there is a result, or the time is over: then undefined. For states without a notification. */
 export async function poll<T>(
   ask: () => T | undefined | Promise<T | undefined>,
   { timeoutMs, everyMs }: PollLimits,

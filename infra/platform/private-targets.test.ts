@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isLoopbackHost, mayConnectTo, targetsOf } from './private-targets.ts';
 
 /*
- * Breaks that turn it red: `all` takes every address; only the plain forms of 169.254.0.0/16 are looked at;
- * `loopback` takes what is private; live environments are not told from test ones.
+ * Mutants that turn it red: `all` takes every address; only the plain forms of 169.254.0.0/16 are checked;
+ * `loopback` takes private addresses; live environments are treated like test ones.
  */
 const NEVER = [
   '169.254.0.1',

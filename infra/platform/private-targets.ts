@@ -3,7 +3,7 @@ import { type Environment, splitEnvironment } from '../../schemas/primitives/env
 import { isPublicAddress } from './public-address.ts';
 
 /**
- * What webhooks may be sent to beside public addresses over https. `none`: nothing. `loopback`: http and
+ * The targets of webhooks in addition to public addresses over https. `none`: nothing. `loopback`: http and
  * https to 127.0.0.0/8 and ::1, of test-mode environments alone. `all`: http, and every address that is not
  * link-local or one of a cloud's metadata service.
  */
@@ -30,7 +30,7 @@ function isLoopbackAddress(literal: string): boolean {
   return ipaddr.process(literal).range() === 'loopback';
 }
 
-/** `localhost` and what stands under it is loopback, whatever a resolver says (RFC 6761, 6.3). */
+/** `localhost` and every name under it is loopback, whatever a resolver says (RFC 6761, 6.3). */
 export function isLoopbackName(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }
@@ -66,9 +66,9 @@ function isForbidden(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 /**
  * Every IPv4 address that a translator or tunnel may read out of an IPv6 one. Mapped, compatible, SIIT, NAT64
  * and ISATAP keep it at the end, 6to4 behind 2002, Teredo inverted at the end and its server's in front;
- * prefixes of a local NAT64 (64:ff9b:1::/48) are of several lengths, with a byte left out in the middle
- * (RFC 6052). A place that holds none yields an address that means nothing: refusing is the safe side, but
- * not for the end of what is given out, where one address of 65,536 would look link-local by chance.
+ * prefixes of a local NAT64 (64:ff9b:1::/48) are of several lengths, with a byte left out in the middle (RFC
+ * 6052). A position without an address yields a meaningless one: to reject it is the safe side, but not for
+ * the end of assigned addresses, where one of 65,536 would look link-local by chance.
  */
 function embedded(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = address.toByteArray();

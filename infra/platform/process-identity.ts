@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * Who a pid is. A number alone says little: it is given out again after the process has ended, so what is
- * kept in files is the pair of pid and start.
+ * Identifies a process. A pid alone is not enough: it is reused after the process has ended, so files keep
+ * pid and start time.
  */
 export interface ProcessIdentity {
   pid: number;
-  /** In words that only this machine since its last boot understands; '' when it cannot be told. */
+  /** In words that only this machine since its last boot understands; '' when it is unknown. */
   start: string;
 }
 
@@ -19,14 +19,16 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, start: startOf(pid) };
 }
 
-/** True while that very process lives. A zombie is dead: where nobody reaps, it keeps its pid for ever. */
+/**
+ * True while that very process lives. A zombie is dead: where no parent reaps it, it keeps its pid forever.
+ */
 export function isLiving(identity: ProcessIdentity): boolean {
   return isAlive(identity.pid) && (identity.start === '' || startOf(identity.pid) === identity.start);
 }
 
 export function isAlive(pid: number): boolean {
   if (!isPid(pid)) return false;
-  // Looked at before it is asked for: a zombie that is reaped between the two has no state to see.
+  // Its state is read first: a zombie that is reaped between the two reads has no state.
   const state = onLinux ? statFields(pid)[0] : undefined;
   if (state !== undefined && DEAD_STATES.includes(state)) return false;
   try {
@@ -37,7 +39,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The folder a process works in; undefined where the machine does not tell. */
+/** The folder a process works in; undefined where the machine does not show it. */
 export function workingDirectoryOf(pid: number): string | undefined {
   try {
     return onLinux ? readlinkSync(`/proc/${pid}/cwd`) : undefined;
@@ -46,12 +48,12 @@ export function workingDirectoryOf(pid: number): string | undefined {
   }
 }
 
-/** Undefined where the machine does not tell. */
+/** Undefined where the machine does not show it. */
 export function parentOf(pid: number): number | undefined {
   return Number(statFields(pid)[1]) || undefined;
 }
 
-/** The name of its program, at most 15 characters; '' where the machine does not tell. */
+/** The name of its program, at most 15 characters; '' where the machine does not show it. */
 export function programOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
@@ -60,7 +62,7 @@ export function programOf(pid: number): string {
   }
 }
 
-/** Its command line with blanks between the arguments; '' where the machine does not tell. */
+/** Its command line with blanks between the arguments; '' where the machine does not show it. */
 export function commandOf(pid: number): string {
   if (!onLinux) return psOf(pid, 'command=');
   try {
@@ -70,7 +72,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Sends a signal; false when there is nobody to receive it. */
+/** Sends a signal; false when the process does not exist. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return isPid(pid) && process.kill(pid, name);
@@ -89,7 +91,7 @@ function startOf(pid: number): string {
   return psOf(pid, 'lstart=');
 }
 
-/** A column of ps(1), whole: by itself it cuts off what is wider than a terminal. */
+/** A column of ps(1), whole: by default ps cuts off text that is wider than a terminal. */
 function psOf(pid: number, column: string): string {
   return spawnSync('ps', ['-ww', '-o', column, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }

@@ -48,7 +48,7 @@ function readWords(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-test('a free lock is taken, names this process, and names nobody when it is given back', async () => {
+test('a free lock is taken, names this process, and names no process when it is released', async () => {
   const file = join(testFolder(), 'locks', 'x.lock');
   const release = await acquireLock(file);
   expect(readWords(file)).toEqual(identityOf(process.pid));
@@ -57,22 +57,22 @@ test('a free lock is taken, names this process, and names nobody when it is give
   await expect(acquireLock(file)).resolves.toBeTypeOf('function');
 });
 
-/** Red when the lock is not asked for, and when a refused one writes itself down. */
-test('a lock that a living process holds is refused and stays, whatever stands in it', async () => {
+/** Red when the lock is not taken, and when a rejected process writes itself down. */
+test('a lock that a living process holds is rejected and stays, whatever its file contains', async () => {
   const held = await Promise.all([heldLock(), heldLock({ pid: 999_999_999, start: '1' }), heldLock({})]);
   const before = held.map(({ file }) => readFileSync(file, 'utf8'));
   await Promise.all(held.map(({ file }) => expect(acquireLock(file)).rejects.toMatchObject(IN_USE)));
   expect(held.map(({ file }) => readFileSync(file, 'utf8'))).toEqual(before);
 });
 
-test('a lock is refused within the process that holds it, and its file can be read meanwhile', async () => {
+test('a lock is rejected within the process that holds it, and its file can be read meanwhile', async () => {
   const file = join(testFolder(), 'x.lock');
   await acquireLock(file);
   expect(readWords(file)).toMatchObject({ pid: process.pid });
   await expect(acquireLock(file)).rejects.toMatchObject(IN_USE);
 });
 
-test('a lock whose owner was killed is taken over, by one of many who try', async () => {
+test('a lock whose owner was killed is taken over, by one of many that try', async () => {
   const { file, owner } = await heldLock();
   await owner.end();
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => acquireLock(file)));
@@ -80,7 +80,7 @@ test('a lock whose owner was killed is taken over, by one of many who try', asyn
   expect(readWords(file)).toMatchObject({ pid: process.pid });
 });
 
-test('what nobody holds is free, whoever it names: nobody, the living, ourselves', async () => {
+test('a lock that no process holds is free, whichever process its file names', async () => {
   for (const words of ['', '{"pid":1,"sta', JSON.stringify(identityOf((await otherProcess()).pid))]) {
     const file = join(testFolder(), 'x.lock');
     writeFileSync(file, words);
@@ -88,7 +88,7 @@ test('what nobody holds is free, whoever it names: nobody, the living, ourselves
   }
 });
 
-/** Red when it is refused at once: a start right after kill -9 of gigabytes would be. */
+/** Red when it is rejected at once: a start right after kill -9 of gigabytes would be. */
 test('an owner that is about to end is waited for', async () => {
   const { file, owner } = await heldLock();
   const waiting = acquireLock(file);
@@ -96,7 +96,7 @@ test('an owner that is about to end is waited for', async () => {
   await expect(waiting).resolves.toBeTypeOf('function');
 });
 
-/** Red when the keeper is not looked at: a start right after kill -9 of npm would be refused. */
+/** Red when the keeper is not checked: a start right after kill -9 of npm would be rejected. */
 test('an owner whose keeper was killed is on its way out and is waited for longer', async () => {
   const keeper = await otherProcess();
   const { file, owner } = await heldLock({ keeper: identityOf(keeper.pid) });

@@ -5,7 +5,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import { poll } from './poll.ts';
 import { identityOf, isLiving, type ProcessIdentity } from './process-identity.ts';
 
-/** What the file tells. */
+/** The content of the file. */
 interface Owner extends ProcessIdentity {
   keeper?: ProcessIdentity;
 }
@@ -17,12 +17,12 @@ const ORPHAN_WAIT_MS = 20_000;
 const POLL_EVERY_MS = 25;
 
 /**
- * Makes this process the only owner of `file` until the function that is returned is called, or the process
- * ends in whatever way: the kernel holds the lock, for the open file, and gives it back when that is closed.
- * What stands in the file only tells who holds it. `keeper` is the process that we end with: an owner whose
- * keeper is gone is on its way out, and is waited for. Throws Fatal `data_dir_in_use` (exit 3) when another
- * one lives on, `data_dir_closed` (exit 2) where nothing can be locked. Holds among the processes of one
- * kernel, in whatever containers; not across machines that share a folder, unless its file system says so.
+ * Makes this process the only owner of `file` until the returned function is called, or the process ends in
+ * any way: the kernel holds the lock, for the open file, and releases it when that is closed. The content of
+ * the file only names the owner. `keeper` is the process that we end with: an owner whose keeper is gone is
+ * about to end, and is waited for. Throws Fatal `data_dir_in_use` (exit 3) when another one lives on,
+ * `data_dir_closed` (exit 2) where nothing can be locked. Works among the processes of one kernel, in any
+ * containers; not across machines that share a folder, unless its file system says so.
  */
 export async function acquireLock(file: string, keeper?: ProcessIdentity): Promise<() => void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -40,7 +40,9 @@ export async function acquireLock(file: string, keeper?: ProcessIdentity): Promi
   };
 }
 
-/** Never removed: who had opened a file that lost its name, and who made the next, would both hold one. */
+/**
+ * Never removed: a process with the removed file open and one that created the next would both hold a lock.
+ */
 function openFile(file: string): number {
   try {
     return openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -56,11 +58,11 @@ async function waitForLock(file: string, fd: number): Promise<void> {
   const isGrantedIn = (timeoutMs: number) =>
     poll(() => isGranted(file, fd) || undefined, { timeoutMs, everyMs: POLL_EVERY_MS });
   if (await isGrantedIn(DYING_WAIT_MS)) return;
-  // Looked at only now: a keeper that was killed a moment ago is gone by then.
+  // Checked only now: a keeper that was killed a short time ago is gone by then.
   const keeper = readOwner(file)?.keeper;
   if (keeper && !isLiving(keeper) && (await isGrantedIn(ORPHAN_WAIT_MS))) return;
-  const holder = readOwner(file);
-  const who = holder ? `Process ${holder.pid}` : 'Another process';
+  const owner = readOwner(file);
+  const who = owner ? `Process ${owner.pid}` : 'Another process';
   throw new Fatal(
     'data_dir_in_use',
     `${who} holds ${file}: another Metergate runs on this DATA_DIR. ` +
@@ -83,7 +85,7 @@ function isGranted(file: string, fd: number): boolean {
   }
 }
 
-/** Over what stands there: a full disk may have no room for what was given back to it. */
+/** Over the existing content: a full disk may have no room for what was given back to it. */
 function writeOwner(fd: number, owner: Owner): void {
   ftruncateSync(fd, writeSync(fd, JSON.stringify(owner), 0));
 }

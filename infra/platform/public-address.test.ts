@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { isPublicAddress } from './public-address.ts';
 
 /*
- * Red when only the ranges `private` and `loopback` are refused, and when `process` is left out: a public
+ * Red when only the ranges `private` and `loopback` are rejected, and when `process` is left out: a public
  * address that is mapped into IPv6 is then none. Red when all that is called unicast is public.
  */
 const INSIDE = [

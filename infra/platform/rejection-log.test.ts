@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { createRejectionLog } from './rejection-log.ts';
 
 /*
- * Breaks that turn it red: no rate; one rate for all statuses; what was left out is not said; a path as it
- * came.
+ * Mutants that turn it red: no rate; one rate for all statuses; the number of left-out lines is missing; a
+ * raw path.
  */
 function startLog() {
   const lines: Array<Record<string, unknown>> = [];
@@ -16,7 +16,7 @@ function startLog() {
   return { lines, clock, notify, rejected };
 }
 
-it('a refused request is found by its id, at info', () => {
+it('a rejected request is found by its id, at info', () => {
   const { lines, notify } = startLog();
   notify(404, 'req_1');
   expect(lines).toMatchObject([
@@ -24,7 +24,7 @@ it('a refused request is found by its id, at info', () => {
   ]);
 });
 
-it('no more than five a second are told of one status, and how many were left out', () => {
+it('no more than five a second are logged of one status, with the number of those left out', () => {
   const { lines, clock, notify } = startLog();
   for (let at = 0; at < 1_000; at += 1) notify(401, `req_${at}`);
   notify(503, 'another');
@@ -43,7 +43,7 @@ it('no more than five a second are told of one status, and how many were left ou
   expect(lines.at(-1)).not.toHaveProperty('leftOut');
 });
 
-it('a key in a path is not told, nor an endless path', () => {
+it('a key in a path is not logged, nor an endless path', () => {
   const { lines, notify } = startLog();
   notify(404, 'a', '/api/v1/customers/sk_live_abcDEF123/x/pk_test_9/whsec_a+b/c=');
   notify(404, 'b', `/${'x'.repeat(5_000)}`);
@@ -59,7 +59,7 @@ it.each([
   ['/x/whsec%5Fa%2Bb/c=', '/x/[secret]'],
   ['/api/v1/customers/a%20b%2Fc', '/api/v1/customers/a%20b%2Fc'],
   ['/100%/k%C3%B6ln', '/100%/k%C3%B6ln'],
-])('of %s the log is told %s', (path, shown) => {
+])('of %s the log shows %s', (path, shown) => {
   const { lines, notify } = startLog();
   notify(404, 'a', path);
   expect(lines[0]?.path).toBe(shown);

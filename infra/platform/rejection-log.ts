@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { withoutSecrets } from './secret-shapes.ts';
 
-/** Tells the log of requests that were refused, so that a caller's `requestId` is found there. */
+/** Logs requests that were rejected, so that a caller's `requestId` is found there. */
 export interface RejectionLog {
-  /** `facts` are asked for only when the line is written. */
+  /** `facts` is called only when the line is written. */
   rejected(status: number, facts: () => RejectedRequest): void;
 }
 
@@ -39,7 +39,7 @@ export function createRejectionLog(log: Logger, nowMs: () => number = () => perf
       const leftOut = seen.leftOut === 0 ? {} : { leftOut: seen.leftOut };
       log.info(
         { requestId, status, code, method: shown(method), path: shown(path), ...leftOut },
-        'a request was refused',
+        'a request was rejected',
       );
       seen.lines += 1;
       seen.leftOut = 0;

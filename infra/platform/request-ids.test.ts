@@ -15,7 +15,7 @@ it('takes over only what is visible ASCII of at most 128 characters', () => {
     expect(requestId(rejected)).toMatch(/^req_/);
 });
 
-// Red when it is taken over: answers and log lines would repeat a key that was mistaken for an id.
+// Red when it is taken over: responses and log lines would repeat a key that was mistaken for an id.
 it('takes over nothing that looks like a key or a secret, encoded or not', () => {
   const requestId = createRequestIds();
   for (const secret of [

@@ -2,8 +2,8 @@ import { newId } from '../../schemas/primitives/ids.ts';
 import { holdsSecret } from './secret-shapes.ts';
 
 /**
- * The caller's id where it is at most 128 visible ASCII characters and has no form of a key or secret, else
- * one of ours: it is told to logs and kept with changes.
+ * The caller's id where it is at most 128 visible ASCII characters and does not look like a key or secret,
+ * else one of ours: it goes into logs and is kept with changes.
  */
 export type RequestIds = (callersId: string | undefined) => string;
 
@@ -32,5 +32,5 @@ export function createRequestIds(): RequestIds {
 const ACCEPTABLE = /^[\x21-\x7e]{1,128}$/;
 const COUNTED_CHARACTERS = 6;
 const DIGITS = [...'abcdefghijklmnopqrstuvwxyz234567'];
-/** Every two digits of base32: 10 bits in one look-up. */
+/** Every two digits of base32: 10 bits in one table access. */
 const PAIRS = DIGITS.flatMap((first) => DIGITS.map((second) => first + second));

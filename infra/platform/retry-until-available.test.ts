@@ -5,7 +5,7 @@ import { retryUntilAvailable } from './retry-until-available.ts';
 
 const log = pino({ level: 'silent' });
 
-test('what is away is asked again until it is there', async () => {
+test('an unavailable store is tried again until it is available', async () => {
   const act = vi.fn(async () => 'there');
   act.mockRejectedValueOnce(new Transient('log_not_there', 'no'));
   act.mockRejectedValueOnce(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
@@ -13,7 +13,7 @@ test('what is away is asked again until it is there', async () => {
   expect(act).toHaveBeenCalledTimes(3);
 });
 
-test('a wait that is part of every start is told in a line, and with its error once it lasts', async () => {
+test('a wait that is part of every start is logged in a line, and with its error once it lasts', async () => {
   vi.useFakeTimers();
   try {
     const notified: string[] = [];
@@ -34,8 +34,8 @@ test('a wait that is part of every start is told in a line, and with its error o
   }
 });
 
-/** Red when everything is tried again: a database of a later release would be asked for ever. */
-test('what time cannot mend is thrown at once', async () => {
+/** Red when everything is tried again: a database of a later release would be tried forever. */
+test('a permanent error is thrown at once', async () => {
   const act = vi.fn(() => Promise.reject(new Fatal('database_newer', 'no')));
   await expect(retryUntilAvailable('it', act, log)).rejects.toMatchObject({ code: 'database_newer' });
   expect(act).toHaveBeenCalledOnce();

@@ -4,12 +4,12 @@ import { Transient } from '../../schemas/failures.ts';
 import { isUnavailable } from '../postgres/unavailable.ts';
 
 const RETRY_EVERY_MS = 100;
-/** No store takes as long to start: from then on the whole error is told, again and again. */
+/** No store takes as long to start: from then on the whole error is logged, again and again. */
 const LOGGED_EVERY_MS = 10_000;
 
 /**
- * Does something at a start as soon as what it needs is there: processes and stores start in any order. Only
- * what time cannot mend is thrown. May be done more than once.
+ * Does something at a start as soon as its stores are available: processes and stores start in any order.
+ * Only permanent errors are thrown. It may run more than once.
  */
 export function retryUntilAvailable<T>(what: string, act: () => Promise<T>, log: Logger): Promise<T> {
   let notifiedAtMs = performance.now();

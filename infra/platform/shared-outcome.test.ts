@@ -3,8 +3,8 @@ import { deferred } from '../../tests/support/deferred.ts';
 import { shareOutcome } from './shared-outcome.ts';
 
 /*
- * Breaks that turn it red: each caller makes its own; nothing is kept; what is kept is kept for ever; a
- * failure is made again for everyone.
+ * Mutants that turn it red: each caller makes its own; nothing is kept; an outcome is kept forever; a failure
+ * is made again for every caller.
  */
 function startShared() {
   const clock = { ms: 0 };
@@ -20,7 +20,7 @@ function startShared() {
   return { clock, made, ask };
 }
 
-it('everybody who asks meanwhile shares one outcome, and it is kept for its time', async () => {
+it('all concurrent callers share one outcome, and it is kept for its time', async () => {
   const { clock, made, ask } = startShared();
   const requested = Array.from({ length: 1_500 }, ask);
   clock.ms = 5_000;

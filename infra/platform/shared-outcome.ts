@@ -1,4 +1,4 @@
-/** How long what was found is good for everybody. Twice as old at most, where one process asks another. */
+/** How long an outcome is kept. It is at most twice as old where one process requests it from another. */
 const KEPT_MS = 1_000;
 
 interface Keeping {
@@ -7,9 +7,9 @@ interface Keeping {
 }
 
 /**
- * One `make` at a time, whoever asks: all who ask meanwhile share its outcome, and so does who asks within a
- * second of its end. Of what anybody may ask for and costs more than a request may cost. A failure is an
- * outcome as well.
+ * Single-flight: one `make` at a time. All concurrent callers share its outcome, and so do callers within a
+ * second of its end. For pages that any client may request and that cost more than a request may cost. A
+ * failure is an outcome as well.
  */
 export function shareOutcome<Outcome>(
   make: () => Promise<Outcome>,

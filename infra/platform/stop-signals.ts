@@ -1,15 +1,15 @@
-/** Signals that ask a process to end. SIGHUP: the terminal was closed. */
+/** Signals that end a process. SIGHUP: the terminal was closed. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /**
- * A Ctrl-C reaches a program under npm twice: from the terminal and, a moment later, from npm, which passes
- * it on. Only a signal after this long was meant as a second one.
+ * A Ctrl-C reaches a program under npm twice: from the terminal and, a short time later, from npm, which
+ * passes it on. Only a signal after this long is meant as a second one.
  */
 const SAME_SIGNAL_MS = 500;
 
 /** Calls `stop` on the first signal and `force` on each one that comes clearly later. */
 export function onStopSignals(stop: (signal: NodeJS.Signals) => void, force: () => void): void {
   let firstAt: number | undefined;
-  const heard = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     const now = performance.now();
     if (firstAt === undefined) {
       firstAt = now;
@@ -18,5 +18,5 @@ export function onStopSignals(stop: (signal: NodeJS.Signals) => void, force: () 
       force();
     }
   };
-  for (const name of STOP_SIGNALS) process.on(name, heard);
+  for (const name of STOP_SIGNALS) process.on(name, onSignal);
 }

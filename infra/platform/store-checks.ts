@@ -5,7 +5,7 @@ import type { Check } from './health-checks.ts';
 
 const QUESTION_TIMEOUT_MS = 2_000;
 
-/** One for each of these that a role has: well is who answers a question. */
+/** One for each of these that a role has: a store that responds to a query is healthy. */
 export function storesChecks(stores: StoresOfRole): Record<string, Check> {
   const { pool, warehouse, logReader } = stores;
   return {

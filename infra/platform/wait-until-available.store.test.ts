@@ -39,9 +39,9 @@ async function postgresOfAStranger(): Promise<string> {
 }
 
 it.each([
-  ['no-such-user', 'refuses the user or the password'],
+  ['no-such-user', 'rejects the user or the password'],
   ['no-such-database', 'has no such database'],
-])('a Postgres that refuses us ends the start: %s', async (what, said) => {
+])('a Postgres that rejects us ends the start: %s', async (what, said) => {
   const url = serverUrl((one) => {
     if (what === 'no-such-user') one.username = what;
     else one.pathname = what;
@@ -51,23 +51,23 @@ it.each([
   expect(String(failure)).toContain(`Bad configuration: DATABASE_URL: postgres://h ${said}`);
 });
 
-it('a Postgres that has no TLS where the URL asks for it ends the start', async () => {
+it('a Postgres that has no TLS where the URL requires it ends the start', async () => {
   const url = serverUrl((one) => one.searchParams.set('sslmode', 'verify-full'));
   expect(String(await reach(() => migratePostgres(url), 60_000))).toContain('does not speak TLS');
 });
 
-it('a certificate that nobody vouches for ends the start, and says what to do', async () => {
+it('a certificate that is not trusted ends the start, and says what to do', async () => {
   const url = await postgresOfAStranger();
   const said = String(await reach(() => migratePostgres(url), 60_000));
   expect(said).toContain('shows a certificate that is not trusted');
   expect(said).toContain('NODE_EXTRA_CA_CERTS');
 });
 
-it('a login that ClickHouse refuses is found behind the word that it is away', async () => {
+it('a login that ClickHouse rejects is found behind the error that it is unavailable', async () => {
   const rejected = Object.assign(new Error('no'), { code: '516' });
-  const away = new Transient('warehouse_unavailable', 'ClickHouse is away.', { cause: rejected });
+  const away = new Transient('warehouse_unavailable', 'ClickHouse is unavailable.', { cause: rejected });
   expect(String(await reach(() => Promise.reject(away), 60_000))).toContain(
-    'refuses the user or the password',
+    'rejects the user or the password',
   );
 });
 

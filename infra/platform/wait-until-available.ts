@@ -13,9 +13,9 @@ export interface Store {
 const RETRY_EVERY_MS = 500;
 
 /**
- * Does something with a store at the start of a role of its own as soon as that store is there. Throws Fatal
- * `bad_configuration`, one sentence that names the variable, when the store refuses us, when the address is
- * of nobody, or when nobody answered within `waitMs`. What else fails is thrown as it is.
+ * Does something with a store at the start of a role of its own as soon as that store is available. Throws
+ * Fatal `bad_configuration`, one sentence that names the variable, when the store rejects us, when the
+ * address does not exist, or when no server responded within `waitMs`. Other errors are thrown unchanged.
  */
 export async function reachStore<T>(
   store: Store,
@@ -45,7 +45,7 @@ export function addressOf(url: string): string {
 }
 
 function silenceOf({ address }: Store, waitMs: number): string {
-  return `nobody answered at ${address} for ${waitMs / 1000} s. ${IS_IT_THERE}`;
+  return `no server responded at ${address} for ${waitMs / 1000} s. ${IS_IT_THERE}`;
 }
 
 const IS_IT_THERE = 'Is it the right address of a running server, and TLS on both sides or on neither?';
@@ -54,13 +54,13 @@ function badStore({ variable }: Store, why: string, cause: unknown): Fatal {
   return new Fatal('bad_configuration', `Bad configuration: ${variable}: ${why}`, { cause });
 }
 
-export const WRONG_LOGIN = 'refuses the user or the password.';
+export const WRONG_LOGIN = 'rejects the user or the password.';
 export const WRONG_CERTIFICATE =
-  'shows a certificate that is not trusted: name your authority in NODE_EXTRA_CA_CERTS, or mend the address.';
+  'shows a certificate that is not trusted: name your authority in NODE_EXTRA_CA_CERTS, or fix the address.';
 
 export const NO_TLS = 'does not speak TLS.';
 
-/** What no waiting mends, by the codes of Node, Postgres (SQLSTATE) and ClickHouse (ErrorCodes.cpp). */
+/** Permanent errors, by the codes of Node, Postgres (SQLSTATE) and ClickHouse (ErrorCodes.cpp). */
 const REJECTIONS: Record<string, string> = {
   ENOTFOUND: 'is the name of no host.',
   '28P01': WRONG_LOGIN,

@@ -1,4 +1,4 @@
-/** A wait that can be cut short. A wake that comes while nobody waits ends the next wait at once. */
+/** A wait that can be cut short. A wake without a waiter ends the next wait at once. */
 export interface Wakeup {
   wake(): void;
   wait(timeoutMs: number): Promise<void>;

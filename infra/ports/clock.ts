@@ -1,4 +1,4 @@
-/** Time, so that tests can stand still. */
+/** Time as a port, so that tests can stop it. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   nowMs(): number;

@@ -3,20 +3,20 @@ import type { TouchedSpan } from '../../schemas/stored/frame.ts';
 import type { Claim } from './idempotency-store.ts';
 
 /**
- * Steps 2–5 of an event's way: read and check, identify, decide, serialise. Bytes in; the frame part and the
- * answer's bytes out. It writes nothing: what it gives as `commit` becomes true with the group commit.
+ * Steps 2–5 of an event's path: read and check, identify, decide, serialise. Bytes in; the frame part and the
+ * bytes of the response out. It writes nothing: the group commit makes its `commit` true.
  *
- * Two acts, so that whatever has to be waited for is waited for before anything is decided.
+ * Two calls, so that every wait ends before anything is decided.
  */
 export interface Engine<Reading = unknown> {
   /**
    * Reads and checks the whole request and resolves its customers and meters. Reserves nothing. Never throws
-   * for what a client sent: a refusal becomes the answer. A store that is away becomes an item error.
+   * for an invalid request: the rejection becomes the response. An unavailable store becomes an item error.
    */
   read(request: UsageRequest): Reading | Promise<Reading>;
 
   /**
-   * Claims the keys and makes frame part and answer. The caller hands `commit` to the group commit in the
+   * Claims the keys and makes frame part and response. The caller hands `commit` to the group commit in the
    * same turn, so that frames carry events in the order in which their keys were claimed.
    */
   decide(reading: Reading): Decision;
@@ -24,23 +24,24 @@ export interface Engine<Reading = unknown> {
 
 /**
  * The same where keys are claimed elsewhere, which takes a while: everything is made before the claim, for
- * the case that all items are new, and the answer is made anew where they are not.
+ * the case that all items are new, and the response is made again where they are not.
  */
 export interface DistributedEngine<Reading = unknown> {
   read(request: UsageRequest): Reading | Promise<Reading>;
   /**
-   * In the same turn as `read`, or as its promise ended. An answer alone: the request as a whole is refused.
+   * In the same turn as `read`, or as its promise ended. A response alone: the request as a whole is
+   * rejected.
    */
   identify(reading: Reading): Identified | { response: Response };
 }
 
 /** A request whose events have ids. All of it is its own: no other request touches it. */
 export interface Identified {
-  /** How many items have ids; the others are refused whatever the claim says. */
+  /** How many items have ids; the others are rejected whatever the claim says. */
   count: number;
   /** `count` × 10 words; the store writes the times of first events into it. */
   records: Uint32Array;
-  /** 1: the item is refused unless its key is known. */
+  /** 1: the item is rejected unless its key is known. */
   readOnly: Uint8Array;
   /** The lines of all whose customer and meter are known, one after the other. */
   lines: Buffer;
@@ -52,7 +53,7 @@ export interface Identified {
   pairOf: Uint16Array;
   /** Items so old that the store may have forgotten their keys. */
   cold: readonly number[];
-  /** Nothing can be said of an item: it is refused, whatever its outcome. */
+  /** An item that cannot be decided: it is rejected, whatever its outcome. */
   reject(item: number, rejection: Rejection): void;
   /** Once, with an Outcome per item, none of them pending any more. */
   response(outcomes: Uint8Array): Response;
@@ -64,11 +65,11 @@ export interface UsageRequest {
   environment: string;
   kind: 'single' | 'batch' | 'ndjson';
   body: Buffer;
-  /** The `Idempotency-Key` header of a single event; its body may hold the key as well, or in place of it. */
+  /** The `Idempotency-Key` header of a single event; its body may contain the key as well, or instead. */
   idempotencyKey?: string | undefined;
   /** `include=events` of a batch. */
   includeEvents: boolean;
-  /** `Prefer: handling=strict`: unknown members, and values that would be rounded, are refused. */
+  /** `Prefer: handling=strict`: unknown members, and values that would be rounded, are rejected. */
   isStrict?: boolean;
   /** `Prefer: numbers=text`: the value of an event is a JSON string. */
   numbersAsText?: boolean;
@@ -82,7 +83,7 @@ export interface Response {
   body: Buffer;
   /** Distinct names of members that are not known here, at most ten: `X-Ignored-Fields`. */
   ignored?: readonly string[];
-  /** Refused items of a batch: `X-Item-Errors`. */
+  /** Rejected items of a batch: `X-Item-Errors`. */
   itemErrors?: number;
   /** Nobody reads the body any more: its memory is used again. At most once. */
   release?: () => void;
@@ -90,7 +91,7 @@ export interface Response {
 
 export interface Decision {
   response: Response;
-  /** Present when the answer may go out only after a commit. */
+  /** Present when the response may be sent only after a commit. */
   commit?: CommitPart;
 }
 
@@ -103,6 +104,6 @@ export interface CommitPart {
   /** Their lines, each ended by a line feed. */
   lines: Uint8Array;
   touched: TouchedSpan[];
-  /** Called once nobody reads `records` and `lines` any more. Without the call they are garbage, as ever. */
+  /** Called once `records` and `lines` are no longer read. Without the call they are garbage-collected. */
   giveBack?(): void;
 }

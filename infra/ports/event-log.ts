@@ -8,11 +8,11 @@ export interface EventLogWriter<Outcome = AppendOutcome> {
 
   /**
    * Writes one frame, given in pieces. Returns only after the bytes are durable and the durable end is
-   * published: a reader asked afterwards sees the frame. One call at a time.
+   * published: a reader sees the frame from then on. One call at a time.
    *
-   * `no_space`: nothing of the frame is on the log (a torn frame was cut off); the writer goes on.
-   * Any other failure throws Fatal `log_write_failed`: the page cache can no longer be believed, the process
-   * must stop and reopen.
+   * `no_space`: nothing of the frame is on the log (a torn frame was cut off); the writer continues. Any
+   * other failure throws Fatal `log_write_failed`: the page cache can no longer be trusted, the process must
+   * stop and reopen.
    */
   append(frame: Uint8Array[]): Promise<Outcome>;
 
@@ -38,7 +38,7 @@ export type PartitionOutcome =
   | Durable
   /** Nothing of the frame is on the log, nor ever will be. */
   | { status: 'not_sent'; cause: unknown }
-  /** The frame may be on the log, now or in a moment. */
+  /** The frame may be on the log, now or a short time later. */
   | { status: 'unknown'; cause: unknown };
 
 /** What the writer of a log gives up of it, oldest first and in whole stretches. One call at a time. */
@@ -47,14 +47,15 @@ export interface LogRetention {
   extent(): { start: number; end: number };
 
   /**
-   * Everything before this position was written before that moment. Milliseconds since 1970. The stretch that
+   * Everything before this position was written before that time. Milliseconds since 1970. The stretch that
    * is being written is never old.
    */
   writtenBefore(timeMs: number): Promise<number>;
 
   /**
-   * Gives up what ends at or before the position, but for the stretch that is being written. A crash in the
-   * middle leaves a log that begins somewhere in between. Whoever reads what is gone is told `log_trimmed`.
+   * Gives up stretches that end at or before the position, but not the one that is being written. A crash in
+   * the middle leaves a log that begins somewhere in between. Reading given-up bytes fails with
+   * `log_trimmed`.
    */
   trim(before: number): Promise<void>;
 }
@@ -64,7 +65,7 @@ export interface EventLogReader {
   /** They are numbered from 0 on. */
   readonly partitions: number;
 
-  /** The durable end of each partition, all asked for after this call. */
+  /** The durable end of each partition, all read after this call. */
   durableEnds(): Promise<number[]>;
 
   /**
@@ -93,7 +94,7 @@ export interface LogFrame {
   next: number;
   /** The whole frame, checksum verified; see schemas/stored/frame.ts. */
   bytes: Buffer;
-  /** What stands there is none of ours, or nothing: why. A log that we alone write has none of it. */
+  /** Why this position has no frame of ours. A log that only we write has no such position. */
   foreign?: string;
 }
 

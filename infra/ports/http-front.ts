@@ -1,9 +1,9 @@
 /**
- * The public door. One handler sees every request, with its body unread; the front owns the sockets.
+ * The public HTTP server. One handler sees every request, with its body unread; the front owns the sockets.
  *
- * The front itself sees to: header blocks over `headerBytesMax` (431 `headers_too_large`), headers and bodies
- * that arrive too slowly (closed), `X-API-Version` and `X-Request-Id` on every response, and that a response
- * is never touched after the client went away.
+ * The front itself handles header blocks over `headerBytesMax` (431 `headers_too_large`), headers and bodies
+ * that arrive too slowly (closed), `X-API-Version` and `X-Request-Id` on every response, and makes sure that
+ * a response is never used after the client disconnected.
  */
 export interface HttpFront {
   /** Resolves with the port in use once connections are accepted. */
@@ -28,7 +28,7 @@ export interface Exchange {
   readonly headers: ReadonlyMap<string, string>;
   /** True once the client is gone; nothing that is sent then arrives. */
   readonly aborted: boolean;
-  /** Called once when the client goes away before the answer was complete; at once if it has. */
+  /** Called once when the client disconnects before the response was complete; at once if it already has. */
   onAborted(listener: () => void): void;
 
   /**
@@ -42,20 +42,21 @@ export interface Exchange {
   resumeBody(): void;
 
   /**
-   * A whole answer. Once; further calls are ignored. `headers` without the ones the front adds. `onTaken` is
-   * called at most once, when nobody reads `body` any more, so that its memory may be used again: perhaps
-   * never, where the client goes away, asked for the head alone, or was answered before its body had come.
+   * A whole response. Once; further calls are ignored. `headers` without the ones the front adds. `onTaken`
+   * is called at most once, when `body` is no longer read, so that its memory may be used again: perhaps
+   * never, where the client disconnects, requested the head alone, or got the response before its body had
+   * arrived.
    */
   respond(status: number, headers: Record<string, string>, body: Buffer, onTaken?: () => void): void;
 
-  /** An answer in pieces. Header values may repeat (`set-cookie`), so pairs. */
+  /** A response in pieces. Header values may repeat (`set-cookie`), so pairs. */
   begin(status: number, headers: Array<[string, string]>): void;
   /** False: wait for `onDrain` before the next piece. */
   write(chunk: Buffer): boolean;
   /** One listener, the last one. */
   onDrain(listener: () => void): void;
-  /** Short of an announced content-length it breaks the connection off. */
+  /** Short of an announced content-length it closes the connection. */
   end(): void;
-  /** Ends the connection in the middle of an answer, so that nobody takes a part for the whole. */
+  /** Ends the connection in the middle of a response, so that a client cannot take a part for the whole. */
   breakOff(): void;
 }

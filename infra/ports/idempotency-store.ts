@@ -1,14 +1,14 @@
 /**
- * Decides created / duplicate / reused, exactly once per key, whoever asks.
+ * Decides created / duplicate / reused, exactly once per key, for all callers.
  *
- * `claim` judges the items of one request in order and reserves the new keys in the same act: two racing
+ * `claim` judges the items of one request in order and reserves the new keys in the same call: two racing
  * requests, or two items of one, cannot both get `created`. A claim is pending until `confirm`, which comes
  * only after the event is durable on the log, or until `release`, which comes only when the event was
  * certainly not written. After a crash the store is brought up to the log, so an acknowledged key is never
  * forgotten and an unacknowledged one may be found created: its retry is then a duplicate, which is true.
  */
 export interface IdempotencyStore {
-  /** The embedded store answers at once (its decision holds no await); a remote one gives a promise. */
+  /** The embedded store returns at once (its decision does not await); a remote one returns a promise. */
   claim(batch: ClaimBatch): Claim | Promise<Claim>;
 
   /**
@@ -41,22 +41,24 @@ export interface ClaimBatch {
 }
 
 /**
- * A store that several processes share, beside a log that all of them write. Their claims carry a lease: one
- * that its owner neither confirmed nor released can be taken over when the lease has run out, by the same
- * event and with the times that were claimed first. That goes for an item that is only looked for as well:
- * the event was good when it was claimed, it may be stored, and nobody can know without writing it.
+ * A store that several processes share, with a log that all of them write. Their claims carry a lease: a
+ * claim that its owner neither confirmed nor released can be taken over when the lease has run out, by the
+ * same event and with the times that were claimed first. That also holds for a read-only item: the event was
+ * good when it was claimed, it may be stored, and only writing it again makes that certain.
  */
 export interface DistributedIdempotencyStore extends IdempotencyStore {
   /** Throws Transient `keys_unavailable`: what was claimed, if anything, waits for its lease to run out. */
   claim(batch: DistributedBatch): Promise<Claim>;
   /**
-   * What somebody has taken over meanwhile becomes `duplicate` in the batch's outcomes: it is his event.
-   * Throws as `claim`.
+   * An item that another claim has taken over becomes `duplicate` in the batch's outcomes: the event belongs
+   * to that claim. Throws as `claim`.
    */
   confirm(claims: Claim[], logEnd: number): Promise<void>;
   release(claims: Claim[]): Promise<void>;
-  /** Everything that is claimed now has to be looked up before it is counted: the store has lost keys. */
-  isYoung(): boolean;
+  /**
+   * True while the store may have lost keys: all claimed items are then searched for before they are counted.
+   */
+  mayHaveLostKeys(): boolean;
 }
 
 export interface DistributedBatch extends ClaimBatch {
@@ -76,6 +78,6 @@ export const NOTE = {
 export interface Claim {
   /** How many items were created: reserved, and to be confirmed or released. */
   created: number;
-  /** True when an item repeats a key whose event is not durable yet: its answer waits for that commit. */
+  /** True when an item repeats a key whose event is not durable yet: its response waits for that commit. */
   waits: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * ClickHouse, in process or as a server. One SQL dialect; the statements live with those who need them.
+ * ClickHouse, in process or as a server. One SQL dialect; the statements are in the modules that use them.
  */
 export interface Warehouse {
   /**
@@ -12,21 +12,20 @@ export interface Warehouse {
   /**
    * Loads one block of lines (schemas/stored/event-row.ts) into `events` and every view behind it, once per
    * token: the same bytes under the same token may be sent any number of times. Returns after the rows are on
-   * disk.
-   * A block that `wasSent` is made whole: what a crash left of it, or left out, is looked for.
+   * disk. A block that `wasSent` is repaired: the warehouse finds and inserts what a crash left out.
    *
    * Throws Poison `block_refused` when a line cannot be read: nothing of the block was stored. Throws
    * Transient `warehouse_unavailable` when the outcome is unknown: send the same bytes again.
    */
   insertEvents(block: EventBlock): Promise<void>;
 
-  /** Reads the lines as an insert would, storing nothing. False when any line would be refused. */
+  /** Reads the lines as an insert would, storing nothing. False when any line would be rejected. */
   accepts(lines: Buffer): Promise<boolean>;
 
   /**
-   * Rows of a statement with `{name:Type}` parameters. Each lane is a connection of its own, so a `long` read
-   * delays neither the load nor a counter. Throws Transient `warehouse_unavailable`, also when `timeoutMs`
-   * ends.
+   * Rows of a statement with `{name:Type}` parameters. Each kind of statement has a connection of its own, so
+   * a `long` read delays neither the load nor a counter. Throws Transient `warehouse_unavailable`, also when
+   * `timeoutMs` ends.
    */
   query<Row>(statement: Statement): Promise<Row[]>;
 
@@ -34,14 +33,14 @@ export interface Warehouse {
 }
 
 export interface MigrateOptions {
-  /** For migrations that change a view. Left out they run at once: nobody loads this warehouse yet. */
+  /** For migrations that change a view. Without it they run at once: this warehouse has no load yet. */
   atPause?: Pause;
   /** Of the numbered files; those of this release when left out. */
   directory?: URL;
 }
 
 /**
- * Does the work while the load stands still: no range is pending, so no block will be sent again, and nobody
+ * Does the work while the load is paused: no range is pending, so no block will be sent again, and no process
  * can begin a range before the work is done.
  */
 export type Pause = (work: () => Promise<void>) => Promise<void>;
@@ -53,8 +52,8 @@ export interface EventBlock {
   /** An earlier sending may have been cut off in the middle. */
   wasSent?: boolean;
   /**
-   * Asked before each statement that makes the block whole: nobody else may write meanwhile, and what this
-   * throws ends it. It is begun anew when the block is sent again.
+   * Called before each statement of a repair: no other process may write in that time, and an error from this
+   * function ends the repair. It starts again when the block is sent again.
    */
   mayWrite?: () => Promise<void>;
 }

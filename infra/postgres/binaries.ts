@@ -35,8 +35,8 @@ function nativeDirectory(name: string): string | undefined {
 }
 
 /**
- * npm packages hold no symbolic links; the package's install script makes them from this list. npm 11 runs no
- * install scripts unless told so, and without `libpq.so.5` and its like no program starts.
+ * npm packages contain no symbolic links; the package's install script makes them from this list. npm 11 runs
+ * no install scripts by default, and without `libpq.so.5` and its like no program starts.
  */
 function restoreLibraryLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');

@@ -33,13 +33,13 @@ test('a cluster is made while the initdb of an earlier start still makes one', a
 });
 
 // Red when a folder is taken for a cluster: there is no password to read.
-test('a cluster is made where an empty folder stands', async () => {
+test('a cluster is made in the place of an empty folder', async () => {
   const directory = join(testFolder(), 'postgres');
   mkdirSync(directory);
   expect(await prepare(directory)).toMatch(/^[0-9a-f]{48}$/);
 });
 
-test('what is no cluster is refused with what to do, and left as it is', async () => {
+test('a folder that is no cluster is rejected with what to do, and left unchanged', async () => {
   const directory = join(testFolder(), 'postgres');
   mkdirSync(join(directory, 'lost+found'), { recursive: true });
   await expect(prepare(directory)).rejects.toMatchObject({
@@ -50,7 +50,7 @@ test('what is no cluster is refused with what to do, and left as it is', async (
 });
 
 // Red when initdb is run all the same: a shell makes /opt/in of it, which has no programs.
-test('paths that initdb cannot take are refused in one sentence, before anything is made', async () => {
+test('paths that initdb cannot take are rejected in one sentence, before anything is made', async () => {
   const folder = testFolder();
   for (const [directory, initdb, says] of [
     [join(folder, 'postgres'), '/opt/in$tall/bin/initdb', /not take "\$" in a path/],

@@ -16,9 +16,9 @@ const INITDB_TIMEOUT_MS = 120_000;
 
 /**
  * Makes the cluster when there is none and returns its password; throws Fatal `database_missing` where
- * something else stands in its place. It is made beside that and renamed into it when complete: what a start
- * that was cut off leaves is not taken for one. Each start has a folder of its own for that: the initdb of
- * one that was killed may still write in another.
+ * something else is in its place. The cluster is made in a folder next to its place and renamed when
+ * complete: the remains of an interrupted start are not taken for a cluster. Each start has a folder of its
+ * own for that: the initdb of a killed start may still write in another.
  */
 export async function prepareCluster(
   directory: string,
@@ -39,9 +39,9 @@ export async function prepareCluster(
 }
 
 /**
- * initdb names its own folder and the cluster's to a shell: the first it puts into double quotes as it is,
- * and of the second it takes no line breaks. A cluster that is made can be started from anywhere. Throws
- * Fatal `postgres_path_unusable` (exit 2).
+ * initdb passes its own folder and the cluster's to a shell: it puts the first into double quotes unchanged,
+ * and takes no line breaks in the second. An existing cluster can be started from any path. Throws Fatal
+ * `postgres_path_unusable` (exit 2).
  */
 function rejectUnusablePaths(directory: string, initdb: string): void {
   const [character] = /["$`\\\n\r]/.exec(initdb) ?? [];
@@ -59,8 +59,8 @@ function rejectUnusablePaths(directory: string, initdb: string): void {
 }
 
 /**
- * Its folder alone tells nothing: one that is empty is what a volume that is not mounted leaves. Throws Fatal
- * `data_dir_closed` where it is of another account.
+ * The folder alone proves nothing: a volume that is not mounted leaves an empty one. Throws Fatal
+ * `data_dir_closed` where it belongs to another account.
  */
 export function hasCluster(directory: string): boolean {
   try {
@@ -70,7 +70,7 @@ export function hasCluster(directory: string): boolean {
   }
 }
 
-/** Of a folder that stands there all the same, and is nothing but empty. */
+/** Of an existing folder that is not empty. */
 function clearPlace(directory: string): void {
   try {
     rmdirSync(directory);
@@ -80,13 +80,15 @@ function clearPlace(directory: string): void {
     throw new Fatal(
       'database_missing',
       `No database is in ${directory} (${code}): restore it from the backup of DATA_DIR, or move what ` +
-        'stands there away; if it is a mount point, mount the whole of DATA_DIR instead.',
+        'is there away; if it is a mount point, mount the whole of DATA_DIR instead.',
       { cause },
     );
   }
 }
 
-/** Again where a file was added meanwhile: an initdb whose folder is gone gives up in a moment. */
+/**
+ * Repeated where a file was added in between: an initdb whose folder is gone gives up within a short time.
+ */
 async function removeUnfinished(directory: string): Promise<void> {
   const above = dirname(directory);
   const names = (await readdir(above)).filter((name) => name.startsWith(`${basename(directory)}.new`));
@@ -96,7 +98,7 @@ async function removeUnfinished(directory: string): Promise<void> {
 async function makeCluster(directory: string, initdb: string, account: ServerAccount): Promise<void> {
   const password = randomBytes(24).toString('hex');
   const passwordFile = `${directory}-password`;
-  // Durably: initdb syncs its own files, and nobody would know an empty file's password.
+  // Durably: initdb syncs its own files, and an empty password file would make the cluster unusable.
   writeDurably(passwordFile, password);
   give(passwordFile, account);
   // The builtin provider sorts by code point and knows Unicode's cases, the same on every machine, without

@@ -54,7 +54,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   return rows;
 }
 
-/** Red when adoption is left out: the second start is refused by the lock file of the first server. */
+/** Red when adoption is left out: the lock file of the first server makes the second start fail. */
 test('a server that outlived the process that started it is adopted, with what it holds', async () => {
   const directory = clusterOfTest();
   const first = await start(directory);
@@ -82,7 +82,7 @@ test('after kill -9 of the postmaster, with a backend that hangs, what was commi
   expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([{ seven: 7 }]);
 }, 420_000);
 
-/** Red when a postmaster that does not answer is adopted or trusted for ever. */
+/** Red when a postmaster that does not respond is adopted or trusted forever. */
 test('a server that is on its way out is waited for and a new one is started', async () => {
   const directory = clusterOfTest();
   const first = await start(directory);
@@ -109,8 +109,8 @@ test('a first start that was cut off while it made the cluster does not spoil th
   expect(readdirSync(folder).sort()).toEqual(['postgres', 'postgres.log']);
 });
 
-/** Red when the stale file is believed: this very process would be signalled, or the start refused. */
-test('a postmaster.pid that names a process of somebody else is not believed', async () => {
+/** Red when the stale file is trusted: this very process would get a signal, or the start would fail. */
+test('a postmaster.pid that names another process is not trusted', async () => {
   const directory = clusterOfTest();
   await (await start(directory)).stop();
   writeFileSync(join(directory, 'postmaster.pid'), `${process.pid}\n${directory}\n0\n5432\n`);
@@ -120,9 +120,7 @@ test('a postmaster.pid that names a process of somebody else is not believed', a
   expect(server.adopted).toBe(false);
 });
 
-/**
- * Red when the lock file of a dead postmaster is left to Postgres: it sees the zombie and refuses to start.
- */
+/** Red when the lock file of a dead postmaster is left to Postgres: it sees the zombie and does not start. */
 test('a postmaster that is dead and not yet reaped does not stand in the way', async () => {
   const directory = clusterOfTest();
   await (await start(directory)).stop();
@@ -131,7 +129,7 @@ test('a postmaster that is dead and not yet reaped does not stand in the way', a
   expect((await start(directory)).adopted).toBe(false);
 });
 
-test('commits are durable, other passwords are refused, and a stop leaves no process behind', async () => {
+test('commits are durable, other passwords are rejected, and a stop leaves no process behind', async () => {
   const directory = clusterOfTest();
   const server = await start(directory);
   expect(await query(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
@@ -162,7 +160,7 @@ test('its log names what went wrong and not the data it went wrong with', async 
   expect(text).not.toContain('@example.com');
 });
 
-/** Red when only the postmaster is ended by force: backends that hang hold the cluster's memory for ever. */
+/** Red when only the postmaster is ended by force: backends that hang hold the cluster's memory forever. */
 test('a server that hangs is ended in the time given, with all its processes', async () => {
   const directory = clusterOfTest();
   const { pid, url } = await start(directory);
@@ -172,7 +170,7 @@ test('a server that hangs is ended in the time given, with all its processes', a
   const family = readdirSync('/proc')
     .map(Number)
     .filter((one) => one === pid || parentOf(one) === pid);
-  // Where the code under test is broken they would stand there for ever.
+  // Where the code under test is broken they would run forever.
   onTestFinished(() => {
     for (const one of family.filter(isAlive)) signal(one, 'SIGKILL');
   });
@@ -184,7 +182,7 @@ test('a server that hangs is ended in the time given, with all its processes', a
   expect(family.filter(isAlive)).toEqual([]);
 });
 
-/** Of the server's own account. A shell that becomes another program never asks after the child it had. */
+/** Of the server's own account. A shell that becomes another program never reaps the child it had. */
 async function makeZombie({ uid, gid }: { uid: number; gid: number }): Promise<number> {
   const shell = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], {
     uid,

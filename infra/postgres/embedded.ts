@@ -20,12 +20,12 @@ export interface EmbeddedPostgres {
   readonly adopted: boolean;
   /** Fast shutdown, by force after 9 of 10 s. Also the way to be rid of one that was adopted. */
   stop(): Promise<void>;
-  /** Called once when the server ends without having been asked; at once when it has. */
+  /** Called once when the server ends without `stop`; at once when it has ended already. */
   onExit(listener: () => void): void;
 }
 
 export interface EmbeddedPostgresOptions {
-  /** The cluster's folder; the server's own log is `<directory>.log` beside it. */
+  /** The cluster's folder; the server's own log is `<directory>.log` next to it. */
   directory: string;
   log: Logger;
   /** Over {@link SERVER_SETTINGS}. */
@@ -44,7 +44,8 @@ const SERVER_SETTINGS: Record<string, string> = {
   shared_buffers: '128MB',
   fsync: 'on',
   synchronous_commit: 'on',
-  // No replicas hang on an embedded server; the least WAL is the least writing beside the log's own.
+  // No replicas follow an embedded server; the least WAL means the fewest writes in addition to the event
+  // log's own.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '512MB',
@@ -52,7 +53,7 @@ const SERVER_SETTINGS: Record<string, string> = {
   jit: 'off',
   max_parallel_workers_per_gather: '0',
   io_method: 'sync',
-  // A client that hangs in a transaction would hold its row locks for ever.
+  // A client that hangs in a transaction would hold its row locks forever.
   idle_in_transaction_session_timeout: '60s',
   // No DETAIL, HINT or CONTEXT: they hold what was in the row, and the log is no place for tenants' data.
   log_error_verbosity: 'terse',
@@ -97,8 +98,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Ends the server that runs on a folder, whoever started it, by force when the time is over: backends that
- * hang do not notice that it is gone. Nothing to do when there is none.
+ * Ends the server that runs on a folder, whichever process started it, by force when the time is over:
+ * backends that hang do not notice that it is gone. Does nothing when there is none.
  */
 export async function stopEmbeddedPostgres(directory: string, timeoutMs?: number): Promise<void> {
   const postmaster = findPostmaster(directory);
@@ -118,7 +119,7 @@ async function adopt(options: EmbeddedPostgresOptions, password: string): Promis
   if (!found) return undefined;
   const server = { process: found, url: urlOf(password, found.port) };
   if (await responses(server, options, ADOPT_SILENCE_MS)) return server;
-  // Ours, and hanging or on its way out: nobody else can be using it.
+  // Ours, and hanging or about to end: no other process can be using it.
   await stopPostmaster(found);
   return undefined;
 }
@@ -155,7 +156,7 @@ async function launch(
 function serverHandle({ process, url }: RunningServer, adopted: boolean): EmbeddedPostgres {
   const listeners: Array<() => void> = [];
   let ended = false;
-  // Looked at, not waited for: an adopted server is nobody's child, and one way serves both.
+  // Polled, not waited for: an adopted server is not our child, and one way serves both.
   const watch = setInterval(() => {
     if (isLiving(process)) return;
     clearInterval(watch);
@@ -182,8 +183,8 @@ function urlOf(password: string, port: number): string {
 }
 
 /**
- * True once the server takes connections with our password; false when it ended, hangs, or is given up.
- * Crash recovery takes as long as the disk makes it: begun anew it would take as long again.
+ * True once the server takes connections with our password; false when it ended, hangs, or is given up. Crash
+ * recovery takes as long as the disk makes it: a restart would take as long again.
  */
 async function responses(
   { process, url }: RunningServer,
@@ -191,15 +192,15 @@ async function responses(
   usualMs: number,
 ): Promise<boolean> {
   const silenceMs = given ?? usualMs;
-  let heardAt = performance.now();
-  let notifiedAt = heardAt;
+  let respondedAt = performance.now();
+  let notifiedAt = respondedAt;
   const outcome = await poll(
     async () => {
       const rejection = await rejectionOf(url);
       if (rejection === undefined) return 'ready';
       const now = performance.now();
-      if (isStartingUp(rejection)) heardAt = now;
-      if (signal?.aborted || !isLiving(process) || now - heardAt >= silenceMs) return 'lost';
+      if (isStartingUp(rejection)) respondedAt = now;
+      if (signal?.aborted || !isLiving(process) || now - respondedAt >= silenceMs) return 'lost';
       if (now - notifiedAt < Math.min(LOGGED_EVERY_MS, silenceMs)) return undefined;
       notifiedAt = now;
       log.warn({ postmaster: process.pid, reason: rejection.message }, 'waiting for Postgres');
@@ -226,7 +227,7 @@ async function rejectionOf(url: string): Promise<Error | undefined> {
   }
 }
 
-/** Clusters are made in C. One that shuts down, or is a standby, refuses with this code in other words. */
+/** Clusters are made in C. One that shuts down, or is a standby, fails with this code and another message. */
 const STARTING_UP = /is starting up|in recovery mode|not yet accepting/;
 
 function isStartingUp(error: Error): boolean {

@@ -27,8 +27,8 @@ test('a killed server is started again, and the same pool finds it on its new po
   expect(rows).toEqual([{ seven: 7 }]);
 });
 
-/** Red when each try to tell watches the server once more: at its next end as many start it at once. */
-test('where it is now is told until somebody hears it, and it is watched once', async () => {
+/** Red when each try to publish watches the server once more: at its next end as many start it at once. */
+test('its address is published until that succeeds, and it is watched once', async () => {
   const directory = join(testFolder(), 'postgres');
   const lines: string[] = [];
   const notified: string[] = [];

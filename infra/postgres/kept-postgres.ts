@@ -5,7 +5,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 export interface KeptPostgres {
   /** When it has started: where it is now, or was last. Throws what its first start throws. */
   url: Promise<() => string>;
-  /** Stops it for good; a start that is under way is given up. */
+  /** Stops it for good; a start in progress is given up. */
   close(): Promise<void>;
 }
 
@@ -50,8 +50,9 @@ async function startKept({ directory, log, onMoved }: KeptPostgresOptions, closi
     if (!started) return;
     server = started;
     watch(started);
-    // By itself, so that a server that is well is watched once: on a full disk nothing can be told for long.
-    await untilDone('where Postgres is now cannot be told', async () => {
+    // Separately, so that a healthy server is watched once: on a full disk no address can be published for
+    // long.
+    await untilDone('the address of Postgres cannot be published', async () => {
       if (server === started) onMoved(started.url);
     });
   }

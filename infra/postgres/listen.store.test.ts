@@ -16,24 +16,24 @@ async function notify(url: string, payload: string): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', ['news', payload]).finally(() => client.end());
 }
 
-/** `heartbeatMs` is how long an answer may take, too. */
+/** `heartbeatMs` is also the time limit of a response. */
 function listenTo(url: () => string, heartbeatMs = 5_000) {
-  const heard: string[] = [];
+  const received: string[] = [];
   const onSession = vi.fn();
   const onLost = vi.fn();
-  const channels = { news: (payload: string) => void heard.push(payload) };
+  const channels = { news: (payload: string) => void received.push(payload) };
   const listener: Listener = createListener({ url, log, heartbeatMs }, { channels, onSession, onLost });
   onTestFinished(() => listener.close());
-  return { listener, heard, onSession, onLost };
+  return { listener, received, onSession, onLost };
 }
 
 test('a notification arrives with its payload, and none after the end', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const { listener, heard } = listenTo(() => database.url);
+  const { listener, received } = listenTo(() => database.url);
   await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   await notify(database.url, 'first');
-  await vi.waitFor(() => expect(heard).toEqual(['first']), 20_000);
+  await vi.waitFor(() => expect(received).toEqual(['first']), 20_000);
   await listener.close();
   expect(listener.connected()).toBe(false);
 });
@@ -43,17 +43,17 @@ test('it listens again after the server was killed and came back on another port
   const directory = join(testFolder(), 'postgres');
   let server = await startEmbeddedPostgres({ directory, log });
   onTestFinished(() => server.stop());
-  const { listener, heard, onSession, onLost } = listenTo(() => server.url);
+  const { listener, received, onSession, onLost } = listenTo(() => server.url);
   await vi.waitFor(() => expect(listener.connected()).toBe(true), 20_000);
   signal(server.pid, 'SIGKILL');
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce(), 20_000);
   server = await startEmbeddedPostgres({ directory, log });
   await vi.waitFor(() => expect(onSession).toHaveBeenCalledTimes(2), 20_000);
   await notify(server.url, 'again');
-  await vi.waitFor(() => expect(heard).toEqual(['again']), 20_000);
+  await vi.waitFor(() => expect(received).toEqual(['again']), 20_000);
 }, 420_000);
 
-/** Red when the heartbeat has no time limit: the socket of a stopped backend stays open for ever. */
+/** Red when the heartbeat has no time limit: the socket of a stopped backend stays open forever. */
 test('a server that hangs is noticed', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());

@@ -5,16 +5,16 @@ import type { Logger } from 'pino';
 import { NOWHERE_URL } from './pool.ts';
 
 export interface Listener {
-  /** True while a session hears every notification. */
+  /** True while a session receives every notification. */
   connected(): boolean;
   close(): Promise<void>;
 }
 
 export interface ListenerDeps {
-  /** Asked before every connection: an embedded server comes back on another port. */
+  /** Called before every connection: an embedded server comes back on another port. */
   url: () => string | undefined;
   log: Logger;
-  /** How often the server is asked for a sign of life, and how long it may take to give it. Default 3,000. */
+  /** The interval of the heartbeat query, and its time limit. Default 3,000. */
   heartbeatMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface ListenerHandlers {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A server that hangs keeps its sockets open: only an unanswered question tells. */
+/** A server that hangs keeps its sockets open: only a query without a response shows it. */
 const HEARTBEAT_MS = 3_000;
 const BACKOFF_MS = { first: 50, most: 2_000 };
 
@@ -37,7 +37,7 @@ interface Session {
 }
 
 /**
- * One connection of its own that listens, for as long as it takes: when it breaks, another one takes over.
+ * One connection of its own that listens, permanently: when it fails, another one takes over.
  */
 export function createListener(deps: ListenerDeps, handlers: ListenerHandlers): Listener {
   const { log, heartbeatMs = HEARTBEAT_MS } = deps;

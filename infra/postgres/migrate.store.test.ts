@@ -30,7 +30,7 @@ test('six that migrate one empty database at once all succeed, each migration ru
 });
 
 /** Red when the newest number is not compared. */
-test('a database of a later release is refused and left as it is', async () => {
+test('a database of a later release is rejected and left unchanged', async () => {
   const url = await emptyDatabase();
   const [first, second] = [
     { number: 1, sql: 'CREATE TABLE one ()' },
@@ -88,7 +88,7 @@ test('a database with data of the main job is brought up by six at once and keep
 });
 
 /** Red when the newest number is not compared. */
-test('a database of the release to come is refused by name, and nothing of it is changed', async () => {
+test('a database of the next release is rejected by name, and nothing of it is changed', async () => {
   const url = await emptyDatabase();
   await migratePostgres(url);
   const newest = (await readMigrations()).at(-1)?.number ?? 0;

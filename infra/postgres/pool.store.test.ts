@@ -62,7 +62,7 @@ test('a connection that is cut in the middle of a transaction fails that transac
   await expect(pool.query('SELECT 1')).resolves.toMatchObject({ rowCount: 1 });
 });
 
-test('a statement over its time is told as Postgres being away, a wrong one is not', async () => {
+test('a statement over its time is reported as Postgres being unavailable, a wrong one is not', async () => {
   const pool = await openPool({ statementTimeoutMs: 50 });
   expect(isUnavailable(await failureOf(pool.query('SELECT pg_sleep(5)')))).toBe(true);
   const wrong = await failureOf(pool.query('SELECT 1 / 0'));
@@ -76,7 +76,7 @@ test('no connection sits idle in a transaction for longer than ten seconds', asy
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
 });
 
-test('a server that cannot be reached is told as Transient', async () => {
+test('a server that cannot be reached is reported as Transient', async () => {
   const pool = createPool({
     url: 'postgres://a:b@127.0.0.1:1/x',
     name: 'test',
@@ -88,7 +88,7 @@ test('a server that cannot be reached is told as Transient', async () => {
 });
 
 /** Red when the sockets are left to the server: a stop then waits for as long as it hangs. */
-test('a pool ends in a moment while its server hangs, in the middle of a statement and at rest', async () => {
+test('a pool ends quickly while its server hangs, in the middle of a statement and at rest', async () => {
   const proxy = await startHangingServer();
   const pool = createPool({ url: proxy.url, name: 'test', log: pino({ level: 'silent' }) });
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);

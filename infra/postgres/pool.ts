@@ -3,7 +3,7 @@ import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig, type
 import type { Logger } from 'pino';
 
 export interface PoolOptions {
-  /** As a function it is asked before each connection: an embedded server comes back on another port. */
+  /** As a function it is called before each connection: an embedded server comes back on another port. */
   url: string | (() => string | undefined);
   /** Shown in pg_stat_activity. */
   name: string;
@@ -17,12 +17,15 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 /** How long after the server should have given up a statement we give up the server. */
 const SILENCE_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** Who hangs in a transaction holds its locks no longer; ours wait for nothing but Postgres in one. */
+/**
+ * A connection that hangs in a transaction loses its locks after this; our transactions wait only for
+ * Postgres.
+ */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** For statements under way and the server's goodbye when the pool ends: one that hangs gives neither. */
+/** For running statements and the server's goodbye when the pool ends: a server that hangs gives neither. */
 const GOODBYE_MS = 1_000;
 const INT8 = 20;
-/** Where nobody answers (tcpmux): without any URL the driver would look for a server by the PG… variables. */
+/** Where no server listens (tcpmux): without any URL the driver would search by the PG… variables. */
 export const NOWHERE_URL = 'postgres://127.0.0.1:1/none';
 
 /** Connections with every wait timed. `numeric` stays text; bigint is a number where one is exact. */
@@ -42,7 +45,7 @@ export function createPool(options: PoolOptions): Pool {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types: { getTypeParser },
   });
-  // A connection that breaks while it is lent out says so on itself; without a listener that ends the
+  // A connection that fails while it is lent out emits an error itself; without a listener that ends the
   // process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'));

@@ -25,8 +25,8 @@ const STOP_STEPS = [
 const STOP_TIMEOUT_MS = 10_000;
 
 /**
- * The living postmaster that the folder's postmaster.pid names. The file of a dead one is left to Postgres;
- * a pid that now belongs to somebody else would make Postgres refuse to start, so that file is removed.
+ * The living postmaster that the folder's postmaster.pid names. The file of a dead one is left to Postgres; a
+ * pid that now belongs to another process would stop Postgres from starting, so that file is removed.
  */
 export function findPostmaster(
   directory: string,
@@ -43,9 +43,9 @@ export function findPostmaster(
 }
 
 /**
- * The folder that a process serves, where the machine does not tell in which it works: macOS, and a container
- * whose root may not look at Postgres' account. The file alone proves nothing: it is copied with the folder,
- * and outlives a power cut.
+ * The folder that a process serves, where the machine does not show its working folder: macOS, and a
+ * container whose root may not read that of Postgres' account. The file alone proves nothing: it is copied
+ * with the folder, and survives a power cut.
  */
 function folderByCommand(pid: number, cluster: string): string | undefined {
   if (!existsSync(cluster) || !`${commandOf(pid)} `.includes(` -D ${cluster} `)) return undefined;
@@ -84,13 +84,13 @@ export async function stopPostmaster(
 }
 
 /**
- * After kill -9 of a postmaster its backends live until they notice, and a new one refuses to start while
- * they hold the shared memory. Asks them to go, then makes them: without a postmaster they can save
- * nothing. When nobody is left the lock file goes too: Postgres takes a zombie for a living postmaster, and
- * where the first process of the machine reaps late or never (many containers) it would refuse for as long.
+ * After kill -9 of a postmaster its backends live until they notice, and a new one does not start while they
+ * hold the shared memory. Sends them SIGTERM, then SIGKILL: without a postmaster they can save nothing. When
+ * none is left the lock file is removed too: Postgres takes a zombie for a living postmaster, and where the
+ * first process of the machine reaps late or never (many containers) it would not start for as long.
  *
- * `family` are those known to be of that server: one that is dying lets go of its folder some time before
- * it is dead, and is then found by nobody else.
+ * `family` are those known to be of that server: a dying process releases its folder some time before it is
+ * dead, and no search finds it then.
  */
 export async function clearLeftovers(directory: string, family: ProcessIdentity[] = []): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -110,7 +110,7 @@ function hasEnded(process: ProcessIdentity, timeoutMs: number): Promise<true | u
   return poll(() => (isLiving(process) ? undefined : true), { timeoutMs, everyMs: 20 });
 }
 
-/** Every server process works in its cluster's folder. None where there is no /proc to tell. */
+/** Every server process works in its cluster's folder. None where there is no /proc to read. */
 export function processesIn(directory: string): ProcessIdentity[] {
   if (process.platform !== 'linux') return [];
   const cluster = realpathSync(directory);

@@ -5,7 +5,7 @@ import { Fatal } from '../../schemas/failures.ts';
 import { testFolder } from '../../tests/support/test-folder.ts';
 import { launchAs } from './server-account.ts';
 
-/** Of nobody: what it may enter is decided by the bits for others. */
+/** Of `nobody`: the permission bits for others decide which folders it may enter. */
 const STRANGER = { uid: 54_321, gid: 54_321 };
 
 function folder(mode: number): string {

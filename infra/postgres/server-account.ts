@@ -12,7 +12,7 @@ export interface Launch {
   account: ServerAccount;
 }
 
-/** Postgres refuses to run as root. An existing cluster keeps its owner, so nothing is ever chowned twice. */
+/** Postgres does not run as root. An existing cluster keeps its owner, so nothing is ever chowned twice. */
 export function chooseServerAccount(cluster: string): ServerAccount {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });

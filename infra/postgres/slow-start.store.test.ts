@@ -15,7 +15,7 @@ import { findPostmaster } from './postmaster.ts';
 /** What a server is ended after in these tests that neither takes connections nor says to wait. */
 const SILENCE_MS = 5_000;
 
-/** Red when such a server is ended as one that hangs: what it has done of its recovery begins anew. */
+/** Red when such a server is ended as one that hangs: its recovery starts from the beginning. */
 test('a server that says it is starting up is waited for, however long, and a line says so', async () => {
   const { directory, release } = await heldCluster();
   const notified: unknown[] = [];
@@ -44,7 +44,7 @@ test('a server on its way out that does not get there is ended', async () => {
   expect((await start({ directory })).pid).not.toBe(pid);
 });
 
-/** Red when it is somebody's only once it takes connections: the stop is over at once and it runs on. */
+/** Red when it has an owner only once it takes connections: the stop is over at once and it runs on. */
 test('a stop gives up a start and ends its server', async () => {
   const { directory } = await heldCluster();
   const log = pino({ level: 'silent' });

@@ -15,7 +15,7 @@ const AWAY_STATES = new Set([
 ]);
 const CONNECTION_CLASS = '08';
 
-/** SQLSTATEs of what took too long: that may be the server's fault, or that of what it was asked for. */
+/** SQLSTATEs of a timeout: the server may be at fault, or the statement. */
 const TIMEOUT_STATES = new Set([
   '57014', // query_canceled: the statement timeout
   '25P03', // idle_in_transaction_session_timeout
@@ -34,7 +34,10 @@ const AWAY_SYSTEM_CODES = new Set([
   'ETIMEDOUT',
 ]);
 
-/** True when an error of a store call means that Postgres is away or hangs, not that it was asked wrong. */
+/**
+ * True when an error of a store call means that Postgres is unavailable or hangs, and the statement was
+ * right.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) {
     const state = error.code ?? '';
@@ -42,8 +45,8 @@ export function isUnavailable(error: unknown): boolean {
   }
   if (!(error instanceof Error)) return false;
   if ('code' in error) return AWAY_SYSTEM_CODES.has(String(error.code));
-  // pg tells of lost connections and of its own timeouts by bare Errors without any code, and of nothing else
-  // that a running program meets. Ours all carry a code; mistakes in code are TypeErrors and the like.
+  // pg reports lost connections and its own timeouts by bare Errors without any code, and nothing else that a
+  // running program meets. Ours all carry a code; mistakes in code are TypeErrors and the like.
   return error.constructor === Error;
 }
 
@@ -55,7 +58,7 @@ export function isTimeout(error: unknown): boolean {
 /** What to throw for an error of a store call: Transient `database_unavailable`, or the error itself. */
 export function asTransient(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
-  return new Transient('database_unavailable', 'Postgres is away.', { cause: error });
+  return new Transient('database_unavailable', 'Postgres is unavailable.', { cause: error });
 }
 
 /** For `.catch` of a store call: throws what {@link asTransient} makes of it. */

@@ -1,5 +1,5 @@
 /**
- * A process for tests: appends frames to a log and prints `position end` after each answer, until it is
+ * A process for tests: appends frames to a log and prints `position end` after each append, until it is
  * killed or has appended `frameCount`. A frame's committedAtMs is its number, from `firstNumber` on.
  * Arguments: directory, segmentBytesMax, firstNumber, frameCount.
  */

@@ -5,17 +5,17 @@ import { Transient } from '../../schemas/failures.ts';
 import { poll } from '../platform/poll.ts';
 
 /**
- * How far the log is durable, told by its writer to every reader through a file of 32 bytes: log id (16), end
- * (u64), CRC-32 of both (u32), zero (u32).
+ * The durable end of the log, published by its writer to every reader through a file of 32 bytes: log id
+ * (16), end (u64), CRC-32 of both (u32), zero (u32).
  *
- * It is written after the frames were flushed and never flushed itself. So whatever a power cut leaves of it
- * is an older end or an unreadable one, never one beyond what is durable.
+ * It is written after the frames were flushed and never flushed itself. So a power cut leaves an older end or
+ * an unreadable one, never one beyond what is durable.
  */
 export interface DurableEnd {
   publish(end: number): void;
   /**
-   * The end as it stands, or undefined when nothing readable stands there: a write is just under way, or none
-   * was.
+   * The published end, or undefined when the file has no readable one: a write is just in progress, or there
+   * was none.
    */
   look(): number | undefined;
   /** Throws Transient `durable_end_unreadable` when nothing readable comes within a quarter of a second. */

@@ -3,9 +3,7 @@ import { checksumHolds, FRAME_MAGIC, measureFrame } from '../../schemas/stored/f
 export interface Tail {
   /** Bytes of whole, sound frames from the beginning on. */
   soundBytes: number;
-  /**
-   * What stands behind them: nothing, the remains of one unfinished write, or sound frames after a bad one.
-   */
+  /** The bytes behind them: none, the remains of one unfinished write, or sound frames after a bad one. */
   rest: 'none' | 'torn' | 'frames';
 }
 

@@ -34,9 +34,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(compiled, { recursive: true, force: true }));
 
-describe('a writer killed at any moment', () => {
-  // Break it catches: the answer given before the write has returned.
-  it('has every frame it answered for on its log, and the next writer goes on behind them', async () => {
+describe('a writer killed at any time', () => {
+  // Mutant it catches: the append returns before the write has.
+  it('has every frame it confirmed on its log, and the next writer goes on behind them', async () => {
     const directory = testFolder();
     const responses: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
@@ -55,10 +55,11 @@ describe('a writer killed at any moment', () => {
   });
 });
 
-// The order check of flush and answer. Where strace is missing it is reported as skipped.
+// The order check of flush and confirmation. Where strace is missing it is reported as skipped.
 describe.skipIf(spawnSync('strace', ['-V']).status !== 0)('the order of system calls', () => {
-  // Breaks it catches: O_DSYNC left out; the durable end, or the answer, given before the write has returned.
-  it('is: a write to a segment opened with O_DSYNC returns, the end is published, the answer given', () => {
+  // Mutants it catches: O_DSYNC left out; the durable end, or the confirmation, given before the write has
+  // returned.
+  it('is: a write to a segment opened with O_DSYNC returns, the end is published, then confirmed', () => {
     const folder = testFolder();
     const trace = join(folder, 'trace');
     const calls = ['-f', '-s', '64', '-o', trace, '-e', 'trace=openat,pwrite64,pwritev,write'];
@@ -70,15 +71,15 @@ describe.skipIf(spawnSync('strace', ['-V']).status !== 0)('the order of system c
     for (const { kind, bytes } of steps) {
       if (kind === 'durable') durable += bytes;
       if (kind === 'published') published = durable;
-      if (kind === 'answered') expect(bytes).toBeLessThanOrEqual(published);
+      if (kind === 'confirmed') expect(bytes).toBeLessThanOrEqual(published);
     }
-    const responded = steps.filter(({ kind }) => kind === 'answered');
+    const responded = steps.filter(({ kind }) => kind === 'confirmed');
     expect(responded).toHaveLength(30);
     expect(responded.at(-1)?.bytes).toBe(durable);
   });
 });
 
-/** The answers that a process gave for its appends until it was killed in the midst of them. */
+/** The confirmations that a process printed for its appends until it was killed in the midst of them. */
 async function appendUntilKilled(
   directory: string,
   firstNumber: number,
@@ -110,12 +111,12 @@ async function reopenAndRead(directory: string): Promise<LogFrame[]> {
 }
 
 interface Step {
-  kind: 'durable' | 'published' | 'answered';
-  /** Of frames made durable by this call; for an answer, the end that it tells. */
+  kind: 'durable' | 'published' | 'confirmed';
+  /** Of frames made durable by this call; for a confirmation, the end in it. */
   bytes: number;
 }
 
-/** A trace in the order of its lines: a write counts when it returns, an answer when it is begun. */
+/** A trace in the order of its lines: a write counts when it returns, a confirmation when it is begun. */
 function stepsOf(trace: string): Step[] {
   const segments = new Set<string>();
   const published = new Set<string>();
@@ -124,7 +125,7 @@ function stepsOf(trace: string): Step[] {
   for (const line of trace.split('\n')) {
     const [, pid = '', call = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     const response = /^write\(1, "\d+ (\d+)/.exec(call);
-    if (response) steps.push({ kind: 'answered', bytes: Number(response[1]) });
+    if (response) steps.push({ kind: 'confirmed', bytes: Number(response[1]) });
     if (call.endsWith('<unfinished ...>')) begun.set(pid, call);
     const whole = call.startsWith('<...') ? `${begun.get(pid)}${call}` : call;
     const result = / = (\d+)$/.exec(whole)?.[1];

@@ -33,7 +33,7 @@ describe('a log whose process died in the middle of a write', () => {
     }
   });
 
-  it('keeps a whole frame of which nobody was told', async () => {
+  it('keeps a whole frame that was never confirmed', async () => {
     const log = testLog();
     const end = await log.fill(100);
     const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
@@ -45,8 +45,8 @@ describe('a log whose process died in the middle of a write', () => {
     ]);
   });
 
-  // Red when what is read there is believed: a write that failed may have left it in memory alone.
-  it('writes what nobody was told of once more, and nothing else', async () => {
+  // Red when the bytes read there are trusted: a failed write may have left them in memory alone.
+  it('writes the unconfirmed frame once more, and nothing else', async () => {
     const log = testLog();
     const end = await log.fill(100, 50);
     const frame = Buffer.concat(testFrame(await logIdOf(log), 30));
@@ -98,8 +98,8 @@ describe('a log whose process died in the middle of a write', () => {
 });
 
 describe('a log that is damaged', () => {
-  // Break it catches: cutting at the first bad frame, which would lose every answered one behind it.
-  it('is refused when sound frames stand behind the bad one, and nothing of it is changed', async () => {
+  // Mutant it catches: cutting at the first bad frame, which would lose every confirmed one behind it.
+  it('is rejected when sound frames are behind the bad one, and nothing of it is changed', async () => {
     const log = testLog();
     await log.fill(100, 100, 100);
     rmSync(join(log.directory, 'durable-end'));
@@ -112,7 +112,7 @@ describe('a log that is damaged', () => {
     expect(readFileSync(log.segment())).toEqual(before);
   });
 
-  it('is refused when its last frame was durable once, damaged or cut', async () => {
+  it('is rejected when its last frame was durable once, damaged or cut', async () => {
     for (const harm of [(log: TestLog) => damageFrame(log, 1), (log: TestLog) => cutBytes(log, 10)]) {
       const log = testLog();
       await log.fill(100, 100);
@@ -121,8 +121,8 @@ describe('a log that is damaged', () => {
     }
   });
 
-  // Red when only its own folder is asked: what is acknowledged from then on is never counted.
-  it('is refused when it ends before what was counted, as one that is older than the database', async () => {
+  // Red when only its own folder is checked: events acknowledged from then on are never counted.
+  it('is rejected when it ends before what was counted, as one that is older than the database', async () => {
     const log = testLog();
     const end = await log.fill(100, 100);
     await log.open({ countedEnd: end }).then((writer) => writer.close());
@@ -135,7 +135,7 @@ describe('a log that is damaged', () => {
     expect(readFileSync(log.segment())).toEqual(Buffer.concat([before, Buffer.alloc(50)]));
   });
 
-  it('is refused when a segment is missing, shorter, of another place or of another log', async () => {
+  it('is rejected when a segment is missing, shorter, of another place or of another log', async () => {
     const other = testLog(300);
     await other.fill(100);
     const harms: Array<(log: TestLog) => unknown> = [
@@ -154,7 +154,7 @@ describe('a log that is damaged', () => {
     }
   });
 
-  it('is refused when frames of another log stand in it', async () => {
+  it('is rejected when it contains frames of another log', async () => {
     const log = testLog();
     await log.fill(100);
     appendFileSync(log.segment(), Buffer.concat(testFrame(randomBytes(16), 30)));
@@ -170,7 +170,7 @@ describe('log.json', () => {
     await expect(opening).rejects.toMatchObject({ code: 'identity_key_mismatch' });
   });
 
-  it('of a newer version, damaged, or lost while there are segments, is refused', async () => {
+  it('of a newer version, damaged, or lost while there are segments, is rejected', async () => {
     const log = testLog();
     await log.fill(100);
     const path = join(log.directory, 'log.json');
@@ -195,9 +195,7 @@ async function logIdOf(log: TestLog): Promise<Uint8Array> {
   return Buffer.from(logId, 'hex');
 }
 
-/**
- * Turns a bit in the middle of a frame of the newest segment; gives the file offsets where the frame stands.
- */
+/** Flips a bit in the middle of a frame of the newest segment; returns the file offsets of the frame. */
 async function damageFrame(log: TestLog, nth: number): Promise<[number, number]> {
   const content = readFileSync(log.segment());
   let at = SEGMENT_HEADER_BYTES;

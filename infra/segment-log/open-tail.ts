@@ -26,20 +26,19 @@ export interface OpenSegment {
 export interface TailOptions {
   directory: string;
   logId: Uint8Array;
-  /** What was published or counted before: frames below it were answered, so nothing there may be dropped. */
+  /** The end that was published or counted before: frames below it were confirmed, so none may be dropped. */
   publishedEnd: number;
   openFile: OpenFile;
   log: Logger;
 }
 
 /**
- * Opens the last segment for writing, after a clean stop or a crash at any moment. What a crash left of one
- * unfinished write is cut off: it was never answered. Anything else that is wrong throws Fatal
- * `frame_damaged`.
+ * Opens the last segment for writing, after a clean stop or a crash at any time. The remains of one
+ * unfinished write are cut off: it was never confirmed. Any other fault throws Fatal `frame_damaged`.
  */
 export async function openTail(options: TailOptions): Promise<OpenSegment> {
   const { directory, logId, openFile } = options;
-  // A process that was killed may have made or removed one, and nobody knows for how long that will last.
+  // A killed process may have created or removed a segment, and the change may not be durable yet.
   syncDirectory(directory);
   const bases = listSegments(directory);
   checkWithoutGap(directory, bases);
@@ -78,7 +77,7 @@ async function openKnown(place: SegmentPlace, options: TailOptions): Promise<Ope
     if (content.length > SEGMENT_HEADER_BYTES + frameBytes) await cutOff(file, frameBytes);
     const published = SEGMENT_HEADER_BYTES + Math.max(0, options.publishedEnd - place.base);
     const unsure = content.subarray(published, SEGMENT_HEADER_BYTES + frameBytes);
-    // A write that failed may have left it in memory: Linux tells of that once, then takes it for written.
+    // A failed write may have left it in memory: Linux reports that once, then takes it for written.
     if (unsure.length > 0) await writeDurableAt(file, [unsure], published);
     return { file, base: place.base, frameBytes };
   } catch (error) {

@@ -9,13 +9,13 @@ import { openSegmentLogReader } from './reader.ts';
 import { segmentName } from './segment-file.ts';
 
 describe('a reader of the segment log', () => {
-  it('is told that there is no log before the first writer was there', async () => {
+  it('reports that there is no log before the first writer was there', async () => {
     const opening = openSegmentLogReader({ directory: testFolder() });
     await expect(opening).rejects.toMatchObject({ name: 'Transient', code: 'log_not_there' });
   });
 
-  // Break it catches: reading to the end of the file instead of the durable end.
-  it('does not read a frame that stands in the file and is not durable yet', async () => {
+  // Mutant it catches: reading to the end of the file instead of the durable end.
+  it('does not read a frame that is in the file and not durable yet', async () => {
     const log = testLog();
     const end = await log.fill(100);
     const reader = await open(log);
@@ -57,7 +57,7 @@ describe('a reader of the segment log', () => {
     expect(await reader.read(0, 0, 1)).toHaveLength(1);
   });
 
-  it('refuses a position where no frame begins', async () => {
+  it('rejects a position where no frame begins', async () => {
     const log = testLog();
     await log.fill(100);
     await expect((await open(log)).read(0, 17, 1e6)).rejects.toMatchObject({ code: 'frame_damaged' });

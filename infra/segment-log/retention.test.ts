@@ -21,7 +21,7 @@ describe('a segment', () => {
     await writer.close();
   });
 
-  // Break it catches: giving up all that is settled, whoever writes it.
+  // Mutant it catches: giving up everything settled, also the segment that is being written.
   it('that is written stays, also while the next one is being made and finds no room', async () => {
     const log = testLog(500);
     await log.fill(...FRAMES);
@@ -57,7 +57,7 @@ describe('a segment', () => {
   });
 });
 
-// Break it catches: bytes of a file that is gone taken for frames, or its end for damage.
+// Mutant it catches: bytes of a deleted file taken for frames, or its end for damage.
 it('a reader that is overtaken gives true frames or says that they are gone', async () => {
   const log = testLog(2_000);
   await log.fill(...Array.from({ length: 300 }, () => 300));
@@ -78,7 +78,7 @@ it('a reader that is overtaken gives true frames or says that they are gone', as
     if (typeof found !== 'string') expect(found).toEqual(all.slice(at, at + found.length));
   }
   expect([...outcomes].filter((one) => one !== 'frames' && one !== 'log_trimmed')).toEqual([]);
-  // Else nothing was given up, and nobody overtaken.
+  // Otherwise nothing was given up, and no reader overtaken.
   await expect(reader.read(0, 0, 1e6)).rejects.toMatchObject({ code: 'log_trimmed' });
 });
 

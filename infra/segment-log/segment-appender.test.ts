@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { testLog } from './log-under-test.ts';
 import type { OpenFile } from './segment-appender.ts';
 
-// Break it catches: O_DSYNC left out. What the kernel is then asked for is seen in killed-writer.test.ts.
+// Mutant it catches: O_DSYNC left out. killed-writer.test.ts shows the system call that follows.
 it('every segment is opened so that a write returns when it is on the disk', async () => {
   const opened: number[] = [];
   const openFile: OpenFile = (path, flags, mode) => {

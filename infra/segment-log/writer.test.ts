@@ -8,7 +8,7 @@ import { openSegmentLogReader } from './reader.ts';
 import type { OpenFile } from './segment-appender.ts';
 
 describe('a write that the disk does not take', () => {
-  it('is taken back when the disk is full, and the next one stands in its place', async () => {
+  it('is taken back when the disk is full, and the next one takes its place', async () => {
     const log = testLog();
     const disk = faultyDisk();
     const writer = await log.open({ openFile: disk.openFile });
@@ -39,7 +39,7 @@ describe('a write that the disk does not take', () => {
     expect(await log.spans()).toHaveLength(4);
   });
 
-  // Break it catches: going on after EIO, when the page cache holds what the disk does not.
+  // Mutant it catches: continuing after EIO, when the page cache holds what the disk does not.
   it('ends the writer for good on any other error', async () => {
     const log = testLog();
     const disk = faultyDisk();
@@ -65,7 +65,7 @@ describe('a write that the disk does not take', () => {
 });
 
 describe('the durable end', () => {
-  // Break it catches: the end published before the write.
+  // Mutant it catches: the end published before the write.
   it('stays where it is until the write has returned', async () => {
     const log = testLog();
     const disk = faultyDisk();

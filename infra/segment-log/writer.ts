@@ -13,10 +13,10 @@ import { SEGMENT_HEADER_BYTES, segmentName } from './segment-file.ts';
 
 export interface SegmentLogOptions {
   directory: string;
-  /** 16 bytes that tell one identity key from another. */
+  /** 16 bytes that distinguish one identity key from another. */
   identityCheck: Uint8Array;
   segmentBytesMax?: number;
-  /** So far it was counted: a log that ends before is refused. */
+  /** The log was counted up to here: a log that ends before is rejected. */
   countedEnd?: number;
   log: Logger;
   /** For tests that fill the disk. */
@@ -29,9 +29,9 @@ export type SegmentLogWriter = EventLogWriter & LogRetention;
 const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Opens the log for its one writer, making it where there is none; whoever else writes at the same time is
- * kept out by the lock on DATA_DIR. Throws Fatal `identity_key_mismatch`, `log_version_newer`,
- * `log_identity_damaged`, `frame_damaged`: then nothing was changed.
+ * Opens the log for its one writer, making it where there is none; the lock on DATA_DIR excludes any other
+ * writer. Throws Fatal `identity_key_mismatch`, `log_version_newer`, `log_identity_damaged`, `frame_damaged`:
+ * then nothing was changed.
  */
 export async function openSegmentLogWriter(options: SegmentLogOptions): Promise<SegmentLogWriter> {
   const { directory, identityCheck, log } = options;
@@ -59,7 +59,7 @@ interface WriterDeps {
   openFile: OpenFile;
 }
 
-/** The order of an append is the whole promise: bytes durable, end published, caller told. */
+/** The order of an append is the whole promise: bytes durable, end published, append confirmed. */
 function createWriter(deps: WriterDeps): SegmentLogWriter {
   const { directory, logId, durableEnd, segmentBytesMax, openFile } = deps;
   let segment = deps.tail;

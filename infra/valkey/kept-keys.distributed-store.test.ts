@@ -80,7 +80,7 @@ test('what is known of a claim outlasts its key', async () => {
   expect(await leaseKeys(opened)).toEqual([]);
 });
 
-// Red when such a lease is believed: its keys are pending, and answered 503, for 40 days.
+// Red when such a lease is trusted: its keys stay pending, and get a 503, for 40 days.
 test('a claim that was left while the clock was ahead is pending for no longer than a lease', async () => {
   const { open, url, redis, ...opened } = await openKeys();
   const keys = await open({ settings: { url, hotWindowMs: HOUR_MS }, leaseMs: 500 });
@@ -93,7 +93,7 @@ test('a claim that was left while the clock was ahead is pending for no longer t
   await vi.waitFor(async () => expect(await claim(keys, {})).toMatchObject(taken), { timeout: 20_000 });
 });
 
-// Red when the lease is written last: what stands without one is durable, and a retry is told duplicate.
+// Red when the lease is written last: a claim without one counts as durable, and a retry gets `duplicate`.
 test('a claim that fails midway leaves nothing that counts as durable', async () => {
   const { keys, prefix, redis } = await openKeys();
   const records = new Uint32Array(20).fill(7, 4, 6);
@@ -101,7 +101,7 @@ test('a claim that fails midway leaves nothing that counts as durable', async ()
   bytes[15] = 1;
   bytes.fill(0x41, 40, 42);
   new Float64Array(records.buffer).set([Date.now(), Date.now()], 3);
-  // Where the second one belongs stands something else.
+  // In the place of the second one is something else.
   await redis.set(`${prefix}:{s0}:AA`, 'no hash');
   const [readOnly, outcomes, notes] = [new Uint8Array(2), new Uint8Array(2), new Uint8Array(2)];
   const batch = { records, readOnly, count: 2, outcomes, notes };
@@ -109,7 +109,7 @@ test('a claim that fails midway leaves nothing that counts as durable', async ()
   expect(await claim(keys, {})).toMatchObject({ outcome: OUTCOME.duplicate, note: NOTE.pending });
 });
 
-// Red when keys go by the window alone: a replay that is not looked up yet would be a second event.
+// Red when keys go by the window alone: a replay that is not searched for yet would be a second event.
 test('a key is kept for as long as its event may lie ahead, and for the window behind that', async () => {
   const { keys, redis, ...opened } = await openKeys(2 * HOUR_MS);
   const known = { id: 1, agoMs: KEPT_MS + HOUR_MS };
@@ -137,7 +137,7 @@ test('a key is kept for as long as events ever could lie ahead, though they may 
 });
 
 // Red when it is opened all the same: what was swept under the shorter window is counted a second time.
-test('a window longer than the store was used with is refused, a shorter one is not', async () => {
+test('a window longer than the store was used with is rejected, a shorter one is not', async () => {
   const { open, url } = await openKeys();
   const reopen = (hours: number) => open({ settings: { url, hotWindowMs: hours * HOUR_MS } });
   await expect(reopen(2)).rejects.toMatchObject({

@@ -17,7 +17,7 @@ local prefix, owner, keepMs = KEYS[2], ARGV[2], tonumber(ARGV[3])
 local leaseKey, takenKey = prefix .. 'r' .. owner, prefix .. 't' .. owner
 `;
 
-/** Bits that stand beside the outcome in what the claim answers per item. */
+/** Bits next to the outcome in the claim's result per item. */
 export const FLAG = { outcome: 3, own: 16, pending: 32, takenOver: 64 } as const;
 
 /** Processes of two releases may take leases of two lengths. */
@@ -26,7 +26,7 @@ const LEASE_SLACK_MS = 60_000;
 const SWEPT_ONE_IN = 64;
 
 /**
- * KEYS birth, prefix; ARGV birth, owner, keeping time and lease in milliseconds, records, read-only bytes.
+ * KEYS epoch, prefix; ARGV epoch, owner, keeping time and lease in milliseconds, records, read-only bytes.
  */
 export const CLAIM = `${HEAD}
 local leaseMs, records, readOnly = ARGV[4], ARGV[5], ARGV[6]
@@ -109,7 +109,7 @@ if isNewLease and not isHolding then call('DEL', leaseKey) end
 return {table.concat(outcomes), table.concat(times)}
 `;
 
-/** ARGV birth, owner. Answers the ids that another has taken over. */
+/** ARGV epoch, owner. Returns the ids that another process has taken over. */
 export const CONFIRM = `${HEAD}
 local lost = call('SMEMBERS', takenKey)
 call('DEL', leaseKey, takenKey)
@@ -117,8 +117,8 @@ return lost
 `;
 
 /**
- * ARGV birth, owner, keeping time, records, and a byte per record: 1 where it was taken over and may stand on
- * the log. That is never freed; its lease is over.
+ * ARGV epoch, owner, keeping time, records, and a byte per record: 1 where it was taken over and may be on
+ * the log. Such a record is never freed; its lease is over.
  */
 export const RELEASE = `${HEAD}
 local records, takenOver = ARGV[4], ARGV[5]

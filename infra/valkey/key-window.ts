@@ -11,11 +11,11 @@ export interface KeyTimes {
 }
 
 /**
- * Notes how the store is used, and gives how far ahead any event in it may lie: keys that were made while
- * events could lie further ahead are needed for as long as they were then. Refuses a window that is longer
+ * Records how the store is used, and returns how far ahead any event in it may be: keys that were made while
+ * events could be further ahead are needed for as long as they were then. Rejects a window that is longer
  * than one that the store was used with (Fatal `bad_configuration`): older keys were swept, and a replay of
- * theirs would be neither known nor looked up where the events are, but counted a second time. A store
- * without a row was never used: nothing is noted.
+ * theirs would be neither known nor searched for in ClickHouse, but counted a second time. A store without a
+ * row was never used: nothing is recorded.
  */
 export async function claimWindow(
   pool: Pool,
@@ -41,7 +41,7 @@ export async function claimWindow(
   );
 }
 
-/** Whoever migrates may begin after us. */
+/** The process that migrates may begin after us. */
 function throwUnmigrated(error: unknown): never {
   if (!(error instanceof DatabaseError) || error.code !== '42703') throw error; // undefined_column
   throw new Transient('database_unavailable', 'A control plane has to migrate the database first.');

@@ -7,7 +7,7 @@ import { createValkeyClient } from './valkey-client.ts';
 
 const PATIENCE = { timeout: 10_000, interval: 50 };
 
-// Red when a connection that times out is asked on and on.
+// Red when requests continue on a connection that times out.
 it('a connection to the key store that falls silent is replaced', async () => {
   const url = new URL(await sharedRedis());
   const way = await startFaultyWay(() => Number(url.port));

@@ -30,20 +30,20 @@ async function use(keys: DistributedIdempotencyStore, id: number): Promise<numbe
 const usedSoon = (keys: DistributedIdempotencyStore, id: number) => vi.waitFor(() => use(keys, id), PATIENCE);
 
 // Red when a change of the run id is not seen, and when only the process that saw it knows.
-test('a store that was restarted is young for a whole window, for every process', async () => {
+test('a restarted store may have lost keys for a whole window, for every process', async () => {
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const keys = await installation.open();
   expect(await use(keys, 1)).toBe(OUTCOME.created);
-  expect(keys.isYoung()).toBe(false);
+  expect(keys.mayHaveLostKeys()).toBe(false);
   await server.restart({ wiped: true });
   expect(await usedSoon(keys, 1)).toBe(OUTCOME.created);
-  expect(keys.isYoung()).toBe(true);
-  expect((await installation.open()).isYoung()).toBe(true);
+  expect(keys.mayHaveLostKeys()).toBe(true);
+  expect((await installation.open()).mayHaveLostKeys()).toBe(true);
 });
 
-// Red when the birth mark is not looked at with each claim.
-test('a store that was emptied under a living connection is young from the next claim on', async () => {
+// Red when a claim does not check the store epoch.
+test('a store emptied under a living connection may have lost keys from the next claim on', async () => {
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const keys = await installation.open();
@@ -52,10 +52,10 @@ test('a store that was emptied under a living connection is young from the next 
   onTestFinished(() => redis.disconnect());
   await redis.flushall();
   expect(await use(keys, 1)).toBe(OUTCOME.created);
-  expect(keys.isYoung()).toBe(true);
+  expect(keys.mayHaveLostKeys()).toBe(true);
 });
 
-test('a server that throws keys away is refused at once, and one with a wrong password', async () => {
+test('a server that evicts keys is rejected at once, and one with a wrong password', async () => {
   const forgetful = await ownServer({ 'maxmemory-policy': 'allkeys-lru' });
   const installation = await openKeysUnderTest(forgetful);
   await expect(installation.open()).rejects.toMatchObject({ code: 'bad_configuration' });
@@ -67,7 +67,7 @@ test('a server that throws keys away is refused at once, and one with a wrong pa
   });
 });
 
-test('while it stands still nothing is claimed, and afterwards it is the same store', async () => {
+test('while it is paused nothing is claimed, and afterwards it is the same store', async () => {
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const keys = await installation.open();
@@ -78,10 +78,10 @@ test('while it stands still nothing is claimed, and afterwards it is the same st
   expect(passedMs()).toBeLessThan(3_000);
   await server.resume();
   expect(await usedSoon(keys, 1)).toBe(OUTCOME.duplicate);
-  expect(keys.isYoung()).toBe(false);
+  expect(keys.mayHaveLostKeys()).toBe(false);
 });
 
-/** To a database of one's own; closed, it is Postgres that is away. */
+/** To a database of the test's own; closed, it makes Postgres unavailable. */
 async function ownWay() {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
@@ -95,8 +95,8 @@ async function ownWay() {
   return { pool, way };
 }
 
-// Red when an error of Postgres is passed on as it is: whoever sends an event is answered 500, not 503.
-test('a store that was restarted is away for as long as Postgres, which knows it', async () => {
+// Red when an error of Postgres is passed on unchanged: the sender of an event gets a 500, not a 503.
+test('a restarted store is unavailable for as long as Postgres, which has its epoch', async () => {
   const server = await ownServer();
   const installation = await openKeysUnderTest(server);
   const { pool, way } = await ownWay();

@@ -7,17 +7,17 @@ import { throwTransient } from '../postgres/unavailable.ts';
 import type { ValkeyClient } from './valkey-client.ts';
 
 /**
- * Whether the key store is still the one that it was. A restart, a fail-over, a restore or a wipe may have
- * lost keys, and nothing in it tells which: from then on, for as long as keys are kept, everything that is
- * claimed is looked up before it is counted.
+ * Detects that the key store is no longer the same one. A restart, a fail-over, a restore or a wipe may have
+ * lost keys, and the store itself cannot say which: from then on, for as long as keys are kept, everything
+ * that is claimed is searched for in ClickHouse before it is counted.
  */
 export interface StoreEpoch {
   /**
-   * The mark without which a script does nothing. Asks first, unless that was done on this connection. Throws
-   * Transient while the store or Postgres is away.
+   * The epoch without which a script does nothing. Reads it first, unless that was done on this connection.
+   * Throws Transient while the store or Postgres is unavailable.
    */
   mark(): Promise<string>;
-  isYoung(): boolean;
+  mayHaveLostKeys(): boolean;
   /** The connection was lost, or a script has found another mark. */
   doubt(): void;
 }
@@ -36,38 +36,38 @@ export interface EpochDeps {
 }
 
 interface EpochRow {
-  birth: string;
+  epoch: string;
   runId: string;
-  youngMs: number;
+  mayHaveLostKeysMs: number;
 }
 
 const TRIES_MAX = 5;
 
 export function createStoreEpoch(deps: EpochDeps): StoreEpoch {
   const { clock } = deps;
-  let known: { birth: string; youngUntilMs: number } | undefined;
+  let known: { epoch: string; mayHaveLostKeysUntilMs: number } | undefined;
   let asking: Promise<string> | undefined;
   let doubts = 0;
 
   async function ask(): Promise<string> {
     const before = doubts;
-    const { birth, youngMs } = await look(deps).catch(throwTransient);
-    // Asked on a connection that is gone meanwhile, the answer is worth nothing.
+    const { epoch, mayHaveLostKeysMs } = await look(deps).catch(throwTransient);
+    // A result that was read on a connection which is lost by now proves nothing.
     if (before !== doubts) throw new Transient('keys_unavailable', 'The key store went away.');
-    known = { birth, youngUntilMs: clock.monotonicMs() + youngMs };
-    return birth;
+    known = { epoch, mayHaveLostKeysUntilMs: clock.monotonicMs() + mayHaveLostKeysMs };
+    return epoch;
   }
 
   return {
     async mark() {
-      if (known) return known.birth;
+      if (known) return known.epoch;
       asking ??= ask().finally(() => {
         asking = undefined;
       });
       return await asking;
     },
-    // What nobody knows anything of may have lost keys.
-    isYoung: () => !known || known.youngUntilMs > clock.monotonicMs(),
+    // A store of unknown state may have lost keys.
+    mayHaveLostKeys: () => !known || known.mayHaveLostKeysUntilMs > clock.monotonicMs(),
     doubt() {
       doubts++;
       known = undefined;
@@ -82,7 +82,7 @@ async function look(deps: EpochDeps): Promise<EpochRow> {
     const runId = await client.identity();
     const marks = await client.getAll(markKeys);
     const row = await readRow(pool, name);
-    if (row?.runId === runId && marks.every((mark) => mark === row.birth)) return row;
+    if (row?.runId === runId && marks.every((mark) => mark === row.epoch)) return row;
     const written = await write(deps, row, runId);
     if (written) await client.setAll(markKeys, written);
   }
@@ -91,8 +91,8 @@ async function look(deps: EpochDeps): Promise<EpochRow> {
 
 async function readRow(pool: Pool, name: string): Promise<EpochRow | undefined> {
   const { rows } = await pool.query<EpochRow>(
-    `SELECT birth, run_id AS "runId",
-            greatest(0, extract(epoch FROM young_until - now()) * 1000)::float8 AS "youngMs"
+    `SELECT birth AS epoch, run_id AS "runId",
+            greatest(0, extract(epoch FROM young_until - now()) * 1000)::float8 AS "mayHaveLostKeysMs"
      FROM key_stores WHERE name = $1`,
     [name],
   );
@@ -105,22 +105,25 @@ async function write(
   before: EpochRow | undefined,
   runId: string,
 ): Promise<string | undefined> {
-  const birth = randomBytes(8).toString('hex');
+  const epoch = randomBytes(8).toString('hex');
   if (!before) {
     // Of a store that nothing was ever claimed in no key can be missing.
     const { rowCount } = await pool.query(
       'INSERT INTO key_stores (name, birth, run_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-      [name, birth, runId],
+      [name, epoch, runId],
     );
-    return rowCount === 1 ? birth : undefined;
+    return rowCount === 1 ? epoch : undefined;
   }
   const { rowCount } = await pool.query(
     `UPDATE key_stores
      SET birth = $3, run_id = $4, young_until = now() + $5 * interval '1 millisecond'
      WHERE name = $1 AND birth = $2`,
-    [name, before.birth, birth, runId, keepMs],
+    [name, before.epoch, epoch, runId, keepMs],
   );
   if (rowCount !== 1) return undefined;
-  log.warn({ forMs: keepMs }, 'the key store was restarted or replaced: its keys are looked up for a while');
-  return birth;
+  log.warn(
+    { forMs: keepMs },
+    'the key store was restarted or replaced: claimed events are searched for in ClickHouse for a while',
+  );
+  return epoch;
 }

@@ -5,9 +5,9 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { CLAIM, CONFIRM, RELEASE } from './key-scripts.ts';
 import type { ValkeySettings } from './valkey-settings.ts';
 
-/** The connection and what is asked over it. Everything throws Transient `keys_unavailable`. */
+/** The connection and its commands. Everything throws Transient `keys_unavailable`. */
 export interface ValkeyClient {
-  /** Which life of which server answers: another one may have lost keys. */
+  /** The run id of the server: another one may have lost keys. */
   identity(): Promise<string>;
   policy(): Promise<string>;
   getAll(keys: string[]): Promise<Array<string | null>>;
@@ -27,7 +27,9 @@ interface Scripts {
 }
 
 const COMMAND_TIMEOUT_MS = 1_000;
-/** A connection on which nothing is heard while something is owed is replaced: its other end may be gone. */
+/**
+ * A connection on which nothing is received while a response is due is replaced: its other end may be gone.
+ */
 const SILENT_MAX_MS = 2_000;
 const RECONNECT_MS_MAX = 500;
 const KEYS = 2;
@@ -40,7 +42,7 @@ const OPTIONS: RedisOptions = {
   commandTimeout: COMMAND_TIMEOUT_MS,
   connectTimeout: COMMAND_TIMEOUT_MS,
   socketTimeout: SILENT_MAX_MS,
-  // The answer stays a refusal: `true` sends nothing again.
+  // The error stays an error: `true` would send the command again.
   reconnectOnError: ({ message }) => NO_PRIMARY.test(message),
   retryStrategy: (times) => Math.min(times * 50, RECONNECT_MS_MAX),
   scripts: {
@@ -50,21 +52,23 @@ const OPTIONS: RedisOptions = {
   },
 };
 
-/** Nothing is queued for a server that is away, and nothing is sent twice: who asked must know. */
+/**
+ * Nothing is queued for an unavailable server, and nothing is sent twice: the caller must know the outcome.
+ */
 export function createValkeyClient(
   { url }: ValkeySettings,
   { log, onLost }: { log: Logger; onLost: () => void },
 ): ValkeyClient {
   const redis = new Redis(url, OPTIONS);
-  // Why a connection does not come about is said here alone: who asks hears that it is closed.
+  // Why a connection fails is logged only here: a caller just gets that it is closed.
   let rejected: Error | undefined;
   redis.on('error', (err: Error & { code?: string }) => {
     rejected = REJECTED.test(err.message) || TLS_FAILED.test(err.code ?? '') ? err : undefined;
-    log.debug({ err }, 'the key store is away');
+    log.debug({ err }, 'the key store is unavailable');
   });
   redis.on('close', onLost);
   const scripts = redis as unknown as Scripts;
-  const together = createWriteGathering(() => redis.stream);
+  const together = createWriteBatcher(() => redis.stream);
 
   async function requested<T>(act: () => Promise<T>): Promise<T> {
     try {
@@ -81,7 +85,7 @@ export function createValkeyClient(
         const info = `${await redis.info('server')}\n${await redis.info('replication')}`;
         if (fieldOf(info, 'role') === 'slave') {
           redis.disconnect(true);
-          throw new Error('It is a replica: its name may lead to the primary in a moment.');
+          throw new Error('It is a replica: its name may lead to the primary soon.');
         }
         return `${fieldOf(info, 'run_id')} ${fieldOf(info, 'master_replid')}`;
       }),
@@ -102,10 +106,10 @@ export function createValkeyClient(
 }
 
 /**
- * What is asked in one turn of the event loop, for several shards, goes to the system in one write, and the
- * server reads and answers it in one go.
+ * Commands of one turn of the event loop, for several shards, go to the system in one write, and the server
+ * reads them and responds together.
  */
-function createWriteGathering(streamNow: () => Writable | undefined) {
+function createWriteBatcher(streamNow: () => Writable | undefined) {
   let corked: Writable | undefined;
   return <T>(ask: () => T): T => {
     const stream = streamNow();
@@ -126,14 +130,14 @@ function fieldOf(info: string, name: string): string {
 }
 
 /**
- * Said by a primary that has become a replica and keeps its connections, also from within a script. What
- * passes by itself (LOADING, CLUSTERDOWN, MISCONF, BUSY) is asked again over the same connection.
+ * Sent by a primary that has become a replica and keeps its connections, also from within a script. Temporary
+ * errors (LOADING, CLUSTERDOWN, MISCONF, BUSY) are retried over the same connection.
  */
 const NO_PRIMARY = /^(READONLY|MASTERDOWN) |-READONLY /;
 
 const REJECTED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid (username|password)|without any password/;
 
-/** Of Node: a certificate, or a server without TLS. It stands in the cause, for whoever starts with it. */
+/** From Node: a certificate, or a server without TLS. It is in the cause, for a start that fails. */
 const TLS_FAILED = /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/;
 
 function failure(cause: unknown): Fatal | Transient {
@@ -142,7 +146,7 @@ function failure(cause: unknown): Fatal | Transient {
     return new Transient('key_store_changed', 'The key store is not the one it was.', { cause });
   }
   if (REJECTED.test(message)) {
-    return new Fatal('bad_configuration', `Bad configuration: REDIS_URL is refused: ${message}`, { cause });
+    return new Fatal('bad_configuration', `Bad configuration: REDIS_URL is rejected: ${message}`, { cause });
   }
-  return new Transient('keys_unavailable', 'The key store does not answer.', { cause });
+  return new Transient('keys_unavailable', 'The key store did not respond.', { cause });
 }

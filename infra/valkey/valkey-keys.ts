@@ -26,9 +26,9 @@ export interface ValkeyKeysOptions {
   pool: Pool;
   clock: Clock;
   log: Logger;
-  /** Stands before all keys: several installations may share a server. */
+  /** The prefix of all keys: several installations may share a server. */
   prefix?: string;
-  /** After it somebody else may take over what was claimed. */
+  /** After it another process may take over what was claimed. */
   leaseMs?: number;
 }
 
@@ -38,28 +38,28 @@ const LEASE_MS = 15_000;
 const CLOCKS_APART_MS = 3_600_000;
 
 /**
- * Opens the keys. Throws Fatal `bad_configuration` for a server that refuses us or throws keys away,
- * or was used with a shorter window, Transient `keys_unavailable` while it is away.
+ * Opens the keys. Throws Fatal `bad_configuration` for a server that rejects us or evicts keys, or was used
+ * with a shorter window, Transient `keys_unavailable` while it is unavailable.
  */
 export async function openValkeyKeys(options: ValkeyKeysOptions): Promise<DistributedIdempotencyStore> {
   const { settings, shards, pool, clock, log, prefix = 'metergate' } = options;
   const { hotWindowMs: windowMs } = settings;
-  // Until a replay is looked up where the events are: that goes by occurredAt, and a key by createdAt.
+  // Until a replay is searched for in ClickHouse: that goes by occurredAt, and a key by createdAt.
   const claimKeepMs = async () => {
     const aheadMs = await claimWindow(pool, prefix, { windowMs, aheadMs: options.aheadMsMax });
     return windowMs + aheadMs + CLOCKS_APART_MS;
   };
-  let birth: StoreEpoch | undefined;
-  const client = createValkeyClient(settings, { log, onLost: () => birth?.doubt() });
+  let epoch: StoreEpoch | undefined;
+  const client = createValkeyClient(settings, { log, onLost: () => epoch?.doubt() });
   const markKeys = Array.from({ length: shards }, (_, shard) => `${prefix}:{s${shard}}:birth`);
   try {
     await checkPolicy(client);
     const epochDeps = { client, pool, clock, log, name: prefix, markKeys };
-    birth = createStoreEpoch({ ...epochDeps, keepMs: await claimKeepMs() });
-    await birth.mark();
-    // Again: before its birth a store has no row to note it in.
+    epoch = createStoreEpoch({ ...epochDeps, keepMs: await claimKeepMs() });
+    await epoch.mark();
+    // Again: a store without an epoch has no row to record the window in.
     const keepMs = await claimKeepMs();
-    return createValkeyKeys({ client, birth, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
+    return createValkeyKeys({ client, epoch, prefix, leaseMs: options.leaseMs ?? LEASE_MS, keepMs });
   } catch (error) {
     await client.close();
     throw error;
@@ -78,7 +78,7 @@ async function checkPolicy(client: ValkeyClient): Promise<void> {
 
 interface KeysParts {
   client: ValkeyClient;
-  birth: StoreEpoch;
+  epoch: StoreEpoch;
   prefix: string;
   leaseMs: number;
   keepMs: number;
@@ -97,10 +97,10 @@ interface HeldClaim extends Claim {
 }
 
 function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
-  const { client, birth, prefix, leaseMs, keepMs } = parts;
+  const { client, epoch, prefix, leaseMs, keepMs } = parts;
   const newOwner = createOwners();
 
-  /** With the mark that the store had a moment ago: a script that finds another one does nothing. */
+  /** With the epoch that the store had a short time ago: a script that finds another one does nothing. */
   async function run<T>(
     shard: number,
     args: ScriptArgs,
@@ -108,11 +108,11 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
   ): Promise<T> {
     const keys = [`${prefix}:{s${shard}}:birth`, `${prefix}:{s${shard}}:`];
     try {
-      return await script([...keys, await birth.mark(), ...args]);
+      return await script([...keys, await epoch.mark(), ...args]);
     } catch (error) {
       if (!(error instanceof Transient) || error.code !== 'key_store_changed') throw error;
-      birth.doubt();
-      return await script([...keys, await birth.mark(), ...args]);
+      epoch.doubt();
+      return await script([...keys, await epoch.mark(), ...args]);
     }
   }
 
@@ -142,7 +142,7 @@ function createValkeyKeys(parts: KeysParts): DistributedIdempotencyStore {
     claim,
     confirm: async (claims) => void (await Promise.all((claims as HeldClaim[]).map(confirm))),
     release: async (claims) => void (await Promise.all((claims as HeldClaim[]).map(release))),
-    isYoung: birth.isYoung,
+    mayHaveLostKeys: epoch.mayHaveLostKeys,
     close: () => client.close(),
   };
 }
@@ -186,7 +186,7 @@ function recordsOf(bytes: Buffer, items: number[]): Buffer {
   return records;
 }
 
-/** What another has taken over is his event. */
+/** An event that another claim has taken over belongs to that claim. */
 function giveUp({ batch, items, records }: HeldClaim, ids: Buffer[]): void {
   const lost = new Set(ids.map((id) => id.toString('hex')));
   for (const [at, item] of items.entries()) {
@@ -201,7 +201,7 @@ function noteOf(said: number): number {
   return (said & FLAG.pending ? NOTE.pending : 0) | (said & FLAG.takenOver ? NOTE.takenOver : 0);
 }
 
-/** Each claim's own, so that who has lost his cannot confirm what another took over. */
+/** Each claim's own, so that a claim which was taken over cannot confirm the events of the other. */
 function createOwners(): () => Buffer {
   const first = randomBytes(8);
   let next = first.readUInt32LE(4);

@@ -31,7 +31,7 @@ export interface DistributedUsage {
   drain(): Promise<void>;
 }
 
-/** However busy everything is. What is under way then goes on. */
+/** The limit under any load. Work that has begun continues. */
 const RESPONDED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 const POOL_BYTES_MAX = 16 * 1024 * 1024;
@@ -81,7 +81,7 @@ export function createDistributedUsage(deps: DistributedUsageDeps): DistributedU
     );
     const response: Response = identified.response(outcomes);
     const created = outcomes.reduce((sum, one) => sum + (one === OUTCOME.created ? 1 : 0), 0);
-    // Not where a part has failed: its round may still be under way.
+    // Not where a part has failed: its round may still be running.
     identified.release();
     return { response, created, durable: undefined };
   }

@@ -40,8 +40,8 @@ function copyWords(from: Uint32Array, fromAt: number, to: Uint32Array, toAt: num
 }
 
 /**
- * Times of first events, from the batch into the requests, whose answers show them. Not those of an event
- * that another still writes: it may come to nothing, and this one keep its own.
+ * Copies the times of first events from the batch into the requests, whose responses show them. Skips an
+ * event that another instance is still writing: that write may fail, and this event then keeps its own times.
  */
 export function takeTimes(
   parts: readonly RoundPart[],
@@ -62,13 +62,13 @@ export function takeTimes(
 }
 
 /**
- * The created events. `isYoung`: any of them may stand on the log already. Records and lines are copied into
- * one piece each: thousands of small ones cost more, one by one, than everything else that is done to them.
+ * The created events. `mayHaveLostKeys`: any of them may be on the log already. Records and lines are copied
+ * into one piece each: thousands of small ones cost more, one by one, than all other work on them.
  */
 export function frameOf(
   parts: readonly RoundPart[],
   { records, outcomes, notes }: Required<DistributedBatch>,
-  isYoung: boolean,
+  mayHaveLostKeys: boolean,
   takeRoom: TakeRoom = Buffer.allocUnsafe,
 ): RoundFrame {
   const touched = new Map<string, TouchedSpan>();
@@ -83,7 +83,7 @@ export function frameOf(
     for (const item of items) {
       if (outcomes[++at] !== OUTCOME.created) continue;
       const isTakenOver = notes[at] === NOTE.takenOver;
-      if (isTakenOver || isYoung) recheck.push(eventCount);
+      if (isTakenOver || mayHaveLostKeys) recheck.push(eventCount);
       const occurredAtMs = times[at * 5 + 3] ?? 0;
       if (isTakenOver) lines.addWith(identified, item, [occurredAtMs, times[at * 5 + 4] ?? 0]);
       else lines.add(identified, item);
@@ -99,7 +99,7 @@ export function frameOf(
   };
 }
 
-/** Of a take-over a line may become longer than it was: two moments of 16 digits at most. */
+/** A take-over can make a line longer than it was: by two timestamps of 16 digits at most. */
 const LONGER_MAX = 32;
 
 function createLines(parts: readonly RoundPart[], takeRoom: TakeRoom) {

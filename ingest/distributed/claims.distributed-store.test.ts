@@ -22,7 +22,7 @@ async function twoDataPlanes(leaseMs = LEASE_MS) {
 
 const unavailable = expect.objectContaining({ name: 'Transient' });
 
-test('one key is one event, whoever takes it, and the second answer shows the first event', async () => {
+test('one key is one event in every process, and the second response shows the first event', async () => {
   const { log, one, two } = await twoDataPlanes();
   const first = await one('a', 1, '2026-11-20T10:00:00Z');
   const again = await two('a', 1, '2026-11-21T10:00:00Z');
@@ -31,8 +31,8 @@ test('one key is one event, whoever takes it, and the second answer shows the fi
   expect(log.frames.map(({ eventCount }) => eventCount)).toEqual([1]);
 });
 
-// Red when a claim is confirmed before the event is durable, or answered while it is pending.
-test('of two that race one writes, and the other is not answered before that is durable', async () => {
+// Red when a claim is confirmed before the event is durable, or a response is sent while it is pending.
+test('of two that race one writes, and the other gets no response before that is durable', async () => {
   const { log, one, two } = await twoDataPlanes();
   let isDurable = false;
   log.next = async () => {
@@ -59,7 +59,7 @@ test('what was certainly not written leaves its key free, for another event too'
 });
 
 // Red when the times of an event that was then not written are taken for those of the first.
-test('who waits for another and then writes itself stores the times that it shows', async () => {
+test('a process that waits for another and then writes itself stores the times that it shows', async () => {
   const { log, one, two } = await twoDataPlanes();
   log.next = async () => {
     log.next = async () => 'durable';
@@ -75,7 +75,7 @@ test('who waits for another and then writes itself stores the times that it show
   expect(frame?.records.readDoubleLE(32)).toBe(Date.parse(createdAt));
 });
 
-// Red when a claim is released on an unknown outcome: another body would be taken beside the first.
+// Red when a claim is released on an unknown outcome: another body could then be stored under the same key.
 test('what may be written keeps its key: not for another event, nor before the lease is over', async () => {
   const { log, one, two } = await twoDataPlanes();
   log.next = async () => 'unknown-written';
@@ -102,7 +102,8 @@ test('after the lease the same event is taken over: with the first times, and fl
   expect([first?.recheck, second?.recheck]).toEqual([[], [0]]);
 });
 
-// Red when a claim that may be written only counts while its event would be taken: it is stored, and refused.
+// Red when a claim that may be written counts only while its event would be accepted: it is stored, and
+// rejected.
 test('what may be written is taken over though its customer was archived, and nothing new is', async () => {
   const { log, one, installation } = await twoDataPlanes();
   log.next = async () => 'unknown-written';
@@ -123,7 +124,7 @@ test('what may be written is taken over though its customer was archived, and no
 });
 
 // Red when a claim is confirmed by its key alone.
-test('an owner that was too slow finds that another has its key, and answers what is true', async () => {
+test('an owner that was too slow finds that another has its key, and its response is true', async () => {
   const { log, one, two } = await twoDataPlanes(200);
   let goOn: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -143,18 +144,18 @@ test('an owner that was too slow finds that another has its key, and answers wha
   expect(log.frames.map(({ recheck }) => recheck)).toEqual([[0], []]);
 });
 
-// Red when what a young store calls new is not looked up.
+// Red when an event that a store which may have lost keys calls new is not searched for in ClickHouse.
 test('what is claimed from a store that may have lost keys is flagged, all of it', async () => {
   const installation = await openKeysUnderTest();
   const log = createLogUnderTest();
-  const young = { ...(await installation.open()), isYoung: () => true };
+  const young = { ...(await installation.open()), mayHaveLostKeys: () => true };
   const send = await openDataPlane(young, log);
   expect((await send('a', 1)).status).toBe(201);
   expect(log.frames.map(({ recheck }) => recheck)).toEqual([[0]]);
 });
 
-// Red when a request waits for a log that does not answer.
-test('a log that hangs is answered for within a second, and what it wrote is no second event', async () => {
+// Red when a request waits for a log that does not respond.
+test('a log that hangs is an error within a second, and what it wrote is no second event', async () => {
   const { log, one, two } = await twoDataPlanes();
   let goOn: () => void = () => undefined;
   log.next = () =>
@@ -188,7 +189,7 @@ async function afterTheWindow() {
   return { log, keys, warehouse, first };
 }
 
-// Red when keys that the store forgot are not looked up where the events are.
+// Red when keys that the store forgot are not searched for in ClickHouse.
 test('a replay of an event that is older than the keys shows the first one, and is not written', async () => {
   const { log, keys, warehouse, first } = await afterTheWindow();
   const send = await openDataPlane(keys, log, warehouse);
@@ -200,7 +201,7 @@ test('a replay of an event that is older than the keys shows the first one, and 
   expect(log.frames.map(({ eventCount }) => eventCount)).toEqual([1, 1]);
 });
 
-test('while ClickHouse is away old events are refused, and new ones are taken', async () => {
+test('while ClickHouse is unavailable old events are rejected, and new ones are accepted', async () => {
   const { log, keys } = await afterTheWindow();
   const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
   const send = await openDataPlane(keys, log, { query: away });

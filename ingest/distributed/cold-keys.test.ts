@@ -36,7 +36,7 @@ async function identifiedBatch(events: Array<[key: string, occurredAt: string, v
     body: Buffer.from(JSON.stringify({ events: items })),
   };
   const identified = engine.identify(await engine.read(request));
-  if (!('count' in identified)) throw new Error('the batch was refused');
+  if (!('count' in identified)) throw new Error('the batch was rejected');
   return identified;
 }
 
@@ -65,8 +65,8 @@ test('what is found decides all items of the request with its key', async () => 
   expect(results[3].error.code).toBe('idempotency_key_reused');
 });
 
-// Red when one takes the key meanwhile: what is stored under it would be counted twice.
-test('all items with the key of an old one wait with it while ClickHouse is away', async () => {
+// Red when one of them takes the key: what is stored under it would be counted twice.
+test('all items with the key of an old one wait with it while ClickHouse is unavailable', async () => {
   const away = () => Promise.reject(new Transient('warehouse_unavailable', 'The test.'));
   const identified = await identifiedBatch([
     ['a', NEW],

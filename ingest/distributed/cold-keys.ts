@@ -6,10 +6,11 @@ import { UNAVAILABLE } from '../engine/judge-state.ts';
 import { type ColdItem, findColdEvents } from '../store/find-cold-events.ts';
 
 /**
- * Decides the items whose keys the store may have forgotten: a key is kept for the hot window, and a replay
- * of an older event is found where the events are. All items of the request with its key are decided by it.
- * Writes their outcomes, and gives the items that are decided. While ClickHouse is away nothing can be said
- * of these, and they alone are refused: one of them might take the key, and be counted a second time.
+ * Decides the items whose keys the store may have forgotten. The store keeps a key for the hot window; a
+ * replay of an older event is found in ClickHouse, where the events are. All items of the request with such a
+ * key are decided here. Writes their outcomes, and returns the items that are decided. While ClickHouse is
+ * unavailable these items cannot be decided, and only these are rejected: one of them might take the key, and
+ * be counted a second time.
  */
 export async function decideCold(
   warehouse: Pick<Warehouse, 'query'>,

@@ -14,7 +14,7 @@ import { createDistributedUsage } from './begin-distributed-usage.ts';
 /** A log of frames in memory, whose appends end as the test says. */
 export interface LogUnderTest {
   frames: Frame[];
-  /** Asked before each append. `unknown-written`: the answer is lost, the frame is there. */
+  /** Called before each append. `unknown-written`: the response is lost, but the frame is on the log. */
   next(): Promise<PartitionOutcome['status'] | 'unknown-written'>;
   writer(partition: number): PartitionWriter;
 }

@@ -21,7 +21,7 @@ export interface WaitingPart extends RoundPart {
   /** Per item of the request; written when it is decided. */
   outcomes: Uint8Array;
   enteredAtMs: number;
-  /** Given up by who asked: what is under way goes on, what is not begun is not begun. */
+  /** The client has given up. A round that has begun continues; one that has not begun is not started. */
   isOver(): boolean;
   /** All its items are decided, and what they speak of is durable. */
   done(): void;
@@ -30,7 +30,7 @@ export interface WaitingPart extends RoundPart {
 
 export interface PartitionCommit {
   add(part: WaitingPart): void;
-  /** Where a store does not answer, who waits for it is told so. What is under way goes on. */
+  /** Rejects the requests that wait for a store that does not respond. Rounds in flight continue. */
   giveUpStuck(): void;
   /** Waits for what is in flight. No part may come any more. */
   drain(): Promise<void>;
@@ -56,35 +56,40 @@ const ROUND_BYTES_MAX = 1024 * 1024;
 const SENT_WITHIN_MS = 5_000;
 /** Between two looks at a key that another claim holds, and how long it is looked at in all. */
 const LOOK_AGAIN = { everyMs: 20, withinMs: 900 };
-/** A store that does not answer in this time is as good as away: clients are told within a second. */
+/** A store that does not respond in this time counts as unavailable: clients get an error within a second. */
 const STUCK_MS = 900;
 const NO_ROOM = Buffer.alloc(0);
+/** Log lines: a client that retries after `unknown` may find its event stored. */
+const APPEND_FAILED = {
+  not_sent: 'the frame was not sent: nothing was written',
+  unknown: 'the log did not confirm the frame: its events may have been written',
+};
 
 /**
- * Claim, produce, confirm: one round is in flight while the next one gathers. What gathers is bounded by
- * admission. Nothing is answered before what it speaks of is durable, and a claim is given back only when its
- * event is certainly not on the log: otherwise it stays, and can be taken over when its lease has run out.
+ * Claim, produce, confirm: one round is in flight while the next one is batched; admission bounds its size.
+ * No response is sent before the events that it reports are durable. A claim is released only when its event
+ * is certainly not on the log; otherwise it stays, and can be taken over when its lease has run out.
  */
 export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommit {
-  let gathering: WaitingPart[] = [];
+  let waiting: WaitingPart[] = [];
   let running: Promise<void> | undefined;
-  /** The round that is under way, and when its last question to a store was put. */
-  let asking: { parts: WaitingPart[]; sinceMs: number } | undefined;
+  /** The round in flight, and the time of its last request to a store. */
+  let inFlight: { parts: WaitingPart[]; sinceMs: number } | undefined;
 
   async function run(): Promise<void> {
     // Requests that arrive in the same turn of the event loop share one round.
     await new Promise(setImmediate);
     for (;;) {
-      gathering = gathering.filter((part) => !part.isOver());
-      if (gathering.length === 0) break;
-      await round(takeRound(gathering));
+      waiting = waiting.filter((part) => !part.isOver());
+      if (waiting.length === 0) break;
+      await round(takeRound(waiting));
     }
     running = undefined;
   }
 
   async function round(parts: WaitingPart[]): Promise<void> {
     const responded = () => {
-      asking = { parts, sinceMs: deps.clock.monotonicMs() };
+      inFlight = { parts, sinceMs: deps.clock.monotonicMs() };
     };
     try {
       for (const part of settle(parts, await decide(deps, parts, responded))) lookAgain(part);
@@ -92,26 +97,32 @@ export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommi
       for (const part of parts) part.failed(error);
       if (!(error instanceof Transient)) deps.log.error({ err: error }, 'a round of claims failed');
     }
-    asking = undefined;
+    inFlight = undefined;
   }
 
   function lookAgain(part: WaitingPart): void {
     if (deps.clock.monotonicMs() - part.enteredAtMs < LOOK_AGAIN.withinMs) {
       setTimeout(() => add(part), LOOK_AGAIN.everyMs);
-    } else part.failed(new Transient('key_pending', 'Another process writes this event, or has just died.'));
+    } else
+      part.failed(
+        new Transient('key_pending', 'This idempotency key is being processed by another instance. Retry.'),
+      );
   }
 
   function add(part: WaitingPart): void {
-    gathering.push(part);
+    waiting.push(part);
     running ??= run();
   }
 
   return {
     add,
     giveUpStuck() {
-      if (!asking || deps.clock.monotonicMs() - asking.sinceMs < STUCK_MS) return;
-      const error = new Transient('stores_slow', 'Log or keys do not answer in time.');
-      for (const part of [...asking.parts, ...gathering.splice(0)]) part.failed(error);
+      if (!inFlight || deps.clock.monotonicMs() - inFlight.sinceMs < STUCK_MS) return;
+      const error = new Transient(
+        'stores_slow',
+        'The event log or the idempotency store did not respond in time.',
+      );
+      for (const part of [...inFlight.parts, ...waiting.splice(0)]) part.failed(error);
     },
     async drain() {
       while (running) await running;
@@ -119,7 +130,7 @@ export function createPartitionCommit(deps: PartitionCommitDeps): PartitionCommi
   };
 }
 
-/** `answered`: a store has, or is about to be asked. Throws Transient unless all is durable and confirmed. */
+/** `responded` is called when a store has responded. Throws Transient unless all is durable and confirmed. */
 async function decide(
   deps: PartitionCommitDeps,
   parts: WaitingPart[],
@@ -137,22 +148,19 @@ async function decide(
 
 /** With something to produce it returns together with the claims of other partitions. */
 async function claimed({ keys, setOut }: PartitionCommitDeps, batch: DistributedBatch): Promise<Claim> {
-  const companion = setOut();
+  const batched = setOut();
   let toProduce = 0;
   try {
     const claim = await keys.claim(batch);
     toProduce = claim.created;
     return claim;
   } finally {
-    if (toProduce > 0) await companion.comes();
-    else companion.leaves();
+    if (toProduce > 0) await batched.comes();
+    else batched.leaves();
   }
 }
 
-/**
- * Gives the parts of which some items are held by another claim: looked at again those become durable, or
- * free.
- */
+/** Returns the parts with items that another claim holds: checked again until those are durable or free. */
 function settle(parts: WaitingPart[], { outcomes, notes }: Required<DistributedBatch>): WaitingPart[] {
   const held: WaitingPart[] = [];
   let at = 0;
@@ -168,15 +176,15 @@ function settle(parts: WaitingPart[], { outcomes, notes }: Required<DistributedB
   return held;
 }
 
-function takeRound(gathering: WaitingPart[]): WaitingPart[] {
+function takeRound(waiting: WaitingPart[]): WaitingPart[] {
   let bytes = 0;
   let taken = 0;
-  for (const part of gathering) {
+  for (const part of waiting) {
     bytes += part.bytes;
     if (taken > 0 && bytes > ROUND_BYTES_MAX) break;
     taken++;
   }
-  return gathering.splice(0, taken);
+  return waiting.splice(0, taken);
 }
 
 interface Claimed {
@@ -184,7 +192,7 @@ interface Claimed {
   batch: Required<DistributedBatch>;
   claim: Claim;
   claimedAtMs: number;
-  /** A store has answered. */
+  /** A store has responded. */
   responded: () => void;
 }
 
@@ -194,28 +202,33 @@ async function makeDurable(deps: PartitionCommitDeps, claimed: Claimed): Promise
   const outcome = await append(deps, claimed);
   claimed.responded();
   if (outcome.status === 'durable') return await keys.confirm([claimed.claim], outcome.end);
-  log.warn({ err: outcome.cause, status: outcome.status, partition: deps.partition }, 'nothing was written');
+  log.warn(
+    { err: outcome.cause, status: outcome.status, partition: deps.partition },
+    APPEND_FAILED[outcome.status],
+  );
   if (outcome.status === 'not_sent') {
-    // Without an answer the keys stay claimed until the lease is over, which harms nobody.
+    // Without a response the keys stay claimed until the lease is over, which does no harm.
     await keys.release([claimed.claim]).catch((err: unknown) => log.debug({ err }, 'claims stay'));
   }
-  throw new Transient('log_unavailable', 'The log does not take events just now.', { cause: outcome.cause });
+  throw new Transient('log_unavailable', 'The event log is temporarily unavailable. Retry the request.', {
+    cause: outcome.cause,
+  });
 }
 
 async function append(deps: PartitionCommitDeps, claimed: Claimed): Promise<PartitionOutcome> {
   const { writer, keys, clock, pool, onFrame } = deps;
   const { parts, batch, claimedAtMs } = claimed;
   let room: Buffer = NO_ROOM;
-  const content = frameOf(parts, batch, keys.isYoung(), (bytes) => {
+  const content = frameOf(parts, batch, keys.mayHaveLostKeys(), (bytes) => {
     room = pool.take(bytes);
     return room;
   });
   const frame = encodeFrame({ ...content, logId: writer.logId, committedAtMs: clock.nowMs() });
   const startedAtMs = clock.monotonicMs();
-  // Who stood still in between may have lost his claims already.
+  // A process that paused in between may have lost its claims already.
   if (startedAtMs - claimedAtMs > SENT_WITHIN_MS) return { status: 'not_sent', cause: 'the claim is old' };
   const outcome = await writer.append(frame);
-  // With an unknown outcome its bytes may still be on their way.
+  // With an unknown outcome its bytes may still be sent.
   if (outcome.status !== 'unknown') pool.give(room);
   onFrame?.((clock.monotonicMs() - startedAtMs) / 1000, content.eventCount);
   return outcome;

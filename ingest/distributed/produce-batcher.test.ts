@@ -4,7 +4,7 @@ import { createProduceBatcher } from './produce-batcher.ts';
 
 const turn = () => new Promise(setImmediate);
 
-test('those that set out in one turn go on together, and who has nothing to do holds up nobody', async () => {
+test('rounds of one turn continue together, and one with nothing to produce delays none', async () => {
   const setOut = createProduceBatcher(20_000);
   const [first, second, third] = [setOut(), setOut(), setOut()];
   const gone: string[] = [];
@@ -19,7 +19,7 @@ test('those that set out in one turn go on together, and who has nothing to do h
 });
 
 // Red when a stream of new rounds holds up the old ones.
-test('nobody waits for who set out later', async () => {
+test('no round waits for one that starts later', async () => {
   const setOut = createProduceBatcher();
   const first = setOut();
   await turn();
@@ -27,15 +27,15 @@ test('nobody waits for who set out later', async () => {
   expect(await Promise.race([first.comes().then(() => 'gone'), turn()])).toBe('gone');
 });
 
-// Red when one partition's answer that is lost holds up all others.
-test('who does not come is not waited for', async () => {
+// Red when one partition's lost response delays all others.
+test('a round that does not come is not waited for', async () => {
   const setOut = createProduceBatcher();
   const [first] = [setOut(), setOut()];
   expect(await Promise.race([first.comes().then(() => 'gone'), delay(1_000)])).toBe('gone');
 });
 
-// Red when the limit of the first who waited was the only one.
-test('each has a limit of its own for who does not come', async () => {
+// Red when only the limit of the first round that waits applies.
+test('each has a limit of its own for a round that does not come', async () => {
   const setOut = createProduceBatcher();
   const [first, second] = [setOut(), setOut(), setOut()];
   await first.comes();

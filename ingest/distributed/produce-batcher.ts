@@ -1,19 +1,19 @@
 /**
- * Rounds of several partitions that set out in the same turn of the event loop wait for each other before
- * they produce: so they share one request, and are together in the next round too. Who sets out alone waits
- * for nobody.
+ * Rounds of several partitions that start in the same turn of the event loop wait for each other before they
+ * produce: they share one request, and are together in the next round too. A round that starts alone waits
+ * for no other.
  */
-export type SetOut = () => Companion;
+export type SetOut = () => Batched;
 
 /** Exactly one of the two is called, once. */
-interface Companion {
+interface Batched {
   /** There is nothing to produce. */
   leaves(): void;
   /** Resolves when all others have come or left, or when that takes too long. */
   comes(): Promise<void>;
 }
 
-/** They ask one store in one write, and are answered in a few milliseconds. */
+/** They go to one store in one write, and the response comes in a few milliseconds. */
 const PATIENCE_MS = 25;
 
 export function createProduceBatcher(patienceMs = PATIENCE_MS): SetOut {
@@ -54,7 +54,7 @@ function createGroup(patienceMs: number) {
   }
 
   return {
-    join(): Companion {
+    join(): Batched {
       underWay++;
       return { leaves, comes };
     },

@@ -29,7 +29,7 @@ it('gives nothing but the trailer where there was nothing', async () => {
   expect(await taken(url)).toHaveLength(0);
 });
 
-// Each goes red when its check is taken out: keys would be missing, and nobody would know.
+// Each goes red when its check is taken out: keys would silently be missing.
 it.each([
   ['without its trailer', 'keys_unavailable', [RECORDS]],
   ['with a record less', 'keys_unavailable', [RECORDS.subarray(RECORD_BYTES), whole()]],
@@ -51,7 +51,7 @@ it('what is said of lost events deletes nothing when it is followed', async () =
   expect(message).not.toMatch(/RETENTION/);
 });
 
-it('a connection that breaks, an answer that is none and nobody at all are `keys_unavailable`', async () => {
+it('a broken connection, an invalid response and no listener at all are `keys_unavailable`', async () => {
   const unavailable = { name: 'Transient', code: 'keys_unavailable' };
   const broken = await serve((response) => {
     response.write(RECORDS, () => response.destroy());

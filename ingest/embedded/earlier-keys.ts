@@ -11,13 +11,13 @@ import {
 } from '../../schemas/stored/key-export.ts';
 
 export interface EarlierKeysDeps {
-  /** Where the control side is; undefined while nobody knows. */
+  /** The URL of the control plane; undefined while it is unknown. */
   controlUrl: () => string | undefined;
   /** What is shown to it. */
   token: Buffer;
 }
 
-/** The control side looks up the first of them before it answers, and each piece takes a statement. */
+/** The control plane searches for the first of them before it responds, and each piece takes a statement. */
 const TIMEOUTS = { headersTimeout: 60_000, bodyTimeout: 120_000 };
 
 /**
@@ -75,7 +75,7 @@ function unavailable(message: string, cause?: unknown): Transient {
 function incomplete({ recordCount, countMin }: KeyExportTrailer): Transient {
   return new Transient(
     'keys_incomplete',
-    `The keys are gone, and of ${countMin} events that were acknowledged and stored or refused only ` +
+    `The keys are gone, and of ${countMin} events that were acknowledged and stored or rejected only ` +
       `${recordCount} are found: restore DATA_DIR/keys or the warehouse. Where ${countMin - recordCount} ` +
       'of them were deleted on purpose, take so many off `events` in the table `log_trims` of Postgres: ' +
       'their keys are forgotten then, and what is sent again of them counts again.',

@@ -10,7 +10,7 @@ import { createGroupCommit } from './group-commit.ts';
 const clock = { nowMs: () => 1_000, passedMs: 0, monotonicMs: () => clock.passedMs };
 const DISK_DEAD = new Fatal('log_write_failed', 'the disk is dead');
 
-/** A log whose appends end when the test says so; and a store that notes what it is told. */
+/** A log whose appends end when the test says so; and a store that records its calls. */
 function createBench() {
   const frames: Frame[] = [];
   const notes: string[] = [];
@@ -62,7 +62,7 @@ function part(name: string, eventCount = 1, lineBytes = 0): CommitPart {
   };
 }
 
-/** Commits and notes the outcome, so that a test sees who was answered when. */
+/** Commits and records the outcome, so that a test sees which response was sent when. */
 function committing({ commit, notes }: Bench, one: CommitPart): Promise<void> {
   const { name } = one.claim as NamedClaim;
   return commit.commit(one).then(
@@ -75,8 +75,8 @@ function linesOf(frame: Frame | undefined): string[] {
   return frame?.lines.toString().split('\n').slice(0, -1) ?? [];
 }
 
-/** Red when an answer goes out before the flush: promise 1. */
-test('nothing is answered before its frame is durable and its claims are confirmed', async () => {
+/** Red when a response goes out before the flush: promise 1. */
+test('no response is sent before its frame is durable and its claims are confirmed', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a')), committing(bench, part('b'))];
   await turn();
@@ -105,7 +105,7 @@ test('what a frame was made of is given back once it is durable, not when that i
 });
 
 /** Red when a frame is begun while another one is in flight, or parts change their order. */
-test('one frame is in flight while the next gathers, in the order of the claims', async () => {
+test('one frame is in flight while the next is batched, in the order of the claims', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a'))];
   await turn();
@@ -177,8 +177,10 @@ test('a frame ends at 4 MiB, and a part is never divided', async () => {
   ]);
 });
 
-/** Red when what gathers behind a frame that found no space keeps its claims: a replay would be a lie. */
-test('no space gives back the frame and all that gathers behind it; later parts succeed', async () => {
+/**
+ * Red when the parts behind a frame that found no space keep their claims: a replay would get a false result.
+ */
+test('no space gives back the frame and all parts that wait behind it; later parts succeed', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a'))];
   await turn();
@@ -194,7 +196,7 @@ test('no space gives back the frame and all that gathers behind it; later parts 
   await bench.commit.drain();
 });
 
-/** Red when a failed log leaves any request without an answer, or is tried again. */
+/** Red when a failed log leaves a request without a response, or is tried again. */
 test('a log that fails rejects all that wait, all that come, and `failed`; no claim is touched', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a'))];
@@ -206,7 +208,7 @@ test('a log that fails rejects all that wait, all that come, and `failed`; no cl
   await committing(bench, part('c'));
   expect(bench.notes).toEqual(['a log_write_failed', 'b log_write_failed', 'c log_write_failed']);
   expect(bench.frames).toHaveLength(1);
-  await bench.commit.drain(); // red when it spins for ever on a run that is over
+  await bench.commit.drain(); // red when it spins forever on a run that is over
 });
 
 test('a store that fails to confirm rejects its frame as well', async () => {
@@ -222,7 +224,7 @@ test('a store that fails to confirm rejects its frame as well', async () => {
   await expect(bench.commit.failed).rejects.toMatchObject({ code: 'record_file_damaged' });
 });
 
-test('drain waits for what is in flight and for what gathers', async () => {
+test('drain waits for what is in flight and for the parts that wait', async () => {
   const bench = createBench();
   const all = [committing(bench, part('a'))];
   await turn();
@@ -235,8 +237,8 @@ test('drain waits for what is in flight and for what gathers', async () => {
   expect(bench.notes.at(-1)).toBe('drained');
 });
 
-/** Red when a disk that hangs is told from one without work by nothing: readyz would go on to be green. */
-test('how long the frame under way has been written is told', async () => {
+/** Red when a disk that hangs looks like one without work: readyz would stay green. */
+test('the age of the frame that is being written is reported', async () => {
   const bench = createBench();
   expect(bench.commit.writingMs()).toBe(0);
   void committing(bench, part('a'));

@@ -8,11 +8,11 @@ export type CommitOutcome = 'durable' | 'no_space';
 
 export interface GroupCommit {
   /**
-   * Adds a request's events to the gathering frame. Resolves once that frame, and every one before it, is
-   * durable, or certainly not written. Rejects with what `failed` rejects with.
+   * Adds a request's events to the frame that is being batched. Resolves once that frame, and every one
+   * before it, is durable, or certainly not written. Rejects with what `failed` rejects with.
    */
   commit(part: CommitPart): Promise<CommitOutcome>;
-  /** Rejects when the log can no longer be believed: the process must end. Never resolves. */
+  /** Rejects when the log can no longer be trusted: the process must end. Never resolves. */
   readonly failed: Promise<never>;
   /** For how long the frame that is being written has been; 0 while none is. */
   writingMs(): number;
@@ -38,11 +38,11 @@ interface Waiting {
 const FRAME_GATHER_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * One frame is in flight while the next one gathers; there is no linger. What gathers is bounded by
- * admission: every part belongs to a request whose bytes are counted there.
+ * One frame is in flight while the next one is batched; there is no linger. Admission bounds the batch: every
+ * part belongs to a request whose bytes are counted there.
  */
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
-  const gathering: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
   let broken: { error: unknown } | undefined;
   let beganAtMs: number | undefined;
@@ -50,20 +50,20 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  failed.catch(() => undefined); // owned by whoever watches `failed`; not an unhandled rejection meanwhile
+  failed.catch(() => undefined); // callers watch `failed`; this avoids an unhandled rejection
 
   async function run(): Promise<void> {
     // Requests that arrive in the same turn of the event loop share one frame.
     await new Promise(setImmediate);
-    while (gathering.length > 0) await flush(takeFrame(gathering));
+    while (waiting.length > 0) await flush(takeFrame(waiting));
     running = undefined;
   }
 
   async function flush(frame: Waiting[]): Promise<void> {
     beganAtMs = deps.clock.monotonicMs();
     try {
-      settle(frame, await write(deps, frame, gathering));
-      // Not after a failure: nobody knows what the system still writes of it.
+      settle(frame, await write(deps, frame, waiting));
+      // Not after a failure: the system may still be writing them.
       for (const { part } of frame) part.giveBack?.();
     } catch (error) {
       for (const { reject } of frame) reject(error);
@@ -77,7 +77,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     running = undefined;
     broken = { error };
     fail(error);
-    for (const { reject } of gathering.splice(0)) reject(error);
+    for (const { reject } of waiting.splice(0)) reject(error);
   }
 
   return {
@@ -85,7 +85,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     commit(part) {
       return new Promise((resolve, reject) => {
         if (broken) return reject(broken.error);
-        gathering.push({ part, resolve, reject });
+        waiting.push({ part, resolve, reject });
         running ??= run().catch(stop);
       });
     },
@@ -96,27 +96,28 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
 }
 
-function takeFrame(gathering: Waiting[]): Waiting[] {
+function takeFrame(waiting: Waiting[]): Waiting[] {
   let bytes = 0;
   let taken = 0;
-  for (const { part } of gathering) {
+  for (const { part } of waiting) {
     bytes += part.lines.length + part.records.length;
     if (taken > 0 && bytes > FRAME_GATHER_BYTES_MAX) break;
     taken++;
   }
-  return gathering.splice(0, taken);
+  return waiting.splice(0, taken);
 }
 
-/** Writes the frame and settles its claims. Without space the frame takes in all that gathers. */
-async function write(deps: GroupCommitDeps, frame: Waiting[], gathering: Waiting[]): Promise<CommitOutcome> {
+/** Writes the frame and settles its claims. Without space the frame takes in all parts that wait. */
+async function write(deps: GroupCommitDeps, frame: Waiting[], waiting: Waiting[]): Promise<CommitOutcome> {
   const eventCount = frame.reduce((sum, { part }) => sum + part.eventCount, 0);
   // Replays alone: all they wait for was in an earlier frame, and that one is durable by now.
   if (eventCount === 0) return 'durable';
   const started = deps.clock.monotonicMs();
   const outcome = await append(deps, frame, eventCount);
   if (outcome.status === 'no_space') {
-    // What gathers meanwhile may lean on these keys: it is given back too, and every client asks anew.
-    frame.push(...gathering.splice(0));
+    // Requests in the next frame may depend on these keys: that frame is released too, and every client
+    // retries.
+    frame.push(...waiting.splice(0));
     await deps.store.release(frame.map(({ part }) => part.claim));
     return 'no_space';
   }

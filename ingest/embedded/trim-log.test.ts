@@ -19,13 +19,13 @@ describe('the log is given up', () => {
     expect(given()).toBe(expected);
   });
 
-  it('not while a repair holds it, and Postgres is not asked when there is nothing to give', async () => {
+  it('not while a repair holds it, and without a query when there is nothing to give up', async () => {
     const held = logWith({ old: 100, covered: 100, settled: 100 });
     held.deps.raiseKeptFrom = async () => undefined;
     await trimLog(held.deps, KEEP_MS);
     expect(held.given()).toBe(0);
     const young = logWith({ old: 0, covered: 100, settled: 100 });
-    young.deps.raiseKeptFrom = () => Promise.reject(new Error('asked'));
+    young.deps.raiseKeptFrom = () => Promise.reject(new Error('queried'));
     await trimLog(young.deps, KEEP_MS);
   });
 });
@@ -50,7 +50,7 @@ interface Known {
   old: number;
   covered: number;
   settled: number;
-  /** What Postgres has noted already. */
+  /** The position that Postgres has already. */
   noted?: number;
 }
 

@@ -8,8 +8,8 @@ export interface TrimDeps {
   /** Without the log before this position the next start knows every key all the same. */
   keys: { coveredUpTo(): number };
   /**
-   * Writes down how far the log is given up: not beyond `before` and not beyond what is settled. Gives how
-   * far it is now; undefined while somebody needs all of it.
+   * Records how far the log is given up: not beyond `before` and not beyond what is settled. Returns how far
+   * it is now; undefined while all of it is needed.
    */
   raiseKeptFrom: (before: number) => Promise<number | undefined>;
   clock: Clock;
@@ -17,14 +17,14 @@ export interface TrimDeps {
 }
 
 export interface Trimming {
-  /** Waits for what is under way. */
+  /** Waits for the run in progress. */
   close(): Promise<void>;
 }
 
 const FIRST_AFTER_MS = 1_000;
 const EVERY_MS = 60_000;
 
-/** Gives up, each minute, what of the log is old enough and needed by nobody. */
+/** Gives up, each minute, the part of the log that is old enough and no longer needed. */
 export function startTrimming(deps: TrimDeps, keepMs: number): Trimming {
   let closed = false;
   let running = Promise.resolve();
@@ -48,9 +48,9 @@ export function startTrimming(deps: TrimDeps, keepMs: number): Trimming {
 }
 
 /**
- * What is given up was written `keepMs` ago, is settled from the first frame on, and is in the record file: a
- * restart has to bring the keys up from what is left. It is written down before it is done, so that nobody
- * begins to read where a segment is about to go.
+ * The given-up part was written `keepMs` ago, is settled from the first frame on, and is in the record file:
+ * a restart has to bring the keys up from the rest. Postgres has the new start before the segments are
+ * removed, so that no reader begins in a segment that is about to go.
  */
 export async function trimLog(deps: TrimDeps, keepMs: number): Promise<void> {
   const { retention, keys, raiseKeptFrom, clock, log } = deps;

@@ -13,7 +13,8 @@ it('does not go back with a clock that was set back a little', () => {
   expect([createdAtMs(), createdAtMs(), createdAtMs()]).toEqual([100_000, 100_000, 100_001]);
 });
 
-// Red when what the clock said once is believed until the next start: true times would be refused as too old.
+// Red when one wrong reading of the clock is kept until the next start: true times would be rejected as too
+// old.
 it('believes a clock that was set right again', () => {
   const { createdAtMs } = stampsAt(DAY_MS, 500 * DAY_MS, DAY_MS + 5, DAY_MS + 6);
   expect([createdAtMs(), createdAtMs(), createdAtMs(), createdAtMs()]).toEqual([

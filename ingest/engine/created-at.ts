@@ -1,6 +1,6 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 
-/** The moments that are written down. Milliseconds since 1970. */
+/** The times that are stored. Milliseconds since 1970. */
 export interface Stamps {
   /**
    * Of a request. Does not go back with the clock, unless that was set back by more than a minute: what it

@@ -5,13 +5,13 @@ import type { Mode } from '../../schemas/primitives/environment.ts';
 import type { Customer, CustomerMeter } from '../registry-entries.ts';
 import type { CheckedItem } from './js/check-item.ts';
 
-/** A request whose form is known and whose names are looked up. */
+/** A request whose form is known and whose names are resolved. */
 export interface Reading {
   request: UsageRequest;
-  /** Why the request as a whole is refused. */
+  /** Why the request as a whole is rejected. */
   rejection?: Rejection;
   items: Item[];
-  /** Names of members that are not known here, for the answer. */
+  /** Names of unknown members, for the response. */
   ignored: readonly string[];
 }
 
@@ -21,15 +21,15 @@ export interface Item {
   idempotencyKey: string;
   /** What it says; undefined when its form is wrong. */
   checked: CheckedItem | undefined;
-  /** Who its customer is; undefined when nobody has that name. */
+  /** Which customer it is of; undefined when no customer has that name. */
   customer: Customer | undefined;
   /** Set when customer and meter are both known. */
   pair: CustomerMeter | undefined;
   /** That of the API key, where the other mode has the name that is not found; '' where nothing is known. */
   keyMode: Mode | '';
-  /** Postgres is away and a name is not in memory: nothing can be said of this item. */
+  /** Postgres is unavailable and a name is not cached: this item cannot be decided. */
   unavailable: boolean;
-  /** Why it is refused, as far as is known. */
+  /** Why the item is rejected, as far as is known. */
   rejection: Rejection | undefined;
   /** `use_…","<fingerprint>`: two columns of its line; '' where nothing was identified. */
   identity: string;

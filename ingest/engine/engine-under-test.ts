@@ -65,7 +65,7 @@ function createTables(): Tables {
   let away = false;
   let otherModeAway = false;
   const fill = <Entry>(from: Map<string, Entry>, to: Map<string, Entry>, names: Set<string>) => {
-    if (away) throw new Transient('database_unavailable', 'Postgres is away.');
+    if (away) throw new Transient('database_unavailable', 'Postgres is unavailable.');
     const found = new Map<string, Entry>();
     for (const name of names) {
       const entry = from.get(name);
@@ -107,7 +107,7 @@ function createTables(): Tables {
         return fill(stored.meters, known.meters, names);
       },
       namesInOtherMode: async (_, __, names) => {
-        if (away || otherModeAway) throw new Transient('database_unavailable', 'Postgres is away.');
+        if (away || otherModeAway) throw new Transient('database_unavailable', 'Postgres is unavailable.');
         return new Set([...names].filter((name) => inOtherMode.has(name)));
       },
       pairOf: (environment, customer, meter) => {

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 
 export const UNAVAILABLE: Rejection = {
   code: 'unavailable',
-  message: 'This customer or meter cannot be looked up just now; send the event again.',
+  message: 'This customer or meter is temporarily unavailable. Retry the event.',
 };
 
 /** A key that is known with another fingerprint. */
@@ -23,7 +23,7 @@ export const REUSED: Rejection = {
   param: 'idempotencyKey',
 };
 
-/** Why a new event of this state is refused. A replay is not asked: its event was accepted already. */
+/** Why a new event of this state is rejected. A replay skips this check: its event was accepted already. */
 export function judgeState(
   { customer, pair, keyMode }: Item,
   occurredAtMs: number,

@@ -5,9 +5,9 @@ import type { UsageRequest } from '../../infra/ports/engine.ts';
 /** Random requests of usage events, most of them sound, for comparing engines. */
 const DAY_MS = 86_400_000;
 
-/** JSON texts of each field as clients write them; each is put into the body as it stands. */
+/** JSON texts of each field as clients write them; each is put into the body unchanged. */
 const SPACE = fc.constantFrom('', '', '', '', ' ', '\t', '\n ', '\r');
-/** Of a computed double mostly 17 digits are printed; the fast door rounds them as the plain engine does. */
+/** A computed double is mostly printed with 17 digits; the wasm engine rounds them as the js engine does. */
 const DOUBLES = fc
   .oneof(
     fc.double({ min: -1e6, max: 1e6, noNaN: true }),

@@ -44,13 +44,14 @@ async function lookUp(registry: UsageRegistry, environment: string, items: Item[
     item.customer = customer;
     item.pair = customer && meter ? registry.pairOf(environment, customer, meter) : undefined;
     if (customer ? !meter && meters.away : customers.away) keysThatWait.add(checked.idempotencyKey);
-    // Also for one before it with the same key: it would take the key, and what was sent first be refused.
+    // Also for an earlier item with the same key: it would take the key, and the item sent first would be
+    // rejected.
     item.unavailable = keysThatWait.has(checked.idempotencyKey);
   }
   await lookInOtherMode(registry, environment, wellFormed);
 }
 
-/** For the words of a refusal alone: where it cannot be looked up, nothing is said of the other mode. */
+/** For the text of an error only: where the query fails, the error does not mention the other mode. */
 async function lookInOtherMode(
   registry: UsageRegistry,
   environment: string,

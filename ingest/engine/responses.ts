@@ -7,7 +7,7 @@ import { respondedProperties } from './js/properties.ts';
 import { quote } from './js/quote.ts';
 import { EVENT_ID_CHARS } from './wasm/siphash.ts';
 
-/** A request-level refusal. */
+/** A request-level error. */
 export function rejectedResponse(rejection: Rejection, requestId: string): Response {
   return response(ERROR_STATUS[rejection.code], errorBody(rejection, requestId));
 }
@@ -49,7 +49,7 @@ function resultJson(item: Item): string {
   return `"status":"${status}","eventId":"${eventId(item)}"`;
 }
 
-/** What a result says of an item that is refused. */
+/** The result of an item that is rejected. */
 export function rejectedResult({ code, message, param }: Rejection): string {
   return `"status":"error","error":${JSON.stringify({ code, message, param })}`;
 }

@@ -6,7 +6,7 @@ import { createWasmEngine } from './wasm/wasm-engine.ts';
 
 /**
  * What a client may have sent, and the id, fingerprint and value that the release of 25 November 2026 stored
- * for it. With another fingerprint a replay of a stored event is refused as a reused key.
+ * for it. With another fingerprint a replay of a stored event is rejected as a reused key.
  */
 const STORED: Array<[members: string, stored: string]> = [
   ['"value":1', '"use_sqq6apafioaibuji7yu7zok7oi","12560638785269264106",1'],

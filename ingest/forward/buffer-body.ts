@@ -4,36 +4,39 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 
 /** A whole body, whose bytes are counted until `release`. */
-export interface GatheredBody {
+export interface BufferedBody {
   body: Buffer;
   release(): void;
 }
 
-export type GatherOutcome = GatheredBody | Rejection | 'aborted';
+export type BodyOutcome = BufferedBody | Rejection | 'aborted';
 
 /**
- * Takes in the body of a request for the control plane before it takes one of its places, so that nobody
- * holds one by sending slowly. `environment`: of the secret key that sends it; undefined for anybody else.
+ * Buffers the body of a request for the control plane before it takes one of its places, so that a client
+ * which sends slowly holds none. `environment`: of the secret key that sends it; undefined for all others.
  */
-export interface BodyBlockReader {
-  gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome>;
+export interface BodyBuffer {
+  read(exchange: Exchange, environment: string | undefined): Promise<BodyOutcome>;
   /** Bytes that bodies hold, those of the two kinds together. */
   heldBytes(): number;
 }
 
-export interface GatherLimits {
+export interface BodyBufferLimits {
   /** Of a body. One more byte is taken, so that the control plane sees that it is too large. */
   bodyBytesMax: number;
   /** Of all bodies under secret keys, shared between their environments. */
   keyedBytesMax: number;
-  /** From its first look to its last byte. Below the front's own, which closes without an answer. */
+  /**
+   * From the request's head to the last byte of its body. Below the front's own, which closes without a
+   * response.
+   */
   keyedMs: number;
-  /** Of bodies that anybody may send: to the processor's path, of the funnel, without a key. */
+  /** Of bodies that need no secret key: to the processor's path, of the funnel, without a key. */
   strangersBytesMax: number;
   strangersMs: number;
 }
 
-const LIMITS: GatherLimits = {
+const LIMITS: BodyBufferLimits = {
   bodyBytesMax: USAGE_LIMITS.bodyBytesMax,
   keyedBytesMax: 32 * 1024 * 1024,
   keyedMs: 25_000,
@@ -45,11 +48,11 @@ const LIMITS: GatherLimits = {
 interface Room {
   take(bytes: number): boolean;
   give(bytes: number): void;
-  /** It is whole: from now on it is given up for nobody. */
+  /** It is complete: from now on it is not cut off for another. */
   close(): void;
 }
 
-export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockReader {
+export function createBodyBuffer(limits: BodyBufferLimits = LIMITS): BodyBuffer {
   const keyed = createFairShares(limits.keyedBytesMax, 2 * limits.bodyBytesMax);
   const strangers = createStrangersRoom(limits.strangersBytesMax);
 
@@ -62,14 +65,14 @@ export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockR
     };
   }
 
-  function gather(exchange: Exchange, environment: string | undefined): Promise<GatherOutcome> {
+  function read(exchange: Exchange, environment: string | undefined): Promise<BodyOutcome> {
     return new Promise((resolve) => {
       const timeoutMs = environment === undefined ? limits.strangersMs : limits.keyedMs;
       const timer = setTimeout(() => settle(TOO_SLOW), timeoutMs);
       const room = roomOf(environment, () => settle(OVERLOADED));
       const body = createGrowingBody(room, limits.bodyBytesMax + 1);
       let isSettled = false;
-      const settle = (outcome: GatherOutcome) => {
+      const settle = (outcome: BodyOutcome) => {
         if (isSettled) return;
         isSettled = true;
         clearTimeout(timer);
@@ -87,12 +90,12 @@ export function createBodyBlockReader(limits: GatherLimits = LIMITS): BodyBlockR
     });
   }
 
-  return { gather, heldBytes: () => keyed.held + strangers.heldBytes() };
+  return { read, heldBytes: () => keyed.held + strangers.heldBytes() };
 }
 
 const OVERLOADED: Rejection = {
   code: 'overloaded',
-  message: 'Too many bodies are arriving. Send the request again in a moment.',
+  message: 'Too many request bodies are arriving. Retry in a second.',
 };
 export const TOO_SLOW: Rejection = {
   code: 'invalid_request',
@@ -100,8 +103,9 @@ export const TOO_SLOW: Rejection = {
 };
 
 /**
- * Among strangers nobody can be told from anybody, so there are no shares: when their room is full, whoever
- * has been sending longest goes. A whole body arrives in a moment; one that is dribbled is always the older.
+ * Requests without a valid key have no tenant, so there are no shares: when their room is full, the client
+ * that has been sending longest is cut off. A whole body arrives quickly; one that is dribbled is always the
+ * oldest.
  */
 function createStrangersRoom(bytesMax: number) {
   /** Those that arrive, in the order in which they began to hold something. */
@@ -136,7 +140,7 @@ function createStrangersRoom(bytesMax: number) {
   };
 }
 
-/** Its memory, which is what is counted, grows with what comes: what a client announces costs nobody. */
+/** Its memory is what is counted, and grows with the bytes that arrive: an announced length costs nothing. */
 function createGrowingBody(room: Room, bytesMax: number) {
   let memory: Buffer = NO_MEMORY;
   let length = 0;

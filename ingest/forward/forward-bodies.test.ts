@@ -5,18 +5,18 @@ import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { type CreateFront, sha256 } from '../../infra/ports/conformance/front-under-test.ts';
 import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
-import { startDoor, startUpstream } from './forwarder-under-test.ts';
+import { startForwarder, startUpstream } from './forwarder-under-test.ts';
 
 describe('bodies forwarded behind uWebSockets.js', () => bodies(createUwsFront));
 describe('bodies forwarded behind node:http', () => bodies(createNodeFront));
 
 function bodies(createFront: CreateFront): void {
-  it('passes bodies on whole, however they are framed, and answers of any size', async () => {
+  it('passes bodies on whole, however they are framed, and responses of any size', async () => {
     const upstream = await startUpstream((req, res) => {
       res.setHeader('x-length', req.headers['content-length'] ?? 'none');
       req.pipe(res);
     });
-    const { url } = await startDoor(createFront, { target: () => upstream });
+    const { url } = await startForwarder(createFront, { target: () => upstream });
     const body = randomBytes(1_000_000);
     for (const sent of [body, new Blob([body]).stream()]) {
       const response = await fetch(url, { method: 'POST', body: sent, duplex: 'half' } as RequestInit);
@@ -28,7 +28,7 @@ function bodies(createFront: CreateFront): void {
   // Red when a body is cut at the limit itself: the control plane would take a part for the whole.
   it('passes of a body that is too large one byte too much, and throws the rest away', async () => {
     const upstream = await startUpstream((req, res) => res.end(req.headers['content-length']));
-    const { port, url } = await startDoor(createFront, { target: () => upstream });
+    const { port, url } = await startForwarder(createFront, { target: () => upstream });
     const limit = 1024 * 1024;
     const sent = async (bytes: number) =>
       await (await fetch(url, { method: 'POST', body: randomBytes(bytes) })).text();
@@ -43,10 +43,10 @@ function bodies(createFront: CreateFront): void {
     expect(await client.receives('\r\n\r\n3')).toContain('200');
   });
 
-  // Red when a reader who comes after an empty first chunk leaves the socket stopped.
+  // Red when a reader that comes after an empty first chunk leaves the socket stopped.
   it('forwards a body that comes some time after its headers', async () => {
     const upstream = await startUpstream((req, res) => void req.pipe(res));
-    const { port } = await startDoor(createFront, { target: () => upstream });
+    const { port } = await startForwarder(createFront, { target: () => upstream });
     const rounds = Array.from({ length: 20 }, async (_, round) => {
       const client = await openConnection(port);
       client.send(requestHead('POST / HTTP/1.1', ['Content-Length: 5']));
@@ -73,7 +73,11 @@ function bodies(createFront: CreateFront): void {
       res.on('drain', more);
       more();
     });
-    const { port } = await startDoor(createFront, { target: () => upstream }, { responseStallMs: 10_000 });
+    const { port } = await startForwarder(
+      createFront,
+      { target: () => upstream },
+      { responseStallMs: 10_000 },
+    );
     const client = await openConnection(port);
     client.socket.removeAllListeners('data');
     client.socket.pause();
@@ -91,30 +95,30 @@ function bodies(createFront: CreateFront): void {
 
   // Red without exchange.onAborted.
   it('lets go of the control plane when the client goes away', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const upstream = await startUpstream((req, res) => {
-      heard.push('in');
-      if (req.url === '/answer') res.write('first');
-      res.on('close', () => heard.push('let go'));
+      received.push('in');
+      if (req.url === '/response') res.write('first');
+      res.on('close', () => received.push('closed'));
     });
-    const { port } = await startDoor(createFront, { target: () => upstream });
-    for (const path of ['/wait', '/answer']) {
-      heard.length = 0;
+    const { port } = await startForwarder(createFront, { target: () => upstream });
+    for (const path of ['/wait', '/response']) {
+      received.length = 0;
       const client = await openConnection(port);
       client.send(requestHead(`POST ${path} HTTP/1.1`, ['Content-Length: 1']));
       client.send('b');
-      await until('the request is in', () => heard.includes('in'));
+      await until('the request is in', () => received.includes('in'));
       client.socket.destroy();
-      await until('it is let go', () => heard.includes('let go'));
+      await until('the request is closed', () => received.includes('closed'));
     }
   });
 }
 
-/** Waits until a figure has begun to grow and stands still. */
+/** Waits until a figure has begun to grow and no longer changes. */
 async function settles(figure: () => number): Promise<void> {
   let last = -1;
   let still = 0;
-  await until('it stands still', () => {
+  await until('it no longer changes', () => {
     const now = figure();
     still = now > 0 && now === last ? still + 1 : 0;
     last = now;

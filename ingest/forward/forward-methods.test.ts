@@ -3,15 +3,15 @@ import { createUwsFront } from '../../infra/http/uws-front.ts';
 import { keptLog } from '../../infra/ports/conformance/front-under-test.ts';
 import { ROUTES } from '../../schemas/routes.ts';
 import { openConnection, requestHead } from '../../tests/support/raw-connection.ts';
-import { startDoor, startUpstream } from './forwarder-under-test.ts';
+import { startForwarder, startUpstream } from './forwarder-under-test.ts';
 
 /*
- * The native front only: node:http refuses a method it does not know itself, and closes on CONNECT.
+ * The native front only: node:http rejects a method it does not know itself, and closes on CONNECT.
  *
- * The control plane knows which paths there are and what they take, and that a version goes first. Red when
- * a method that no path takes is judged here, or when it fails on its way: a 503, and lines in the log.
+ * The control plane knows the paths and their methods, and checks the version first. Red when a method that
+ * no path takes is judged here, or when forwarding it fails: a 503, and lines in the log.
  */
-it('has the control plane refuse a method that no path takes', async () => {
+it('has the control plane reject a method that no path takes', async () => {
   const { log, lines } = keptLog();
   const taken = new Set(Object.values(ROUTES).map(({ method }) => String(method)));
   const sent: unknown[] = [];
@@ -21,7 +21,7 @@ it('has the control plane refuse a method that no path takes', async () => {
     else if (taken.has(String(req.method))) res.end('carried out');
     else res.writeHead(405, { allow: 'GET, HEAD, POST', 'content-length': 6 }).end('method');
   });
-  const { port } = await startDoor(createUwsFront, { target: () => upstream, log });
+  const { port } = await startForwarder(createUwsFront, { target: () => upstream, log });
   for (const method of METHODS) {
     const client = await openConnection(port);
     client.send(requestHead(`${method} /api/v2/plans HTTP/1.1`, ['X-Sent-Method: GET']));

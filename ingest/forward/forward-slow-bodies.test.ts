@@ -13,14 +13,14 @@ import {
   until,
 } from '../../tests/support/raw-connection.ts';
 import { createForwardMetrics } from '../metrics.ts';
-import { createBodyBlockReader, type GatherLimits } from './buffer-body.ts';
-import { startDoor, startUpstream } from './forwarder-under-test.ts';
+import { type BodyBufferLimits, createBodyBuffer } from './buffer-body.ts';
+import { startForwarder, startUpstream } from './forwarder-under-test.ts';
 
 describe('slow bodies behind uWebSockets.js', () => slowBodies(createUwsFront));
 describe('slow bodies behind node:http', () => slowBodies(createNodeFront));
 
 /** Longer than any test takes: what is tested is not that they end. */
-const LIMITS: GatherLimits = {
+const LIMITS: BodyBufferLimits = {
   bodyBytesMax: 10_000,
   keyedBytesMax: 80_000,
   keyedMs: 60_000,
@@ -28,10 +28,10 @@ const LIMITS: GatherLimits = {
   strangersMs: 60_000,
 };
 
-/** The header X-Env stands for a key of that environment. */
+/** The header X-Env acts as a key of that environment. */
 const senderOf = ({ headers }: { headers: ReadonlyMap<string, string> }) => headers.get('x-env');
 
-const bodiesOf = (limits: Partial<GatherLimits> = {}) => createBodyBlockReader({ ...LIMITS, ...limits });
+const bodiesOf = (limits: Partial<BodyBufferLimits> = {}) => createBodyBuffer({ ...LIMITS, ...limits });
 
 async function send(
   port: number,
@@ -50,14 +50,14 @@ const sendMany = (count: number, port: number, what: Parameters<typeof send>[1])
 const statusOf = (client: RawConnection) => Number(/^HTTP\/1.1 (\d+)/.exec(client.received())?.[1] ?? 0);
 
 function slowBodies(createFront: CreateFront): void {
-  // Red when a request takes its place before its body is there: 256 half-sent bodies without a key had
-  // everybody answered 503.
+  // Red when a request takes its place before its body is there: with 256 half-sent bodies without a key,
+  // every other client got a 503.
   it.each([undefined, 'a:live'])(
-    'hold no place at the control plane, whoever sends them (%s)',
+    'hold no place at the control plane, with or without a key (%s)',
     async (env) => {
       const upstream = await startUpstream((req, res) => void req.pipe(res));
       const options = { target: () => upstream, senderOf, bodies: bodiesOf(), inFlightMax: 8 };
-      const { port, url } = await startDoor(createFront, options);
+      const { port, url } = await startForwarder(createFront, options);
       const slow = await sendMany(20, port, { ...(env ? { env } : {}), announced: 500, sent: 100 });
       expect((await fetch(`${url}/api/v1/plans`)).status).toBe(200);
       expect((await fetch(url, { method: 'POST', body: 'whole' })).status).toBe(200);
@@ -67,14 +67,19 @@ function slowBodies(createFront: CreateFront): void {
     },
   );
 
-  it('of strangers are answered and closed after their time, and counted and told', async () => {
+  it('without a key get a response and are closed after their time, counted and logged', async () => {
     const lines: Array<Record<string, unknown>> = [];
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const registry = new Registry();
     const upstream = await startUpstream((_, res) => res.end('reached'));
     const bodies = bodiesOf({ strangersMs: 200 });
     const notified = { metrics: createForwardMetrics(registry), rejections: createRejectionLog(log) };
-    const { port } = await startDoor(createFront, { target: () => upstream, senderOf, bodies, ...notified });
+    const { port } = await startForwarder(createFront, {
+      target: () => upstream,
+      senderOf,
+      bodies,
+      ...notified,
+    });
     const keyed = await send(port, { env: 'a:live', announced: 500, sent: 100 });
     const strange = await send(port, { announced: 500, sent: 100 });
     await strange.receives('took too long');
@@ -88,11 +93,11 @@ function slowBodies(createFront: CreateFront): void {
     expect(bodies.heldBytes()).toBe(0);
   });
 
-  // Red when strangers who come are refused while others stall, and when nobody is.
-  it('of strangers go, the oldest first, when whole ones need their room', async () => {
+  // Red when new clients without a key are rejected while others stall, and when none is.
+  it('without a key are cut off, the oldest first, when whole ones need their room', async () => {
     const upstream = await startUpstream((_, res) => res.end('reached'));
     const bodies = bodiesOf({ strangersBytesMax: 35_000 });
-    const { port, url } = await startDoor(createFront, { target: () => upstream, senderOf, bodies });
+    const { port, url } = await startForwarder(createFront, { target: () => upstream, senderOf, bodies });
     const slow = await sendMany(3, port, { announced: 10_000, sent: 9_000 });
     await until('their bytes are held', () => bodies.heldBytes() >= 27_000);
     for (let round = 0; round < 5; round += 1) {
@@ -108,9 +113,9 @@ function slowBodies(createFront: CreateFront): void {
   it('of one environment leave room for those of another', async () => {
     const upstream = await startUpstream((_, res) => res.end('reached'));
     const bodies = bodiesOf();
-    const { port } = await startDoor(createFront, { target: () => upstream, senderOf, bodies });
+    const { port } = await startForwarder(createFront, { target: () => upstream, senderOf, bodies });
     const slow = await sendMany(10, port, { env: 'a:live', announced: 10_000, sent: 9_900 });
-    await until('what is beyond its share is refused', () => slow.some((one) => statusOf(one) === 503));
+    await until('what is beyond its share is rejected', () => slow.some((one) => statusOf(one) === 503));
     expect(bodies.heldBytes()).toBeLessThanOrEqual(LIMITS.keyedBytesMax / 2);
     for (const env of ['b:live', 'a:test']) {
       const whole = await send(port, { env, announced: 9_999, sent: 9_999 });
@@ -118,22 +123,22 @@ function slowBodies(createFront: CreateFront): void {
     }
   });
 
-  it('and whole ones of strangers take an eighth of the places at most', async () => {
+  it('and whole ones without a key take an eighth of the places at most', async () => {
     const held: Array<() => void> = [];
     const upstream = await startUpstream((req, res) => {
       if (req.method === 'GET' || req.headers['x-env']) res.end('reached');
       else held.push(() => res.end('held'));
     });
     const options = { target: () => upstream, senderOf, bodies: bodiesOf(), inFlightMax: 16 };
-    const { port, url } = await startDoor(createFront, options);
+    const { port, url } = await startForwarder(createFront, options);
     const strange = await sendMany(5, port, { announced: 10, sent: 10 });
-    await until('each is held or refused', () => held.length + rejectedOf(strange) === 5);
+    await until('each is held or rejected', () => held.length + rejectedOf(strange) === 5);
     expect(held).toHaveLength(2);
     expect(await (await fetch(url)).text()).toBe('reached');
     const keyed = await send(port, { env: 'a:live', announced: 10, sent: 10 });
     await keyed.receives('reached');
     for (const end of held) end();
-    await until('they are answered', () => strange.every((one) => statusOf(one) !== 0));
+    await until('they have a response', () => strange.every((one) => statusOf(one) !== 0));
     expect((await fetch(url, { method: 'POST', body: 'b', headers: { 'x-env': 'a' } })).status).toBe(200);
   });
 }

@@ -4,7 +4,7 @@ import { createNodeFront } from '../../infra/http/node-front.ts';
 import { createUwsFront } from '../../infra/http/uws-front.ts';
 import type { CreateFront } from '../../infra/ports/conformance/front-under-test.ts';
 import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
-import { startDoor, startUpstream, stop } from './forwarder-under-test.ts';
+import { startForwarder, startUpstream, stop } from './forwarder-under-test.ts';
 
 describe('the forwarder behind uWebSockets.js', () => forwarderBehind(createUwsFront));
 describe('the forwarder behind node:http', () => forwarderBehind(createNodeFront));
@@ -19,7 +19,7 @@ function heads(createFront: CreateFront): void {
     const upstream = await startUpstream((req, res) => {
       res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers }));
     });
-    const { port } = await startDoor(createFront, { target: () => upstream });
+    const { port } = await startForwarder(createFront, { target: () => upstream });
     const client = await openConnection(port);
     const headers = [
       'Authorization: Bearer k',
@@ -40,7 +40,7 @@ function heads(createFront: CreateFront): void {
   // Red when they are joined: the control plane would take two keys for one that holds a comma.
   it('passes on an Idempotency-Key that came twice, and no name that HTTP does not know', async () => {
     const upstream = await startUpstream((req, res) => res.end(JSON.stringify(req.headersDistinct)));
-    const { port } = await startDoor(createFront, { target: () => upstream });
+    const { port } = await startForwarder(createFront, { target: () => upstream });
     const client = await openConnection(port);
     const lines = ['Idempotency-Key: a', 'Idempotency-Key: b', 'X_Y: 1', 'X-Name: Ünal'];
     client.send(Buffer.from(requestHead('GET / HTTP/1.1', lines)));
@@ -50,9 +50,9 @@ function heads(createFront: CreateFront): void {
     expect(Object.keys(seen).filter((name) => name.includes('\u007f'))).toEqual([]);
   });
 
-  it('refuses what a request line may not hold', async () => {
+  it('rejects what a request line may not contain', async () => {
     const upstream = await startUpstream((_, res) => res.end('reached'));
-    const { port } = await startDoor(createFront, { target: () => upstream, inFlightMax: 1 });
+    const { port } = await startForwarder(createFront, { target: () => upstream, inFlightMax: 1 });
     for (const target of ['/köln', '/x?q=☂', '/x']) {
       const client = await openConnection(port);
       client.send(Buffer.from(requestHead(`GET ${target} HTTP/1.1`)));
@@ -61,7 +61,7 @@ function heads(createFront: CreateFront): void {
     }
   });
 
-  it('gives the answer with its status and headers, and version and request id once', async () => {
+  it('gives the response with its status and headers, and version and request id once', async () => {
     const upstream = await startUpstream((_, res) => {
       res.writeHead(
         409,
@@ -76,7 +76,7 @@ function heads(createFront: CreateFront): void {
       );
       res.end('{}');
     });
-    const { url } = await startDoor(createFront, { target: () => upstream });
+    const { url } = await startForwarder(createFront, { target: () => upstream });
     const response = await fetch(url, { headers: { 'x-request-id': 'mine' } });
     expect(response.status).toBe(409);
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
@@ -92,7 +92,7 @@ function heads(createFront: CreateFront): void {
       if (res.statusCode === 200) res.setHeader('content-length', 10).end('ten bytes.');
       else res.end();
     });
-    const { port } = await startDoor(createFront, { target: () => upstream });
+    const { port } = await startForwarder(createFront, { target: () => upstream });
     const client = await openConnection(port);
     client.send(requestHead('GET /204 HTTP/1.1'));
     expect((await client.response()).status).toBe(204);
@@ -110,7 +110,7 @@ function heads(createFront: CreateFront): void {
       const allowed = { 'access-control-allow-origin': origin, 'access-control-allow-methods': method };
       res.writeHead(req.method === 'OPTIONS' ? 204 : 500, { ...allowed, vary: 'Origin' }).end();
     });
-    const { url } = await startDoor(createFront, { target: () => upstream });
+    const { url } = await startForwarder(createFront, { target: () => upstream });
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
     const response = await fetch(`${url}/api/v1/events/funnel?key=pk`, { method: 'OPTIONS', headers });
     expect(response.status).toBe(204);
@@ -124,7 +124,7 @@ function heads(createFront: CreateFront): void {
   // Red when it is relayed: the caller would get no word of ours.
   it('says itself that a header block is too large for the control plane', async () => {
     const upstream = await startUpstream((_, res) => res.writeHead(431, { connection: 'close' }).end());
-    const { url } = await startDoor(createFront, { target: () => upstream });
+    const { url } = await startForwarder(createFront, { target: () => upstream });
     const answer = await fetch(url, { headers: { 'x-request-id': 'mine' } });
     expect(answer.status).toBe(431);
     expect(await answer.json()).toMatchObject({ error: { code: 'headers_too_large', requestId: 'mine' } });
@@ -133,7 +133,7 @@ function heads(createFront: CreateFront): void {
   it('follows the control plane to another port', async () => {
     const ports = await Promise.all(['one', 'two'].map((name) => startUpstream((_, res) => res.end(name))));
     let current = ports[0];
-    const { url } = await startDoor(createFront, { target: () => current });
+    const { url } = await startForwarder(createFront, { target: () => current });
     expect(await (await fetch(url)).text()).toBe('one');
     current = ports[1];
     expect(await (await fetch(url)).text()).toBe('two');
@@ -148,11 +148,11 @@ function failures(createFront: CreateFront): void {
     expect(error).toMatchObject({ code, requestId: response.headers.get('x-request-id') });
   };
 
-  it('answers 503 while the control plane is away, and serves again when it is back', async () => {
+  it('responds 503 while the control plane is unavailable, and serves again when it is back', async () => {
     const gone = await startUpstream(() => undefined);
     await stop(gone);
     let current: string | undefined;
-    const { url } = await startDoor(createFront, { target: () => current });
+    const { url } = await startForwarder(createFront, { target: () => current });
     await expectUnavailable(await fetch(url));
     current = gone;
     await expectUnavailable(await fetch(url, { method: 'POST', body: randomBytes(1_000_000) }));
@@ -160,37 +160,37 @@ function failures(createFront: CreateFront): void {
     expect(await (await fetch(url)).text()).toBe('back');
   });
 
-  it('answers 503 when the control plane breaks off before it answers', async () => {
+  it('responds 503 when the control plane disconnects before it responds', async () => {
     const upstream = await startUpstream((req) => void req.socket.destroy());
-    const { url } = await startDoor(createFront, { target: () => upstream });
+    const { url } = await startForwarder(createFront, { target: () => upstream });
     await expectUnavailable(await fetch(url));
     await expectUnavailable(await fetch(url, { method: 'POST', body: 'b' }));
   });
 
-  it('answers 503 when the control plane hangs', async () => {
+  it('responds 503 when the control plane hangs', async () => {
     const upstream = await startUpstream(() => undefined);
     const timeouts = { connectMs: 500, headersMs: 300, bodyMs: 300 };
-    const { url } = await startDoor(createFront, { target: () => upstream, timeouts });
+    const { url } = await startForwarder(createFront, { target: () => upstream, timeouts });
     await expectUnavailable(await fetch(url));
   });
 
   // Red with an ordinary end: a part would look like the whole.
-  it('breaks the client off when the control plane breaks off in the middle of its answer', async () => {
+  it('disconnects the client when the control plane disconnects in the middle of its response', async () => {
     const upstream = await startUpstream((req, res) => {
       if (req.url === '/known') res.setHeader('content-length', 1_000_000);
       res.write(Buffer.alloc(100_000), () => setTimeout(() => res.destroy(), 20));
     });
-    const { url } = await startDoor(createFront, { target: () => upstream });
+    const { url } = await startForwarder(createFront, { target: () => upstream });
     for (const path of ['/known', '/unknown']) {
       const whole = fetch(url + path).then((response) => response.arrayBuffer());
       await expect(whole).rejects.toThrow();
     }
   });
 
-  it('answers 503 overloaded beyond its bound, and takes new requests when others have ended', async () => {
+  it('responds 503 overloaded beyond its bound, and takes new requests when others have ended', async () => {
     const held: Array<() => void> = [];
     const upstream = await startUpstream((_, res) => void held.push(() => res.end('held')));
-    const { url } = await startDoor(createFront, { target: () => upstream, inFlightMax: 2 });
+    const { url } = await startForwarder(createFront, { target: () => upstream, inFlightMax: 2 });
     const first = [fetch(url), fetch(url)];
     await until('both are held', () => held.length === 2);
     await expectUnavailable(await fetch(url), 'overloaded');
@@ -202,9 +202,9 @@ function failures(createFront: CreateFront): void {
     expect(await (await next).text()).toBe('held');
   });
 
-  it('answers 400 to a header that cannot be passed on, and counts it as ended', async () => {
+  it('responds 400 to a header that cannot be passed on, and counts it as ended', async () => {
     const upstream = await startUpstream((_, res) => res.end('fine'));
-    const { port, url } = await startDoor(createFront, { target: () => upstream, inFlightMax: 1 });
+    const { port, url } = await startForwarder(createFront, { target: () => upstream, inFlightMax: 1 });
     const client = await openConnection(port);
     client.send(requestHead('GET / HTTP/1.1', ['X-A: a\x01b']));
     client.socket.end();

@@ -5,36 +5,38 @@ import { SENT_METHOD } from '../../infra/platform/sent-method.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import type { ForwardMetrics } from '../metrics.ts';
-import { type BodyBlockReader, createBodyBlockReader, type GatheredBody, TOO_SLOW } from './buffer-body.ts';
+import { type BodyBuffer, type BufferedBody, createBodyBuffer, TOO_SLOW } from './buffer-body.ts';
 import { forwardableTarget, requestHeaders, responseHeaders } from './forwarded-headers.ts';
-import { createReachableNote } from './reachable-note.ts';
+import { createOutageLog } from './outage-log.ts';
 import type { SenderOf } from './sender-of.ts';
 
 export interface Forwarder {
   forward(exchange: Exchange): void;
-  /** Ends what is still under way. */
+  /** Ends the requests in flight. */
   close(): Promise<void>;
 }
 
 export interface ForwarderOptions {
-  /** The control plane's URL; undefined while it is away. Asked each time: it may come back elsewhere. */
+  /**
+   * The control plane's URL; undefined while it is unavailable. Read for each request: the port may change.
+   */
   target: () => string | undefined;
-  /** The environment of the secret key that sends this; undefined for anybody else. Default: of nobody. */
+  /** The environment of the secret key that sends this; undefined without one. Default: undefined. */
   senderOf?: SenderOf;
   log: Logger;
   metrics?: ForwardMetrics;
   rejections?: RejectionLog;
-  bodies?: BodyBlockReader;
+  bodies?: BodyBuffer;
   timeouts?: ForwardTimeouts;
-  /** Requests under way; a further one is answered 503 `overloaded`. */
+  /** Requests in flight; a further one gets 503 `overloaded`. */
   inFlightMax?: number;
 }
 
 export interface ForwardTimeouts {
   connectMs: number;
-  /** From the request's last byte to the answer's headers. */
+  /** From the request's last byte to the response's headers. */
   headersMs: number;
-  /** Between two pieces of the answer. */
+  /** Between two pieces of the response. */
   bodyMs: number;
 }
 
@@ -42,19 +44,19 @@ export interface ForwardTimeouts {
 const FORWARD_TIMEOUTS: ForwardTimeouts = { connectMs: 1_000, headersMs: 30_000, bodyMs: 30_000 };
 /** Each takes a connection of its own, so that one that hangs holds up no other. */
 const IN_FLIGHT_MAX = 512;
-/** Of these, those with a body that anybody may send. */
+/** Of these, those with a body and without a secret key. */
 const STRANGERS_PART = 1 / 8;
 
 /**
- * Passes every request that is not usage on to the control plane. A body is whole before its request takes
- * one of the places: a client that sends slowly holds none. The answer is streamed. What cannot be delivered
- * is answered 503 `unavailable`; an answer that breaks in the middle ends the client's connection.
+ * Passes every request that is not usage on to the control plane. A body is complete before its request takes
+ * one of the places: a client that sends slowly holds none. The response is streamed. A request that cannot
+ * be delivered gets 503 `unavailable`; a response that fails in the middle ends the client's connection.
  */
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { target, senderOf = () => undefined, log, timeouts = FORWARD_TIMEOUTS } = options;
-  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBlockReader() } = options;
+  const { inFlightMax = IN_FLIGHT_MAX, bodies = createBodyBuffer() } = options;
   const upstream = createUpstream({ timeouts, connectionsMax: inFlightMax, log });
-  const reachable = createReachableNote(log);
+  const reachable = createOutageLog(log);
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.bodyMs };
   const places = createPlaces(inFlightMax);
   options.metrics?.gauges({ underWay: places.taken, heldBytes: bodies.heldBytes });
@@ -70,17 +72,17 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   async function forwardWithBody(exchange: Exchange, path: string): Promise<void> {
     const environment = await senderOf(exchange);
-    const gathered = await bodies.gather(exchange, environment);
-    if (gathered === 'aborted') return;
-    if ('code' in gathered) reject(exchange, gathered);
-    else send(exchange, { path, isStrangers: environment === undefined, gathered });
+    const buffered = await bodies.read(exchange, environment);
+    if (buffered === 'aborted') return;
+    if ('code' in buffered) reject(exchange, buffered);
+    else send(exchange, { path, isStrangers: environment === undefined, buffered });
   }
 
-  function send(exchange: Exchange, { path, isStrangers, gathered }: Ready): void {
+  function send(exchange: Exchange, { path, isStrangers, buffered }: Ready): void {
     const url = target();
     const place = url === undefined ? undefined : places.take(isStrangers);
     if (url === undefined || place === undefined) {
-      gathered?.release();
+      buffered?.release();
       reject(exchange, url === undefined ? AWAY : BUSY);
       return;
     }
@@ -88,14 +90,14 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       reject: (rejection) => reject(exchange, rejection),
       over(failure) {
         place.leave();
-        gathered?.release();
+        buffered?.release();
         reachable(failure);
       },
     });
     const method = sentMethod(exchange);
     const headers = requestHeaders(exchange);
     if (method !== exchange.method) headers.push(SENT_METHOD, exchange.method);
-    upstream(url).dispatch({ method, path, body: gathered?.body ?? null, headers, ...limits }, relay);
+    upstream(url).dispatch({ method, path, body: buffered?.body ?? null, headers, ...limits }, relay);
   }
 
   function reject(exchange: Exchange, rejection: Rejection): void {
@@ -112,16 +114,18 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 /** A request that can be sent on. */
 interface Ready {
   path: string;
-  /** It has a body that anybody may send. */
+  /** It has a body and no secret key. */
   isStrangers: boolean;
-  gathered?: GatheredBody;
+  buffered?: BufferedBody;
 }
 
 interface Place {
   leave(): void;
 }
 
-/** What is under way at the control plane: of strangers with a body no more than their part. */
+/**
+ * Requests in flight at the control plane: those with a body and without a valid key have only their part.
+ */
 function createPlaces(max: number) {
   const strangersMax = Math.max(1, Math.floor(max * STRANGERS_PART));
   let all = 0;
@@ -143,8 +147,8 @@ function createPlaces(max: number) {
   };
 }
 
-const OVERLOADED = 'Too many requests are under way. Try again in a second.';
-const UNAVAILABLE = 'The control plane cannot be reached at the moment. Try again in a second.';
+const OVERLOADED = 'Too many requests are in flight. Retry in a second.';
+const UNAVAILABLE = 'The control plane is temporarily unavailable. Retry in a second.';
 const NOT_FORWARDABLE =
   'The method, the path or a header of this request holds characters that HTTP does not allow.';
 
@@ -175,7 +179,7 @@ interface UpstreamOptions {
   log: Logger;
 }
 
-/** The connections to the URL in use. Those to an earlier one end with what is under way on them. */
+/** The connections to the current URL. Those to an earlier one end with the requests in flight on them. */
 function createUpstream({ timeouts, connectionsMax, log }: UpstreamOptions) {
   let current: { url: string; pool: Pool } | undefined;
   const open = new Set<Pool>();
@@ -206,9 +210,9 @@ const FORWARDED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPT
 const TAKEN_NOWHERE = 'LINK';
 
 /**
- * The control plane refuses a method that no path takes, as it knows which there are: version, path and
- * `Allow`. It is sent another in its place, since the connection could not carry every one: CONNECT is no
- * request to a server, and others are no HTTP.
+ * The control plane rejects a method that no path takes, as it knows the version, the path and `Allow`. It
+ * gets another method in its place, since the connection could not carry every one: CONNECT is no request to
+ * a server, and others are not valid HTTP.
  */
 function sentMethod({ method }: Exchange): Dispatcher.HttpMethod {
   return (FORWARDED.has(method) ? method : TAKEN_NOWHERE) as Dispatcher.HttpMethod;
@@ -229,7 +233,7 @@ interface RelayEnds {
 
 function createRelay(exchange: Exchange, { reject, over }: RelayEnds): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined;
-  let answering = false;
+  let isResponding = false;
   exchange.onAborted(() => controller?.abort(new Error('the client is gone')));
 
   return {
@@ -239,21 +243,21 @@ function createRelay(exchange: Exchange, { reject, over }: RelayEnds): Dispatche
     },
     onResponseStart: (given, status, headers) => {
       if (status < 200 || status === TOO_LARGE_STATUS) return;
-      answering = true;
+      isResponding = true;
       exchange.begin(status, responseHeaders(headers));
       exchange.onDrain(() => given.resume());
     },
     onResponseData: (given, chunk) => {
-      if (answering && !exchange.write(chunk)) given.pause();
+      if (isResponding && !exchange.write(chunk)) given.pause();
     },
     onResponseEnd: () => {
-      if (answering) exchange.end();
+      if (isResponding) exchange.end();
       else reject(HEADERS_TOO_LARGE);
       over();
     },
     onResponseError: (_, error) => {
       const isClients = exchange.aborted || error instanceof errors.InvalidArgumentError;
-      if (answering) exchange.breakOff();
+      if (isResponding) exchange.breakOff();
       else if (error instanceof errors.InvalidArgumentError)
         reject({ code: 'invalid_request', message: NOT_FORWARDABLE });
       else reject(AWAY);

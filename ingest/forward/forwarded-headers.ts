@@ -58,7 +58,7 @@ const HOP_BY_HOP = new Set([
 /** The request id is decided here; the length is that of what is sent on, which undici writes. */
 const NOT_PASSED_ON = new Set([...HOP_BY_HOP, 'x-request-id', 'content-length', SENT_METHOD]);
 
-/** The front puts these on every answer itself. */
+/** The front sets these on every response itself. */
 const FRONTS_OWN = new Set(['x-api-version', 'x-request-id', 'x-content-type-options', 'date']);
 
 const NOT_IN_A_TARGET = /[^\x21-\x7e]/;

@@ -10,7 +10,7 @@ import {
 import { createForwarder, type ForwarderOptions } from './forward.ts';
 
 /** A front that forwards everything. */
-export async function startDoor(
+export async function startForwarder(
   createFront: CreateFront,
   options: Omit<ForwarderOptions, 'log'> & Partial<Pick<ForwarderOptions, 'log'>>,
   limits: Parameters<typeof startFront>[2] = {},

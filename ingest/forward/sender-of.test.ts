@@ -11,7 +11,7 @@ const stored = (kind: StoredKey['kind']) => ({ environment, kind }) as StoredKey
 const keys = {
   authenticate(text: string) {
     if (text === 'secret') return stored('secret');
-    if (text === 'asked for') return Promise.resolve(stored('secret'));
+    if (text === 'queried') return Promise.resolve(stored('secret'));
     if (text === 'publishable') return stored('publishable');
     if (text === 'away') throw new Transient('keys_unavailable', 'away');
     if (text === 'slow') return Promise.reject(new Transient('database_slow', 'slow'));
@@ -23,9 +23,9 @@ const from = (headers: Record<string, string>) =>
   createSenderOf(() => keys)({ headers: new Map(Object.entries(headers)) } as unknown as Exchange);
 
 /** Red when a publishable key, which everybody can read off a page, takes of the share of its environment. */
-it('is the environment of a secret key that is good, and nobody else', async () => {
+it('is the environment of a valid secret key, and undefined otherwise', async () => {
   expect(await from({ authorization: 'Bearer secret' })).toBe(environment);
-  expect(await from({ 'x-api-key': 'asked for' })).toBe(environment);
+  expect(await from({ 'x-api-key': 'queried' })).toBe(environment);
   for (const text of ['publishable', 'unknown', 'away', 'slow']) {
     expect([text, await from({ 'x-api-key': text })]).toEqual([text, undefined]);
   }
@@ -33,7 +33,7 @@ it('is the environment of a secret key that is good, and nobody else', async () 
   expect(await from({ authorization: 'Bearer secret', 'x-api-key': 'other' })).toBeUndefined();
 });
 
-it('is nobody before keys can be looked up', async () => {
+it('is undefined before keys can be verified', async () => {
   const headers = new Map([['x-api-key', 'secret']]);
   expect(await createSenderOf(() => undefined)({ headers } as unknown as Exchange)).toBeUndefined();
 });

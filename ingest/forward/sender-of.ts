@@ -3,13 +3,13 @@ import type { Exchange } from '../../infra/ports/http-front.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { presentedKey } from '../../schemas/http/presented-key.ts';
 
-/** The environment of the secret key that sends a request; undefined for anybody else. */
+/** The environment of the secret key that sends a request; undefined without one. */
 export type SenderOf = (exchange: Exchange) => string | undefined | Promise<string | undefined>;
 
 /**
- * Whose share of the way to the control plane a request takes. Nothing is refused here: that is for the
- * control plane, in its order. A publishable key stands on a page for all to read; a key that cannot be
- * looked up just now is nobody's.
+ * Which tenant's share of the requests to the control plane a request takes. Nothing is rejected here: the
+ * control plane does that, in its order. A publishable key is readable on a public page, so it has no share;
+ * nor has a key that cannot be verified at this time.
  */
 export function createSenderOf(keys: () => KeyCache | undefined): SenderOf {
   return ({ headers }) => {

@@ -24,18 +24,18 @@ export interface AcceptDeps {
   metrics: UsageMetrics;
   rejections: RejectionLog;
   log: pino.Logger;
-  /** Told of a log or keys that cannot be believed. */
+  /** Called when the log or the keys cannot be trusted any more. */
   fail: (error: Fatal) => void;
 }
 
 /**
- * The way of a usage request, top-down. What it answers is true when it is sent: `created` and `duplicate`
- * only after the events they speak of are durable; any other answer means that nothing was stored, but
- * for a 503 when log or keys have failed: its retry is told.
+ * The path of a usage request, top-down. The response is true when it is sent: `created` and `duplicate` only
+ * after their events are durable. Any other response means that nothing was stored, except a 503 after the
+ * log or the keys failed: the retry gets the true result.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
   const { keys, admission, begin, isDiskLow, metrics, rejections } = deps;
-  const memory = { admission, rooms: createBufferPool(ROOMS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
+  const memory = { admission, buffers: createBufferPool(BUFFERS_BYTES_MAX), bytesMax: BODY_BYTES_MAX };
 
   async function accept(exchange: Exchange, operation: UsageOperation): Promise<void> {
     const requested = authoriseUsage(exchange, keys);
@@ -102,7 +102,7 @@ function codeOf(body: Buffer): string {
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;
 /** That is kept for bodies to come. */
-const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
+const BUFFERS_BYTES_MAX = 16 * 1024 * 1024;
 
 const DISK_LOW: Rejection = {
   code: 'unavailable',
@@ -110,12 +110,12 @@ const DISK_LOW: Rejection = {
 };
 const UNAVAILABLE: Rejection = {
   code: 'unavailable',
-  message: 'What this request needs is away just now; send it again.',
+  message: 'A dependency is temporarily unavailable. Retry the request.',
 };
 const INTERNAL: Rejection = { code: 'internal', message: 'Something went wrong on our side.' };
 
 function rejectionOf(error: unknown, { requestId }: Exchange, { log, fail }: AcceptDeps): Rejection {
-  // A log or keys that cannot be believed: the client's retry finds out what is stored.
+  // A log or keys that cannot be trusted: the client's retry finds out what is stored.
   if (error instanceof Fatal) fail(error);
   if (error instanceof Transient || error instanceof Fatal) return UNAVAILABLE;
   log.error({ err: error, requestId }, 'a usage request failed');

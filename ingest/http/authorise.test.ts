@@ -14,7 +14,7 @@ const KEY: StoredKey = {
 };
 const UNKNOWN: Rejection = { code: 'unauthenticated', message: 'unknown' };
 
-/** Answers as memory does for `good`, and as a look-up does for `late`. */
+/** Returns at once for `good`, as from the cache, and later for `late`, as from Postgres. */
 function cacheOf(key: StoredKey): KeyCache {
   return {
     authenticate: (text) => {
@@ -42,7 +42,7 @@ test.each([
   { 'x-api-key': 'good' },
   { 'x-api-key': ' good ' },
   { authorization: 'Bearer good', 'x-api-key': 'good' },
-])('%j says who asks', async (headers) => {
+])('%j authenticates the caller', async (headers) => {
   expect(await authorise(headers)).toBe('ws_a:live');
 });
 
@@ -65,12 +65,12 @@ test.each([
   expect(await authorise(headers)).toBe('unauthenticated');
 });
 
-test('the answer is there at once for a key in memory', () => {
+test('the result is there at once for a cached key', () => {
   const exchange = { headers: new Map([['x-api-key', 'good']]) } as unknown as Exchange;
   expect(authoriseUsage(exchange, cacheOf(KEY))).toBe(KEY);
 });
 
-/** Red when the scope is not asked for, or is compared by its beginning. */
+/** Red when the scope is not checked, or is compared by its beginning. */
 test('a secret key needs the scope usage:write, or the star', async () => {
   const withScopes = (...scopes: string[]) => authorise({ 'x-api-key': 'late' }, { ...KEY, scopes });
   expect(await withScopes('plans:read', 'usage:write')).toBe('ws_a:live');
@@ -80,7 +80,7 @@ test('a secret key needs the scope usage:write, or the star', async () => {
   }
 });
 
-test('a publishable key is refused for what it is, whatever its scopes', async () => {
+test('a publishable key is rejected for its kind, whatever its scopes', async () => {
   const key: StoredKey = { ...KEY, kind: 'publishable', scopes: ['*'] };
   expect(await authorise({ 'x-api-key': 'good' }, key)).toBe('publishable_key_not_allowed');
 });

@@ -53,8 +53,8 @@ async function sendMost(port: number, key: string): Promise<RawConnection> {
 }
 
 /*
- * Red with one bound for all environments: 70 bodies of one key that stalled had every other key answered
- * 503 until they were cut off, and then again.
+ * Red with one bound for all environments: while 70 bodies of one key stalled, every other key got a 503
+ * until they were cut off, and then again.
  */
 it.each<[string, CreateFront]>([
   ['uWebSockets.js', createUwsFront],
@@ -63,7 +63,7 @@ it.each<[string, CreateFront]>([
   const { admission, port } = await startUsage(createFront);
   const stalled = await Promise.all(Array.from({ length: 12 }, () => sendMost(port, 'a')));
   const responded = () => stalled.filter((client) => client.received().includes(' 503 ')).length;
-  await until('what is beyond the share is refused', () => responded() === 8);
+  await until('what is beyond the share is rejected', () => responded() === 8);
   expect(admission.held).toBeLessThanOrEqual(POOL_BYTES / 2);
   const other = await sendMost(port, 'b');
   other.send('}');

@@ -12,8 +12,8 @@ import { startUpstream } from '../forward/forwarder-under-test.ts';
 import { createOperations } from './operations.ts';
 
 /*
- * /readyz of the public port. Red when an answer has a field that its schema does not name, or lacks one that
- * it requires.
+ * /readyz of the public port. Red when a response has a field that its schema does not name, or lacks one
+ * that it requires.
  */
 const CONTROL = { status: 'ready', checks: { postgres: { ok: true, detail: 'ok' } } };
 
@@ -27,11 +27,11 @@ it.each([
     { ...CONTROL, status: 'not_ready', dataPlane: { keys: 'are read' } },
   ],
   [
-    'the control plane is away',
+    'the control plane is unavailable',
     undefined,
     {},
     503,
-    { status: 'not_ready', checks: { control: { ok: false, detail: 'is away' } }, dataPlane: 'ok' },
+    { status: 'not_ready', checks: { control: { ok: false, detail: 'is unavailable' } }, dataPlane: 'ok' },
   ],
 ])('says that %s, in the fields of its schema', async (...row) => {
   const [, control, blockers, status, body] = row;
@@ -50,7 +50,7 @@ it.each([
 });
 
 /** Red when the control plane's part, or the name of what is in the way, is shown to everybody. */
-it('shows a bare status, and no metrics, to who may not see more', async () => {
+it('shows a bare status, and no metrics, to callers without access', async () => {
   const shown: Array<string | undefined> = [];
   const upstream = await startUpstream((req, res) => {
     shown.push(req.headers.authorization);
@@ -83,8 +83,10 @@ it('shows a bare status, and no metrics, to who may not see more', async () => {
   expect(new Set(shown)).toEqual(new Set(['Bearer own']));
 });
 
-/** Red when each request asks the stores anew: anybody could take them from everybody. */
-it('asks both planes once for all who ask meanwhile, on whatever port', async () => {
+/**
+ * Red when each request queries the stores again: any client could take the stores' capacity from all others.
+ */
+it('requests both planes once for all concurrent callers, on either port', async () => {
   const held = deferred<void>();
   const requested: string[] = [];
   const upstream = await startUpstream(async (req, res) => {
@@ -107,14 +109,14 @@ it('asks both planes once for all who ask meanwhile, on whatever port', async ()
   const responses = Array.from({ length: 60 }, (_, at) =>
     fetch(`${urls[at % 2]}${at % 3 === 0 ? '/metrics' : '/readyz'}`, { method: at % 5 ? 'GET' : 'HEAD' }),
   );
-  await until('both pages are asked for', () => requested.length >= 2);
+  await until('both pages are requested', () => requested.length >= 2);
   held.resolve();
   expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([200]));
   expect(await (await fetch(`${urls[0]}/metrics`)).text()).toContain('their_metric 1');
   expect([requested.sort(), blockersRequested]).toEqual([['/metrics', '/readyz'], 1]);
 });
 
-/** Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away. */
+/** Red when a trailing slash is ignored: a proxy that keeps the exact path to itself exposes the page. */
 it('takes no path but the exact one for a page', async () => {
   const operations = createOperations({
     ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },
@@ -126,7 +128,7 @@ it('takes no path but the exact one for a page', async () => {
     expect(await (await fetch(url + near)).text()).toBe('another');
 });
 
-it('tells the log what it refuses', async () => {
+it('logs what it rejects', async () => {
   const { log, lines } = keptLog();
   const operations = createOperations({
     ...{ metrics: new Registry(), controlUrl: () => undefined, blockers: () => ({}) },

@@ -14,22 +14,25 @@ import type { Readiness } from '../../schemas/resources/service.ts';
 
 export interface OperationsDeps {
   metrics: Registry;
-  /** Where the control plane answers; undefined while it does not. */
+  /** The control plane's URL; undefined while it does not respond. */
   controlUrl: () => string | undefined;
-  /** What stands in the data plane's own way, by name; empty when it takes events. */
+  /** The data plane's own blockers, by name; empty when it takes events. */
   blockers: () => Record<string, string> | Promise<Record<string, string>>;
-  /** One of several: it tells of itself only, or a control plane that is away would take all of them away. */
+  /**
+   * One of several data planes: it reports itself only, or an outage of the control plane would take all
+   * down.
+   */
   isAlone?: boolean;
-  /** Who sees all of it. Default: everybody. */
+  /** Which callers see the whole page. Default: all. */
   access?: OperatorAccess;
   /** The other port that these pages are on, where they have their own. */
   ownPort?: number | undefined;
-  /** What the control plane is shown, where it does not answer everybody. */
+  /** The page for the control plane, where the page is not public. */
   controlToken?: () => string;
   rejections?: RejectionLog;
 }
 
-/** The pages of an operator that both planes answer together. */
+/** The pages of an operator for which both planes contribute. */
 export interface Operations {
   /** On the public port. False: the request is another one. */
   (exchange: Exchange): boolean;
@@ -94,7 +97,7 @@ export function createOperations(deps: OperationsDeps): Operations {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const CONTROL_AWAY = { checks: { control: { ok: false, detail: 'is away' } } };
+const CONTROL_AWAY = { checks: { control: { ok: false, detail: 'is unavailable' } } };
 const CONTROL_TIMEOUT_MS = 3_000;
 const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
 

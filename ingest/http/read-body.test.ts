@@ -32,7 +32,7 @@ function createClient() {
 }
 
 function memoryOf(admission: Admission, bytesMax = BYTES_MAX): BodyMemory {
-  return { admission, rooms: createBufferPool(1_000_000), bytesMax };
+  return { admission, buffers: createBufferPool(1_000_000), bytesMax };
 }
 
 function textOf(outcome: BodyOutcome): string {
@@ -53,7 +53,7 @@ test('a body is all its chunks in their order', async () => {
   );
 });
 
-/** Red when bytes are given back before the answer, twice, or not at all. */
+/** Red when bytes are given back before the response, twice, or not at all. */
 test('the bytes of a body are in flight until it is released, once', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const client = createClient();
@@ -72,7 +72,7 @@ test('the bytes of a body are in flight until it is released, once', async () =>
   expect(admission.held).toBe(0);
 });
 
-// Red when a body's memory is used again while somebody may read it, and when it is never used again.
+// Red when a body's memory is reused while it may still be read, and when it is never reused.
 test('the memory of a body is used again once it is released', async () => {
   const memory = memoryOf(createFairShares(1_000_000), 1_000_000);
   const bodyOf = async (text: string) => {
@@ -93,7 +93,7 @@ test('the memory of a body is used again once it is released', async () => {
   expect(second.body.toString()).toBe(other);
 });
 
-test('a body of the limit is taken; one byte more is refused and held no longer', async () => {
+test('a body of the limit is taken; one byte more is rejected and held no longer', async () => {
   for (const [bytes, notified] of [
     [BYTES_MAX, 'x'.repeat(BYTES_MAX)],
     [BYTES_MAX + 1, 'payload_too_large'],
@@ -104,13 +104,13 @@ test('a body of the limit is taken; one byte more is refused and held no longer'
     client.send('x'.repeat(600));
     client.send('x'.repeat(bytes - 600));
     if (notified === 'payload_too_large') expect(admission.held).toBe(0);
-    client.send(''); // chunks go on coming after an early answer
+    client.send(''); // chunks go on coming after an early response
     client.end();
     expect(textOf(await reading)).toBe(notified);
   }
 });
 
-test('what admission does not allow is refused, and an abort makes room again', async () => {
+test('what admission does not allow is rejected, and an abort makes room again', async () => {
   const admission = createFairShares(BYTES_MAX, BYTES_MAX);
   const first = createClient();
   const held = readBody(first.exchange, 'env', memoryOf(admission));
@@ -148,13 +148,13 @@ test('gzip is inflated, in one member or several', async () => {
 });
 
 /** Red when the inflated size is not bounded: 1 MiB of gzip can be 1 GiB of zeros. */
-test('a body that inflates beyond the limit is refused', async () => {
+test('a body that inflates beyond the limit is rejected', async () => {
   expect(await inflated(gzipSync(Buffer.alloc(BYTES_MAX)))).toHaveLength(BYTES_MAX);
   const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
   expect(await inflated(bomb)).toMatchObject({ code: 'payload_too_large' });
 });
 
-test('what is no gzip is refused', async () => {
+test('what is no gzip is rejected', async () => {
   const whole = gzipSync('abcdefgh');
   const changed = Buffer.from(whole).fill(0, whole.length - 8, whole.length - 4); // its checksum
   for (const body of [Buffer.alloc(0), Buffer.from('{}'), whole.subarray(0, -3), changed]) {

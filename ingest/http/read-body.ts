@@ -5,7 +5,7 @@ import type { Rejection } from '../../schemas/error-codes.ts';
 import type { BufferPool } from '../buffer-pool.ts';
 import { type Admission, OVERLOADED } from './admission.ts';
 
-/** A body whose bytes are counted as in flight until `release`; after it nobody reads them any more. */
+/** A body whose bytes are counted as in flight until `release`; it must not be read after that. */
 export interface ReadBody {
   body: Buffer;
   release(): void;
@@ -17,7 +17,7 @@ export type BodyOutcome = ReadBody | Rejection | 'aborted';
 /** What bodies are counted by, and the memory that they lie in. */
 export interface BodyMemory {
   admission: Admission;
-  rooms: BufferPool;
+  buffers: BufferPool;
   /** Of one body. */
   bytesMax: number;
 }
@@ -26,7 +26,7 @@ export interface BodyMemory {
 export function readBody(
   exchange: Exchange,
   environment: string,
-  { admission, rooms, bytesMax }: BodyMemory,
+  { admission, buffers, bytesMax }: BodyMemory,
 ): Promise<BodyOutcome> {
   return new Promise((resolve) => {
     let room: Buffer = NO_ROOM;
@@ -34,7 +34,7 @@ export function readBody(
     let settled = false;
     const release = () => {
       admission.give(environment, bytes);
-      rooms.give(room);
+      buffers.give(room);
       bytes = 0;
       room = NO_ROOM;
     };
@@ -50,7 +50,7 @@ export function readBody(
         if (settled) return;
         if (bytes + chunk.length > bytesMax) return settle(tooLarge(bytesMax));
         if (!admission.take(environment, chunk.length)) return settle(OVERLOADED);
-        if (bytes + chunk.length > room.length) room = larger(rooms, room, bytes, chunk.length);
+        if (bytes + chunk.length > room.length) room = larger(buffers, room, bytes, chunk.length);
         chunk.copy(room, bytes);
         bytes += chunk.length;
       },
@@ -62,10 +62,10 @@ export function readBody(
 const NO_ROOM = Buffer.alloc(0);
 
 /** Room for so many more, with what is there already. Mostly a body comes in one piece. */
-function larger(rooms: BufferPool, room: Buffer, bytes: number, more: number): Buffer {
-  const next = rooms.take(Math.max(bytes + more, 2 * bytes));
+function larger(buffers: BufferPool, room: Buffer, bytes: number, more: number): Buffer {
+  const next = buffers.take(Math.max(bytes + more, 2 * bytes));
   room.copy(next, 0, 0, bytes);
-  rooms.give(room);
+  buffers.give(room);
   return next;
 }
 
@@ -76,7 +76,7 @@ function larger(rooms: BufferPool, room: Buffer, bytes: number, more: number): B
 export async function inflate(
   read: ReadBody,
   environment: string,
-  { admission, bytesMax }: Omit<BodyMemory, 'rooms'>,
+  { admission, bytesMax }: Omit<BodyMemory, 'buffers'>,
 ): Promise<ReadBody | Rejection> {
   if (!admission.take(environment, bytesMax)) {
     read.release();

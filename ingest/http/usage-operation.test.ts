@@ -84,8 +84,8 @@ test('include takes the one value `events`, and counts for batches alone', () =>
   }
 });
 
-/** Red when the first one is taken: nobody can tell which one is meant. */
-test('a query parameter that comes twice is refused, as the control plane refuses it', () => {
+/** Red when the first one is taken: it is unknown which one the client means. */
+test('a query parameter that comes twice is rejected, as the control plane rejects it', () => {
   for (const query of [
     'include=events&include=events',
     'include=events&include=',
@@ -100,8 +100,8 @@ test('a query parameter that comes twice is refused, as the control plane refuse
   expect(headOf({ query: 'utm_x=1&utm_x=2&include=events' }, 'batch')).toMatchObject({ includeEvents: true });
 });
 
-/** Red when a misspelt parameter is ignored: its client waits for events that no answer shows. */
-test('a query parameter that is not known is refused, and the message lists those that are', () => {
+/** Red when a misspelt parameter is ignored: its client waits for events that no response shows. */
+test('an unknown query parameter is rejected, and the message lists those that are', () => {
   const rejection = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);
   expect(rejection('includes=events', 'batch')).toEqual({
     code: 'invalid_request',
@@ -122,7 +122,7 @@ test('preferences are read from the head', () => {
   expect(prefer('handling=strict, numbers=text')).toMatchObject({ isStrict: true, numbersAsText: true });
 });
 
-test('the key is taken from the head, and a length that cannot fit is refused there', () => {
+test('the key is taken from the head, and a length that cannot fit is rejected there', () => {
   const headers = { 'idempotency-key': 'order-1', 'content-length': String(2 ** 20) };
   expect(headOf({ headers }, 'single')).toMatchObject({ idempotencyKey: 'order-1' });
   expect(headOf({}, 'single')).toMatchObject({ kind: 'single', includeEvents: false, gzip: false });
@@ -131,11 +131,11 @@ test('the key is taken from the head, and a length that cannot fit is refused th
 });
 
 /** Red when such a key is taken: one front trims what the other keeps, and two keys become one. */
-test('a batch, whose items have keys of their own, is not asked for the one in the header', () => {
+test('a batch, whose items have keys of their own, needs none in the header', () => {
   expect(headOf({ headers: { 'idempotency-key': 'ä' } }, 'batch')).toMatchObject({ kind: 'batch' });
 });
 
-test('a key in the header that is not visible ASCII is refused', () => {
+test('a key in the header that is not visible ASCII is rejected', () => {
   for (const key of ['a\u00e9b', '\u65e5', 'a\u0080', 'one\nand another']) {
     const rejection = { code: 'idempotency_key_invalid', param: 'Idempotency-Key' };
     expect(headOf({ headers: { 'idempotency-key': key } }, 'single')).toMatchObject(rejection);

@@ -8,7 +8,7 @@ const headersOf = (response: Partial<Response>, request: Partial<UsageRequest> =
     request as UsageRequest,
   );
 
-test('an answer with nothing to say beside its body says its type alone', () => {
+test('a response with nothing to say apart from its body says its type alone', () => {
   for (const response of [{}, { ignored: [], itemErrors: 0 }]) {
     expect(headersOf(response)).toEqual({ 'content-type': 'application/json' });
   }
@@ -16,7 +16,7 @@ test('an answer with nothing to say beside its body says its type alone', () => 
   expect(headersOf({ status: 503 })).toMatchObject({ 'retry-after': '1' });
 });
 
-test('refused items and ignored members are in the head, by names that no header line ends at', () => {
+test('rejected items and ignored members are in the head, by names that no header line ends at', () => {
   const ignored = ['occuredAt', 'a,b', 'ü\r\nset-cookie: x', `${'n'.repeat(64)}more`, ''];
   expect(headersOf({ itemErrors: 3, ignored })).toEqual({
     'content-type': 'application/json',

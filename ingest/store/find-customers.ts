@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { throwTransient } from '../../infra/postgres/unavailable.ts';
 import type { Customer } from '../registry-entries.ts';
 
-/** Customers by id or external id, keyed by the name that was asked for. Throws Transient. */
+/** Customers by id or external id, keyed by the requested name. Throws Transient. */
 export async function findCustomers(
   pool: pg.Pool,
   environment: string,

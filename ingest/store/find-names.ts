@@ -8,10 +8,10 @@ export interface RequestedNames {
 }
 
 const STATEMENTS = {
-  customer: `SELECT sent FROM unnest($2::text[]) AS asked (sent)
+  customer: `SELECT sent FROM unnest($2::text[]) AS requested (sent)
               WHERE EXISTS (SELECT FROM customers WHERE environment = $1 AND id = sent)
                  OR EXISTS (SELECT FROM customers WHERE environment = $1 AND external_id = sent)`,
-  meter: `SELECT sent FROM unnest($2::text[]) AS asked (sent)
+  meter: `SELECT sent FROM unnest($2::text[]) AS requested (sent)
            WHERE EXISTS (SELECT FROM meters WHERE environment = $1 AND id = sent)
               OR EXISTS (SELECT FROM meters WHERE environment = $1 AND key = sent)`,
 };

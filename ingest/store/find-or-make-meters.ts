@@ -6,8 +6,8 @@ import { type Aggregation, RESERVED_METER_KEY, USAGE_LIMITS } from '../../schema
 import type { Meter } from '../registry-entries.ts';
 
 /**
- * Meters by key or id, keyed by the name that was asked for. A key that nothing has yet becomes an automatic
- * `sum` meter, at most 1,000 per environment, unless the workspace has strict meters. Throws Transient.
+ * Meters by key or id, keyed by the requested name. A key without a meter becomes an automatic `sum` meter,
+ * at most 1,000 per environment, unless the workspace has strict meters. Throws Transient.
  */
 export async function findOrMakeMeters(
   pool: pg.Pool,

@@ -25,8 +25,8 @@ afterAll(async () => {
 beforeEach(() => pool.query('TRUNCATE log_ranges, log_trims'));
 
 describe('the log is kept from', () => {
-  // Red when the state is not asked for, or the first unsettled range is not looked for.
-  it('where it is settled without a gap, and from no position beyond the one that is asked for', async () => {
+  // Red when the state is not checked, or the first unsettled range is not searched for.
+  it('where it is settled without a gap, and from no position beyond the requested one', async () => {
     expect(await raise(500)).toBe(0);
     await addRanges(['settled', 'settled', 'loaded', 'settled', 'pending']);
     expect(await raise(50)).toBe(50);
@@ -66,7 +66,7 @@ describe('the log is kept from', () => {
   });
 });
 
-it('while Postgres is away the question is Transient', async () => {
+it('while Postgres is unavailable the query is Transient', async () => {
   const away = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
   await expect(raiseKeptFrom(away, { logId: LOG_ID, before: 1 })).rejects.toBeInstanceOf(Transient);
   await away.end();

@@ -79,7 +79,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/distributed/produce-batcher.test.ts',
-        title: 'each has a limit of its own for who does not come',
+        title: 'each has a limit of its own for a round that does not come',
       },
     ],
   },
@@ -107,7 +107,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/valkey/fail-over.distributed-store.test.ts',
-        title: 'a primary that became a replica is left for the new one, whatever it answers',
+        title: 'a primary that became a replica is left for the new one, whatever its response',
       },
     ],
   },

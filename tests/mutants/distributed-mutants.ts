@@ -5,12 +5,12 @@ const IDENTITY_TEST = 'infra/valkey/store-epoch.distributed-store.test.ts';
 const LOAD_TEST = 'aggregator/load/load.distributed-store.test.ts';
 const SCRIPTS = 'infra/valkey/key-scripts';
 
-const RACE = 'of two that race one writes, and the other is not answered before that is durable';
+const RACE = 'of two that race one writes, and the other gets no response before that is durable';
 const TAKE_OVER = 'after the lease the same event is taken over: with the first times, and flagged';
 const UNKNOWN = 'what may be written keeps its key: not for another event, nor before the lease is over';
 /** What is said of a key while its claim stands. */
-const CLAIMED = /^Another process writes this event, or has just died\.$/;
-const YOUNG = 'a store that was restarted is young for a whole window, for every process';
+const CLAIMED = /^This idempotency key is being processed by another instance\. Retry\.$/;
+const YOUNG = 'a restarted store may have lost keys for a whole window, for every process';
 
 /** What several processes share: the log on Kafka, the keys on Valkey, the partitions. */
 export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
@@ -75,7 +75,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: CLAIMS_TEST,
-        title: 'who waits for another and then writes itself stores the times that it shows',
+        title: 'a process that waits for another and then writes itself stores the times that it shows',
       },
     ],
   },
@@ -84,8 +84,8 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     promises: [2, 4],
     why: 'an event that may stand on the log already is counted without a look',
     module: 'ingest/distributed/claim-round',
-    find: 'if (isTakenOver || isYoung)',
-    replace: 'if (isYoung)',
+    find: 'if (isTakenOver || mayHaveLostKeys)',
+    replace: 'if (mayHaveLostKeys)',
     provedBy: [{ test: CLAIMS_TEST, title: TAKE_OVER }],
   },
   {
@@ -93,7 +93,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     promises: [2, 4],
     why: 'after keys were lost a replay is counted as a new event',
     module: 'ingest/distributed/claim-round',
-    find: 'if (isTakenOver || isYoung)',
+    find: 'if (isTakenOver || mayHaveLostKeys)',
     replace: 'if (isTakenOver)',
     provedBy: [
       {
@@ -107,8 +107,8 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     promises: [2, 4],
     why: 'a key store that came back without its keys is taken for the one that it was',
     module: 'infra/valkey/store-epoch',
-    find: 'isYoung: () => !known || known.youngUntilMs > clock.monotonicMs(),',
-    replace: 'isYoung: () => false,',
+    find: 'mayHaveLostKeys: () => !known || known.mayHaveLostKeysUntilMs > clock.monotonicMs(),',
+    replace: 'mayHaveLostKeys: () => false,',
     provedBy: [{ test: IDENTITY_TEST, title: YOUNG }],
   },
   {
@@ -121,7 +121,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: CLAIMS_TEST,
-        title: 'an owner that was too slow finds that another has its key, and answers what is true',
+        title: 'an owner that was too slow finds that another has its key, and its response is true',
       },
     ],
   },
@@ -210,7 +210,7 @@ export const DISTRIBUTED_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/kafka/give-up-silent.test.ts',
-        title: 'a connection that owes an answer and says nothing is broken',
+        title: 'a connection that owes a response and is silent is closed',
       },
     ],
   },

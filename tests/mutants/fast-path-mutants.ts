@@ -33,7 +33,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/http/uws-front.test.ts',
-        title: 'holds only so many answers for all clients who read nothing, and serves who reads',
+        title: 'holds only so many responses for all idle readers, and serves clients that read',
         stopsWith: /in vain until all but three are broken off$/,
       },
     ],
@@ -52,7 +52,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
       },
       {
         test: 'ingest/http/operations.test.ts',
-        title: 'asks both planes once for all who ask meanwhile, on whatever port',
+        title: 'requests both planes once for all concurrent callers, on either port',
       },
     ],
   },

@@ -31,7 +31,7 @@ export const FUZZ_MUTANTS: readonly Mutant[] = [
       {
         test: ENGINE_TEST,
         title:
-          "'half a surrogate pair in customerId' is 'invalid_request', in the same words on every door, " +
+          "'half a surrogate pair in customerId' is 'invalid_request', in the same words on every path, " +
           'and leaves the key free',
       },
     ],
@@ -62,7 +62,7 @@ export const FUZZ_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/http/uws-front.test.ts',
-        title: 'tells when a client goes away before its answer',
+        title: 'reports when a client disconnects before its response',
         stopsWith: /in vain until the exchange ends$/,
       },
     ],

@@ -10,12 +10,12 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     promises: [1, 6],
     why: 'a client is told of events that a kill half a millisecond later takes away',
     module: 'ingest/embedded/group-commit',
-    find: 'gathering.push({ part, resolve, reject });',
-    replace: "gathering.push({ part, resolve, reject }); resolve('durable');",
+    find: 'waiting.push({ part, resolve, reject });',
+    replace: "waiting.push({ part, resolve, reject }); resolve('durable');",
     provedBy: [
       {
         test: GROUP_COMMIT_TEST,
-        title: 'nothing is answered before its frame is durable and its claims are confirmed',
+        title: 'no response is sent before its frame is durable and its claims are confirmed',
       },
       {
         test: 'tests/faults/crash-consistency/power-cut.sys.test.ts',
@@ -29,12 +29,12 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     promises: [1, 6],
     why: 'the write may fail, or its process end, after the client was told',
     module: 'ingest/embedded/group-commit',
-    find: 'settle(frame, await write(deps, frame, gathering));',
-    replace: "settle(frame, 'durable'); await write(deps, frame, gathering);",
+    find: 'settle(frame, await write(deps, frame, waiting));',
+    replace: "settle(frame, 'durable'); await write(deps, frame, waiting);",
     provedBy: [
       {
         test: GROUP_COMMIT_TEST,
-        title: 'nothing is answered before its frame is durable and its claims are confirmed',
+        title: 'no response is sent before its frame is durable and its claims are confirmed',
       },
     ],
     // The write takes half a millisecond: one kill in seven or so comes before its end.
@@ -90,7 +90,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/key-table/unreadable-record.test.ts',
-        title: 'keys claimed beside one that cannot be read are free, and what follows is in order',
+        title: 'keys claimed together with one that cannot be read are free, and what follows is in order',
       },
     ],
   },
@@ -99,9 +99,9 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     promises: [1, 3],
     why: 'the next request writes over lines that are on their way to the disk',
     module: 'ingest/embedded/group-commit',
-    find: 'settle(frame, await write(deps, frame, gathering));',
+    find: 'settle(frame, await write(deps, frame, waiting));',
     replace:
-      'for (const { part } of frame) part.giveBack?.(); settle(frame, await write(deps, frame, gathering));',
+      'for (const { part } of frame) part.giveBack?.(); settle(frame, await write(deps, frame, waiting));',
     provedBy: [
       {
         test: GROUP_COMMIT_TEST,
@@ -133,7 +133,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     find: 'identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));',
     replace: 'identifier.identify(crypto.randomUUID(), fingerprintText(item.checked, item));',
     provedBy: [
-      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every door' },
+      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every path' },
     ],
     shownBy: { promise: 3, rounds: 2 },
   },
@@ -149,7 +149,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
         test: 'infra/key-table/key-table.test.ts',
         title: 'creates what is new, and gives a repeat the times of the original',
       },
-      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every door' },
+      { test: ENGINE_TEST, title: 'a replay is the first event again, byte for byte, on every path' },
     ],
     shownBy: { promise: 3, rounds: 2 },
   },
@@ -163,11 +163,11 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/http/admission.test.ts',
-        title: 'bytes are taken up to the bound, and a refusal takes nothing',
+        title: 'bytes are taken up to the bound, and a rejection takes nothing',
       },
       {
         test: 'ingest/http/read-body.test.ts',
-        title: 'what admission does not allow is refused, and an abort makes room again',
+        title: 'what admission does not allow is rejected, and an abort makes room again',
       },
     ],
     shownBy: { promise: 9, rounds: 1 },
@@ -182,7 +182,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/forward/forward-slow-bodies.test.ts',
-        title: 'and whole ones of strangers take an eighth of the places at most',
+        title: 'and whole ones without a key take an eighth of the places at most',
       },
     ],
   },
@@ -218,7 +218,7 @@ export const INGEST_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/http/admission.test.ts',
-        title: 'bytes are taken up to the bound, and a refusal takes nothing',
+        title: 'bytes are taken up to the bound, and a rejection takes nothing',
       },
     ],
     shownBy: { promise: 9, rounds: 1 },

@@ -42,7 +42,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/segment-log/reader.test.ts',
-        title: 'does not read a frame that stands in the file and is not durable yet',
+        title: 'does not read a frame that is in the file and not durable yet',
       },
     ],
   },
@@ -76,7 +76,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
       },
       {
         test: 'infra/segment-log/writer.test.ts',
-        title: 'is taken back when the disk is full, and the next one stands in its place',
+        title: 'is taken back when the disk is full, and the next one takes its place',
       },
     ],
   },
@@ -90,7 +90,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/segment-log/writer.test.ts',
-        title: 'is taken back when the disk is full, and the next one stands in its place',
+        title: 'is taken back when the disk is full, and the next one takes its place',
       },
     ],
   },

@@ -26,7 +26,7 @@ export const OUTAGE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/platform/circuit-breaker.test.ts',
-        title: 'a look-up that hangs is given up, and nobody else waits for it',
+        title: 'a query that hangs is given up, and no other caller waits for it',
       },
       {
         test: 'tests/faults/outage/outage.timed.test.ts',
@@ -44,7 +44,7 @@ export const OUTAGE_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/postgres/pool.store.test.ts',
-        title: 'a pool ends in a moment while its server hangs, in the middle of a statement and at rest',
+        title: 'a pool ends quickly while its server hangs, in the middle of a statement and at rest',
       },
     ],
   },

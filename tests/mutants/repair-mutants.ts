@@ -159,7 +159,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/clickhouse/chdb.store.test.ts',
-        title: 'leaves hours to the audit that mends them when events went with a damaged part',
+        title: 'leaves hours to the audit, which repairs them when events went with a damaged part',
       },
     ],
   },
@@ -189,7 +189,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'infra/segment-log/open-tail.test.ts',
-        title: 'writes what nobody was told of once more, and nothing else',
+        title: 'writes the unconfirmed frame once more, and nothing else',
       },
     ],
   },

@@ -29,7 +29,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     provedBy: [
       {
         test: 'ingest/store/raise-kept-from.store.test.ts',
-        title: 'where it is settled without a gap, and from no position beyond the one that is asked for',
+        title: 'where it is settled without a gap, and from no position beyond the requested one',
       },
     ],
   },

@@ -24,9 +24,9 @@ export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
     promises: [2, 3, 5],
     why: 'a batch that is sent again is other events, and so is one of its events sent alone',
     module: 'ingest/engine/wasm/wasm-engine',
-    find: 'door.useKey(deps.identityOf(request.environment));',
-    replace: 'door.useKey(crypto.getRandomValues(new Uint8Array(32)));',
-    provedBy: [{ test: TEST, title: 'write the same answers, records and lines for the same requests' }],
+    find: 'module.useKey(deps.identityOf(request.environment));',
+    replace: 'module.useKey(crypto.getRandomValues(new Uint8Array(32)));',
+    provedBy: [{ test: TEST, title: 'write the same responses, records and lines for the same requests' }],
     shownBy: { promise: 3, rounds: 2 },
   },
   {
@@ -47,7 +47,7 @@ export const WASM_ENGINE_MUTANTS: readonly Mutant[] = [
     module: 'ingest/engine/wasm/wasm-engine',
     find: 'if (!isCommon || !isUtf8(body)) return undefined;',
     replace: 'if (!isCommon) return undefined;',
-    provedBy: [{ test: GUARDS_TEST, title: 'with an overlong form in a text is refused as a whole' }],
+    provedBy: [{ test: GUARDS_TEST, title: 'with an overlong form in a text is rejected as a whole' }],
   },
   {
     name: 'claim-kept-without-a-write',

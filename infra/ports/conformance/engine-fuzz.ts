@@ -70,7 +70,7 @@ export function engineFuzzTests(create: CreateEngineHarness): void {
   const runs = (numRuns: number) => ({ seed: 20261121, numRuns });
 
   /** Red when JSON or UTF-8 that does not parse is not caught. */
-  test('arbitrary bytes are refused or read, and never throw', async () => {
+  test('arbitrary bytes are rejected or read, and never throw', async () => {
     await fc.assert(
       fc.asyncProperty(KINDS, GARBAGE, (kind, body) => expectSoundResponse(session(), kind, body)),
       runs(3_000),
@@ -133,7 +133,7 @@ async function expectSoundResponse(session: EngineSession, kind: Kind, body: Buf
   if (kind !== 'single' && sent.status === 200) {
     const accepted = (results: ItemResult[]) =>
       results.filter((one) => one.status !== 'error').map((one) => ({ ...one, status: 'duplicate' }));
-    // A refused item may be told another reason now: its key may have been taken further on in the request.
+    // A rejected item may get another reason now: its key may have been taken further on in the request.
     expect(accepted(again.json.results)).toEqual(accepted(sent.json.results));
     expect(again.json.summary.errors).toBe(sent.json.summary.errors);
   } else if (sent.status === 201) {
@@ -141,7 +141,7 @@ async function expectSoundResponse(session: EngineSession, kind: Kind, body: Buf
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of three shapes
+// biome-ignore lint/suspicious/noExplicitAny: responses of three shapes
 function createdIds(status: number, json: any, replayed: boolean): string[] {
   if (status === 201) return replayed ? [] : [json.id];
   if (status !== 200) return [];

@@ -14,11 +14,11 @@ export interface EngineHarness {
     isLatest?: boolean;
     archived?: boolean;
   }): void;
-  /** While away nothing can be looked up; what was looked up before is still known. */
+  /** While true no name can be queried; cached names are still known. */
   setAway(away: boolean): void;
   /** Customers and meters of the workspace's other mode, by these names. */
   putInOtherMode(...names: string[]): void;
-  /** What the other mode has can be looked up no more. */
+  /** The names of the other mode can no longer be queried. */
   setOtherModeAway(): void;
   /** Puts the part on the log and confirms its claim. */
   commit(part: CommitPart): Promise<void>;

@@ -86,7 +86,7 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
 
   test.each(FIELD_FAULTS)(
-    '$what is $code, in the same words on every door, and leaves the key free',
+    '$what is $code, in the same words on every path, and leaves the key free',
     async ({ change, code, param, status = 400 }) => {
       const event = { ...SOUND, ...change };
       const single = await session().single(event, 'k');
@@ -109,7 +109,7 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
     },
   );
 
-  test.each(KEY_FAULTS)('%s is refused', async (_, key, code) => {
+  test.each(KEY_FAULTS)('%s is rejected', async (_, key, code) => {
     const { json, commit } = await session().batch([{ ...SOUND, idempotencyKey: key }]);
     const { message } = json.results[0]?.error ?? {};
     // Red when the mark of a long number (a secret of this process) is shown as if the client had sent it.
@@ -181,7 +181,7 @@ export function engineItemFormTests(create: CreateEngineHarness): void {
     }
   });
 
-  test('two keys of a single event that differ are refused, and both stay free', async () => {
+  test('two keys of a single event that differ are rejected, and both stay free', async () => {
     for (const own of ['another', 'in the Header', ' ', 7, [], 1e300]) {
       const rejected = await session().single({ ...SOUND, idempotencyKey: own }, 'in the header');
       expect([rejected.status, rejected.commit]).toEqual([400, undefined]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CreateEngineHarness } from './engine-harness.ts';
 import { type Sent, SOUND, sessionForEachTest } from './engine-session.ts';
 
-/** Misspelt members and refused items, for clients that look at the head of an answer alone. */
+/** Misspelt members and rejected items, for clients that read the head of a response alone. */
 export function engineNoticeTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
 
@@ -16,7 +16,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     ];
   }
 
-  test('unknown members are named, whether the event is created, a duplicate or refused', async () => {
+  test('unknown members are named, whether the event is created, a duplicate or rejected', async () => {
     const misspelt = { ...SOUND, occuredAt: '2026-11-20T00:00:00Z', 'más, o menos': 1 };
     for (const { status, ignored } of await inEachKind(misspelt, 'k')) {
       expect([status < 300, ignored]).toEqual([true, ['occuredAt', 'más, o menos']]);
@@ -34,7 +34,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     expect(ignored).toEqual([]);
   });
 
-  test('ten distinct names are enough, those beside `events` first', async () => {
+  test('ten distinct names are enough, those next to `events` first', async () => {
     const events = Array.from({ length: 30 }, (_, at) => ({
       ...SOUND,
       idempotencyKey: `${at}`,
@@ -44,7 +44,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     expect(ignored).toEqual(['also', ...Array.from({ length: 9 }, (_, at) => `f${at}`)]);
   });
 
-  /** Red when a misspelt field is lost in silence from a client that asked to be told. */
+  /** Red when a misspelt field is silently lost for a client that requested strict handling. */
   test('with handling=strict an unknown member is an error of its item, which is not stored', async () => {
     const sent = await inEachKind({ ...SOUND, occuredAt: '2026-11-20T00:00:00Z' }, 'k', true);
     const message = 'The field `occuredAt` is not known. Did you mean `occurredAt`?';
@@ -64,7 +64,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     ]);
   });
 
-  test('with handling=strict an unknown member beside `events` refuses the batch', async () => {
+  test('with handling=strict an unknown member next to `events` rejects the batch', async () => {
     const body = JSON.stringify({ events: [{ ...SOUND, idempotencyKey: 'k' }], evnts: [] });
     const { status, json, commit } = await session().send({ kind: 'batch', body, isStrict: true });
     expect([status, json.error, commit]).toMatchObject([
@@ -74,7 +74,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     ]);
   });
 
-  test('refused items are counted, also where only a used key is refused', async () => {
+  test('rejected items are counted, also where only a used key is rejected', async () => {
     const item = (key: string, more = {}) => ({ ...SOUND, idempotencyKey: key, ...more });
     const mixed = await session().batch([item('a'), item(''), item('b', { value: 'x' }), item('a')]);
     expect([mixed.itemErrors, mixed.json.summary.errors]).toEqual([2, 2]);
@@ -86,8 +86,8 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     });
   });
 
-  /** Red when the head is that of the refusal alone: a batch names them. */
-  test('unknown members are named for whatever reason the event is refused', async () => {
+  /** Red when the head is that of the rejection alone: a batch names them. */
+  test('unknown members are named for whatever reason the event is rejected', async () => {
     const used = { ...SOUND, value: 77 };
     await session().single(used, 'used');
     const rejected: Array<[change: object, key: string]> = [
@@ -108,7 +108,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
   });
 
   test.each([false, true])(
-    'a key under a misspelt name is asked for by its name, strict: %s',
+    'a key under a misspelt name is required by its name, strict: %s',
     async (isStrict) => {
       for (const name of ['idempotency_key', 'IdempotencyKey', 'idempotencykey', 'idempotncyKey']) {
         const body = JSON.stringify({ ...SOUND, [name]: 'k' });
@@ -133,7 +133,7 @@ export function engineNoticeTests(create: CreateEngineHarness): void {
     ['vlaue', { customerId: 'acme', meterId: 'api_calls', vlaue: 1 }, 'value'],
     ['customer_id', { customerId: null, customer_id: 'acme', meterId: 'api_calls', value: 1 }, 'customerId'],
     ['usage_value', { customerId: 'acme', meterId: 'api_calls', usage_value: 1 }, 'value'],
-  ])('a missing member that was sent as %s is asked for by its name', async (sent, event, param) => {
+  ])('a missing member that was sent as %s is required by its name', async (sent, event, param) => {
     for (const { json } of await inEachKind(event, 'k')) {
       const error = json.error ?? json.results[0].error;
       expect(error).toMatchObject({ code: 'invalid_request', param });

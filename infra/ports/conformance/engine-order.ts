@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CreateEngineHarness } from './engine-harness.ts';
 import { columnsOf, NOW_MS, SOUND, sessionForEachTest } from './engine-session.ts';
 
-/** Events of one millisecond are told apart by the order in which they came (schemas/stored/event-row.ts). */
+/** Events of one millisecond are ordered by their arrival (schemas/stored/event-row.ts). */
 export function engineOrderTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
   const gauge = (value: number, key: string) => ({ ...SOUND, meterId: 'seats', value, idempotencyKey: key });

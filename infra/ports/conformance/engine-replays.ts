@@ -25,7 +25,7 @@ const OTHERS: Array<[string, Record<string, unknown>]> = [
   ['further property', { properties: { ...FIRST.properties, more: '' } }],
   ['no properties', { properties: undefined }],
   ['swapped properties', { properties: { model: 1, size: 'large', cached: false } }],
-  ['customer that nobody has', { customerId: 'nobody' }],
+  ['customer that does not exist', { customerId: 'nobody' }],
 ];
 
 export function engineReplayTests(create: CreateEngineHarness): void {
@@ -33,7 +33,7 @@ export function engineReplayTests(create: CreateEngineHarness): void {
   const keyed = (event: object, idempotencyKey = 'k') => ({ ...event, idempotencyKey });
 
   /** Red when ids are random, or times are taken from the replay. */
-  test('a replay is the first event again, byte for byte, on every door', async () => {
+  test('a replay is the first event again, byte for byte, on every path', async () => {
     const first = await session().single(FIRST, 'k');
     expect([first.status, first.replayed]).toEqual([201, false]);
     session().setNow(NOW_MS + 5_000);
@@ -59,7 +59,7 @@ export function engineReplayTests(create: CreateEngineHarness): void {
     }
   });
 
-  test('a batch names its events only when it is asked to', async () => {
+  test('a batch names its events only on request', async () => {
     const { json } = await session().batch([keyed(SOUND)]);
     expect(json.results[0]).toEqual({
       index: 0,
@@ -75,7 +75,7 @@ export function engineReplayTests(create: CreateEngineHarness): void {
     });
   });
 
-  test.each(OTHERS)('the same key for another %s is refused, and nothing is stored', async (_, change) => {
+  test.each(OTHERS)('the same key for another %s is rejected, and nothing is stored', async (_, change) => {
     session().putCustomer({ id: 'cus_bbbbbbbbbbbbbbbbbbbbbbbbbb' });
     session().putMeter({ key: 'tokens' });
     const first = await session().single(FIRST, 'k');

@@ -31,7 +31,7 @@ const NOT_JSON: Array<[string, Buffer | string]> = [
 export function engineRequestFormTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
 
-  test.each(NOT_JSON)('%s is refused as invalid_json', async (_, body) => {
+  test.each(NOT_JSON)('%s is rejected as invalid_json', async (_, body) => {
     for (const kind of ['single', 'batch'] as const) {
       const sent = await session().send({ kind, body, idempotencyKey: 'k' });
       expect(sent.status).toBe(400);
@@ -54,7 +54,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     }
   });
 
-  test('a batch of nothing is answered with zeros', async () => {
+  test('an empty batch gets zeros', async () => {
     const zeros = { summary: { total: 0, created: 0, duplicate: 0, errors: 0 }, results: [] };
     expect((await session().batch([])).json).toEqual(zeros);
     for (const body of ['', '\n', ' \n\r\n\t\n']) {
@@ -62,7 +62,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     }
   });
 
-  test('500 events are taken, 501 are refused and leave their keys free', async () => {
+  test('500 events are taken, 501 are rejected and leave their keys free', async () => {
     const events = Array.from({ length: 501 }, (_, at) => ({ ...SOUND, idempotencyKey: `k${at}` }));
     const lines = events.map((event) => JSON.stringify(event)).join('\n');
     for (const request of [
@@ -91,7 +91,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     expect(lines).toHaveLength(3);
   });
 
-  test('a line that is not JSON refuses all lines and is named by its number in the body', async () => {
+  test('a line that is not JSON rejects all lines and is named by its number in the body', async () => {
     const sound = JSON.stringify({ ...SOUND, idempotencyKey: 'k' });
     const { status, json, commit } = await session().send({ kind: 'ndjson', body: `${sound}\n\n{oops\n` });
     expect([status, json.error.code, commit]).toEqual([400, 'invalid_json', undefined]);
@@ -145,7 +145,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     ]);
   });
 
-  test('a body for the other path is told which one takes it', async () => {
+  test('the error for a body of the other path names the right path', async () => {
     const event = { ...SOUND, idempotencyKey: 'k' };
     const messageOf = async (kind: 'single' | 'batch', body: unknown) => {
       const { status, json } = await session().send({ kind, body: JSON.stringify(body) });
@@ -159,7 +159,7 @@ export function engineRequestFormTests(create: CreateEngineHarness): void {
     expect(await messageOf('batch', { event: [event] })).toContain('Did you mean `events`?');
   });
 
-  test('of two equal names the last one wins, and unknown fields are passed over', async () => {
+  test('of two equal names the last one wins, and unknown fields are ignored', async () => {
     const body = `{"events":"x","more":1,"events":[{"idempotencyKey":"a","customerId":7,
       "customerId":${JSON.stringify(SOUND.customerId)},"meterId":"api_calls","value":2,"value":3,"id":"use_x",
       "__proto__":{"value":9},"constructor":{}}]}`;

@@ -8,12 +8,12 @@ const EVENTS = 400;
 const batch = (name: string) =>
   Array.from({ length: EVENTS }, (_, at) => ({ ...SOUND, idempotencyKey: `${name}-${at}` }));
 
-/** An answer waits for the log, and then for its client: its bytes are its own for so long. */
+/** A response waits for the log, and then for its client: its bytes must not change in that time. */
 export function engineResponseTests(create: CreateEngineHarness): void {
   const session = sessionForEachTest(create);
 
-  /** Red when what is given back is another one's, or the lines' memory is given back with the answer. */
-  test('an answer stays as it is whatever else is decided, committed or released', async () => {
+  /** Red when memory of another response is given back, or the lines' memory together with the response. */
+  test('a response stays as it is whatever else is decided, committed or released', async () => {
     await session().batch([{ ...SOUND, idempotencyKey: 'first' }]);
     const one = await session().batch(batch('one'));
     const two = await session().batch([...batch('two').slice(1), ...batch('one').slice(0, 1)]);

@@ -3,7 +3,7 @@ import { EVENT_COLUMNS } from '../../../schemas/stored/event-row.ts';
 import type { CommitPart, Response, UsageRequest } from '../engine.ts';
 import type { CreateEngineHarness, EngineHarness } from './engine-harness.ts';
 
-/** Talks to an engine as a data plane does: read, decide, commit, and only then the answer. */
+/** Uses an engine as a data plane does: read, decide, commit, and only then the response. */
 export interface EngineSession extends EngineHarness {
   send(request: SentRequest): Promise<Sent>;
   /** One event with its key in the header. */
@@ -100,7 +100,7 @@ export function columnsOf(line: string): Record<(typeof EVENT_COLUMNS)[number], 
   >;
 }
 
-/** The stored and the answered text of a value, digit by digit. */
+/** The stored and the returned text of a value, digit by digit. */
 export function valueText(json: string): string | undefined {
   return /"value":([^,}]+)/.exec(json)?.[1];
 }

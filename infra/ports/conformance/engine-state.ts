@@ -28,7 +28,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
     session().putMeter({ key: 'old_calls', archived: true });
   };
 
-  test.each(STATES)('%s is refused and leaves the key free', async (...[, change, code, status, param]) => {
+  test.each(STATES)('%s is rejected and leaves the key free', async (...[, change, code, status, param]) => {
     prepare();
     const event = { ...SOUND, ...change };
     const single = await session().single(event, 'k');
@@ -61,8 +61,8 @@ export function engineStateTests(create: CreateEngineHarness): void {
     },
   );
 
-  /** Red when a name of the other mode is refused as one that there never was. */
-  test('a customer or meter id of the other mode is refused with the mode that has it', async () => {
+  /** Red when a name of the other mode is rejected as one that never existed. */
+  test('a customer or meter id of the other mode is rejected with the mode that has it', async () => {
     const [customerId, meterId] = ['cus_oooooooooooooooooooooooooo', 'meter_oooooooooooooooooooooooooo'];
     session().putInOtherMode(customerId, meterId);
     const rejections = async (events: object[]) => {
@@ -86,7 +86,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
       param: 'meterId',
     });
     expect(both).toEqual(customer);
-    // Where that cannot be looked up it is what it was: not found.
+    // Where the other mode cannot be queried the error stays: not found.
     session().setOtherModeAway();
     for (const error of await rejections(events)) expect(error?.message).not.toContain('test mode;');
     expect((await rejections(events)).map((error) => error?.code)).toEqual([
@@ -130,7 +130,7 @@ export function engineStateTests(create: CreateEngineHarness): void {
     expect([taken.status, taken.json.meterId]).toEqual([201, 'fresh']);
   });
 
-  test('while names cannot be looked up, unknown ones are unavailable and never anything else', async () => {
+  test('while names cannot be queried, unknown ones are unavailable and never anything else', async () => {
     await session().single(SOUND, 'used');
     session().setAway(true);
     const unknown = [
@@ -158,8 +158,8 @@ export function engineStateTests(create: CreateEngineHarness): void {
     expect((await session().single({ ...SOUND, customerId: 'new' }, 'a')).replayed).toBe(false);
   });
 
-  // Red when it takes the key meanwhile: what was sent first would be refused for ever.
-  test('what stands behind an unavailable item with the same key waits for it', async () => {
+  // Red when it takes the key: the event sent first would be rejected forever.
+  test('an item behind an unavailable one with the same key waits for it', async () => {
     session().putMeter({ key: 'tokens', id: 'meter_tttttttttttttttttttttttttt' });
     await session().single({ ...SOUND, meterId: 'tokens' }, 'makes the meter known by its key');
     const first = { idempotencyKey: 'a', ...SOUND, meterId: 'meter_tttttttttttttttttttttttttt', value: 1 };

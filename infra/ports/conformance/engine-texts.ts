@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CreateEngineHarness } from './engine-harness.ts';
 import { columnsOf, NOW_MS, SOUND, sessionForEachTest } from './engine-session.ts';
 
-/** As sent, as answered. The clock stands late enough that none is in the future, and none is too old. */
+/** As sent, as returned. The clock is late enough that none is in the future, and none is too old. */
 const TIMES: Array<[string, string]> = [
   ['2026-11-21T12:00:00Z', '2026-11-21T12:00:00.000Z'],
   ['2026-11-21t12:00:00z', '2026-11-21T12:00:00.000Z'],
@@ -89,7 +89,7 @@ export function engineTextTests(create: CreateEngineHarness): void {
     expect(columnsOf(lines[0] ?? '').occurred_at).toBe(Date.parse(responded));
   });
 
-  test.each(NO_TIMES)('occurredAt "%s" is refused', async (occurredAt) => {
+  test.each(NO_TIMES)('occurredAt "%s" is rejected', async (occurredAt) => {
     const { status, json } = await session().single({ ...SOUND, occurredAt }, 'k');
     expect([status, json.error]).toMatchObject([400, { code: 'invalid_request', param: 'occurredAt' }]);
     expect(json.error.message).toMatch(/^`occurredAt` .+; the right form is 2026-11-01T12:30:00.000Z\.$/);
@@ -130,7 +130,7 @@ export function engineTextTests(create: CreateEngineHarness): void {
     expect(line).toContain(`,{${JSON.stringify(name)}:"\\u0000n7"},`);
   });
 
-  test('properties keep their type, and are answered in one order', async () => {
+  test('properties keep their type, and are returned in one order', async () => {
     const properties = { z: 'text', b: true, a: 1.5, c: false, t: 'true', n: '1.5', e: '', zero: 0 };
     const { json, response, lines } = await withText(session().single({ ...SOUND, properties }, 'k'));
     expect(json.properties).toEqual(properties);

@@ -3,7 +3,7 @@ import type { CreateEngineHarness } from './engine-harness.ts';
 import { ENVIRONMENT, lineValueText, SOUND, sessionForEachTest, valueText } from './engine-session.ts';
 
 /**
- * The text of a JSON number, the text that is stored and answered of a value, and of a property where it
+ * The text of a JSON number, the text of a value that is stored and returned, and of a property where it
  * differs.
  */
 const VALUES: Array<[string, string, string?]> = [
@@ -137,7 +137,7 @@ export function engineValueTests(create: CreateEngineHarness): void {
     ]);
   });
 
-  test('numbers=text answers a value as text, also of a replay that was answered as a number', async () => {
+  test('numbers=text returns a value as text, also for a replay of one returned as a number', async () => {
     const event = { ...SOUND, value: 2.5, properties: { n: 7 } };
     const sent = { kind: 'single' as const, body: JSON.stringify(event), idempotencyKey: 'k' };
     const batch = {
@@ -156,14 +156,14 @@ export function engineValueTests(create: CreateEngineHarness): void {
     expect(shown.json.summary.duplicate).toBe(1);
   });
 
-  test('neighbours of a value that a double cannot tell apart are different values', async () => {
+  test('neighbours of a value that are equal as doubles are different values', async () => {
     expect((await send('123456789012345.123456789012', 'k')).status).toBe(201);
     const other = await send('123456789012345.123456789011', 'k');
     expect(other.json.error.code).toBe('idempotency_key_reused');
   });
 
   /** Red when a long number in one item changes how another item's text or number is read. */
-  test('text that looks like a number stays text beside long numbers', async () => {
+  test('text that looks like a number stays text next to long numbers', async () => {
     const { json } = await session().send({
       kind: 'batch',
       includeEvents: true,

@@ -11,7 +11,7 @@ const LATER_MS = 86_400_000;
 /** What every log does of which the oldest part is given up. */
 export function logRetentionConformance(name: string, createHarness: () => Promise<Harness>): void {
   describe(`retention of ${name}`, () => {
-    // Breaks it catches: a stretch given up that ends behind the position; a hole in the middle.
+    // Mutants it catches: a stretch given up that ends behind the position; a hole in the middle.
     it('gives up nothing behind the position, and leaves everything behind what is gone', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(fc.nat(FRAMES), { maxLength: 4 }), async (cuts) => {
@@ -32,7 +32,7 @@ export function logRetentionConformance(name: string, createHarness: () => Promi
       );
     });
 
-    it('gives up nothing that was written from the moment on', async () => {
+    it('gives up nothing that was written from that time on', async () => {
       const { writer, reader, end, close } = await filled(await createHarness());
       expect(await writer.writtenBefore(Date.now() - LATER_MS)).toBe(0);
       expect(await writer.writtenBefore(Date.now() + LATER_MS)).toBeLessThanOrEqual(end);

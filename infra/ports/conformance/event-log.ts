@@ -14,7 +14,7 @@ import type {
 /** Of a log of one's own, or of a partition. */
 export type AnyWriter = EventLogWriter<AppendOutcome | PartitionOutcome>;
 
-/** One log. Each call opens it anew; a writer is closed before the next is opened. */
+/** One log. Each call opens it again; a writer is closed before the next is opened. */
 export interface EventLogHarness<Writer extends AnyWriter = AnyWriter> {
   openWriter(): Promise<Writer>;
   openReader(): Promise<EventLogReader>;
@@ -44,7 +44,7 @@ export function testFrame(logId: Uint8Array, linesBytes: number): Uint8Array[] {
 type CreateHarness = () => Promise<EventLogHarness>;
 
 function writerTests(createHarness: CreateHarness): void {
-  it('says where a frame stands, and the frame is read there byte for byte', async () => {
+  it('returns the position of a frame, and the frame is read there byte for byte', async () => {
     const { writer, reader } = await openBoth(await createHarness());
     const first = testFrame(writer.logId, 100);
     const second = testFrame(writer.logId, 5);
@@ -72,7 +72,7 @@ function writerTests(createHarness: CreateHarness): void {
     expect((await reader.read(0, one.position, 1e6)).map(placeOf)).toEqual([one, two].map(span));
   });
 
-  it('tells another log apart by its id', async () => {
+  it('recognises another log by its id', async () => {
     const logs = [await openBoth(await createHarness()), await openBoth(await createHarness())];
     const [one, two] = logs.map(({ writer }) => Buffer.from(writer.logId).toString('hex'));
     expect(one).toMatch(/^[0-9a-f]{32}$/);
@@ -89,7 +89,7 @@ function writerTests(createHarness: CreateHarness): void {
 }
 
 function readerTests(createHarness: CreateHarness): void {
-  // Breaks it catches: the end published before the write, or after the answer.
+  // Mutants it catches: the end published before the write, or after the response.
   it('sees a frame as soon as its append has returned, and its end is the durable end', async () => {
     const { writer, reader } = await openBoth(await createHarness());
     for (const linesBytes of [10, 200_000, 0, 3_000]) {

@@ -43,7 +43,7 @@ export async function startFront(
   return { front, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** Answers with a digest of the body, its size, and what was asked. */
+/** Responds with a digest of the body, its size, and the request line. */
 export function describeRequest(exchange: Exchange): void {
   const hash = createHash('sha256');
   let bytes = 0;

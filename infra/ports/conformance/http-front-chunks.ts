@@ -15,7 +15,7 @@ export function chunks(createFront: CreateFront): void {
     ['in one packet', [CHUNKED + BODY + HONEST]],
     ['a packet later', [CHUNKED, BODY, HONEST]],
     ['in pieces', [CHUNKED, `${BODY}0\r`, '\nX-S', 'um: 1\r\n', '\r\n']],
-  ])('ignores trailer fields that come %s, and answers', async (_, packets) => {
+  ])('ignores trailer fields that come %s, and responds', async (_, packets) => {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
     client.socket.setNoDelay(true);
@@ -29,7 +29,7 @@ export function chunks(createFront: CreateFront): void {
   it.each([
     ['with the body', [CHUNKED + BODY + HIDING]],
     ['behind the last chunk', [`${CHUNKED}${BODY}0\r\n`, HIDING.slice(3)]],
-    ['behind the answer', [`${CHUNKED}${BODY}0\r\n`, '', '', HIDING.slice(3)]],
+    ['behind the response', [`${CHUNKED}${BODY}0\r\n`, '', '', HIDING.slice(3)]],
   ])('never takes a trailer field for a request that comes %s', async (_, packets) => {
     const seen: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {
@@ -47,7 +47,7 @@ export function chunks(createFront: CreateFront): void {
     expect(seen).toEqual(['/shown']);
   });
 
-  it('answers a request in chunks whole, however large the answer', async () => {
+  it('responds to a request in chunks whole, however large the response', async () => {
     const { port } = await startFront(createFront, (exchange) => {
       const size = Number(exchange.query);
       exchange.readBody(
@@ -67,7 +67,7 @@ export function chunks(createFront: CreateFront): void {
     }
   });
 
-  // nginx speaks HTTP/1.0 to an upstream unless told otherwise.
+  // nginx speaks HTTP/1.0 to an upstream unless configured otherwise.
   it('serves HTTP/1.0, or says which directive of a proxy to set', async () => {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);

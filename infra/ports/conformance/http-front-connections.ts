@@ -12,7 +12,7 @@ import {
 
 /** Several requests on a connection, and the front's own beginning and end. */
 export function connections(createFront: CreateFront): void {
-  it('answers one request after the other on a connection', async () => {
+  it('responds to one request after the other on a connection', async () => {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
     for (const path of ['/1', '/2', '/3']) {
@@ -22,8 +22,9 @@ export function connections(createFront: CreateFront): void {
     }
   });
 
-  // The native front closes a connection on which a request overtakes the answer before it: that is allowed.
-  it('never gives a pipelined request the answer of another', async () => {
+  // The native front closes a connection on which a request overtakes the response before it: that is
+  // allowed.
+  it('never gives a pipelined request the response of another', async () => {
     const { port } = await startFront(createFront, (exchange) => {
       const response = () => responseJson(exchange, exchange.path);
       if (exchange.path === '/1') setTimeout(response, 20);
@@ -35,17 +36,17 @@ export function connections(createFront: CreateFront): void {
     expect(first?.body ?? client.received()).toBe(first ? '"/1"' : '');
   });
 
-  it('answers pipelined requests in order when each answer is ready at once', async () => {
+  it('responds to pipelined requests in order when each response is ready at once', async () => {
     const { port } = await startFront(createFront, (exchange) => responseJson(exchange, exchange.path));
     const client = await openConnection(port);
     client.send(['/1', '/2', '/3'].map((path) => requestHead(`GET ${path} HTTP/1.1`)).join(''));
     for (const path of ['"/1"', '"/2"', '"/3"']) expect((await client.response()).body).toBe(path);
   });
 
-  it('refuses a port that is taken', async () => {
+  it('rejects a port that is taken', async () => {
     const { port, front: first } = await startFront(createFront, describeRequest);
     await first.close(0);
-    // A port asked for by its number: one that the system gave is never shared.
+    // A port chosen by its number: one that the system chose is never shared.
     const second = createFront(describeRequest, TEST_LIMITS, SILENT);
     await second.listen('127.0.0.1', port);
     onTestFinished(() => second.close(0));
@@ -54,8 +55,8 @@ export function connections(createFront: CreateFront): void {
     await front.close(0);
   });
 
-  // Red when close does not wait for what is under way.
-  it('lets requests under way end when it closes, and takes no new connection', async () => {
+  // Red when close does not wait for requests in flight.
+  it('lets requests in flight end when it closes, and takes no new connection', async () => {
     const held: Exchange[] = [];
     const { front, port } = await startFront(createFront, (exchange) => void held.push(exchange));
     const client = await openConnection(port);

@@ -17,7 +17,7 @@ import {
 } from './front-under-test.ts';
 import { quantities } from './http-front-quantities.ts';
 
-/** Clients who send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
+/** Clients that send too much, too slowly, or no HTTP: closed within bounds, and the others are served. */
 export function fuzzClients(createFront: CreateFront): void {
   describe('headers', () => largeHeaders(createFront));
   describe('slowness', () => slowClients(createFront));
@@ -26,7 +26,7 @@ export function fuzzClients(createFront: CreateFront): void {
 }
 
 function largeHeaders(createFront: CreateFront): void {
-  it('answers 431 to a header block over the limit and not to one below it', async () => {
+  it('responds 431 to a header block over the limit and not to one below it', async () => {
     const { url } = await startFront(createFront, describeRequest);
     const below = await fetch(url, { headers: { 'x-large': 'x'.repeat(15_000) } });
     expect(below.status).toBe(200);
@@ -53,7 +53,7 @@ function largeHeaders(createFront: CreateFront): void {
     }
   });
 
-  it('tells the log of a header block over the limit, at the rate of other refusals', async () => {
+  it('logs a header block over the limit, at the rate of other rejections', async () => {
     const { log, lines } = keptLog();
     const front = createFront(describeRequest, TEST_LIMITS, log);
     onTestFinished(() => front.close(0));
@@ -66,7 +66,7 @@ function largeHeaders(createFront: CreateFront): void {
     expect(lines.length).toBeLessThan(20);
   });
 
-  // Red without the binary's own bound set: the native parser refuses 4 KiB that come in two packets.
+  // Red without the binary's own bound set: the native parser rejects 4 KiB that come in two packets.
   it('takes a header block below the limit that comes in pieces', async () => {
     const { port } = await startFront(createFront, describeRequest);
     const client = await openConnection(port);
@@ -104,16 +104,16 @@ const SLOW_CLIENTS: SlowClient[] = [
     dribble: 'x',
   },
   {
-    // Red when the native front is given a body listener for a request that is answered already.
-    what: 'an idle connection after an answer that was given at once',
+    // Red when the native front gets a body listener for a request that has its response already.
+    what: 'an idle connection after a response that was given at once',
     begin: async (client) => {
       client.send(requestHead('GET /at-once HTTP/1.1'));
       await client.response();
     },
   },
   {
-    // Red when the native front ends an answer before its request has ended.
-    what: 'an idle connection after an answer that was given early',
+    // Red when the native front ends a response before its request has ended.
+    what: 'an idle connection after a response that was given early',
     begin: async (client) => {
       client.send(`${requestHead('POST /early HTTP/1.1', ['Content-Length: 8'])}half`);
       await client.receives('"early"');
@@ -128,7 +128,7 @@ const SLOW_CLIENTS: SlowClient[] = [
     dribble: '1\r\nx\r\n',
   },
   {
-    // Red with the sweep left out: the native front lets a body go on for ever at 16 KB/s.
+    // Red with the sweep left out: the native front lets a body go on forever at 16 KB/s.
     what: 'a body that comes fast enough and for too long',
     begin: (it) => it.send(postOf('Content-Length: 999999999')),
     dribble: Buffer.alloc(50_000),
@@ -142,7 +142,7 @@ const CLOSED_WITHIN_MS = 20_000;
 
 function slowClients(createFront: CreateFront): void {
   // Together, since the native front's own 10 s cannot be shortened.
-  it('closes clients who are too slow, in every way of being slow', { timeout: 30_000 }, async () => {
+  it('closes clients that are too slow, in every way of being slow', { timeout: 30_000 }, async () => {
     const abandoned: string[] = [];
     const onRequest = (exchange: Exchange) => {
       exchange.onAborted(() => abandoned.push(exchange.path));
@@ -152,9 +152,9 @@ function slowClients(createFront: CreateFront): void {
     const reader = await openConnection(port);
     reader.socket.pause();
     reader.send(requestHead('GET /large HTTP/1.1'));
-    // One who reads nothing does not see the end either.
+    // A client that reads nothing does not see the end either.
     const readerIsLeft = until(
-      'a reader who stands still is left',
+      'a reader that pauses is left',
       () => abandoned.includes('/large'),
       CLOSED_WITHIN_MS,
     );

@@ -2,14 +2,15 @@ import { expect, it } from 'vitest';
 import { openConnection, type RawConnection, requestHead } from '../../../tests/support/raw-connection.ts';
 import { type CreateFront, describeRequest, responseJson, startFront } from './front-under-test.ts';
 
-/** What headers say arrives as it was sent, and what answers carry. */
+/** Header values arrive as they were sent; and the headers of responses. */
 export function headers(createFront: CreateFront): void {
-  it('hands over every byte of a header value, wherever it stands', () => everyByte(createFront));
-  it('asks a client who expects it to go on, in any case of letters', () => continues(createFront));
-  it('answers whatever else a client expects', () => otherExpectations(createFront));
-  it('answers a request whose header names hold _ or a dot', () => unusualNames(createFront));
-  it('tells two idempotency keys from one that holds a comma', () => twoKeys(createFront));
-  it('forbids caches and guesses of the type, but where an answer says otherwise', () => guards(createFront));
+  it('hands over every byte of a header value, at every position', () => everyByte(createFront));
+  it('sends 100 to a client that expects it, in any case of letters', () => continues(createFront));
+  it('responds to any other expectation of a client', () => otherExpectations(createFront));
+  it('responds to a request whose header names hold _ or a dot', () => unusualNames(createFront));
+  it('distinguishes two idempotency keys from one that contains a comma', () => twoKeys(createFront));
+  it('forbids caches and guesses of the type, but where a response says otherwise', () =>
+    guards(createFront));
   it('says nowhere what it is made of', () => noBanner(createFront));
 }
 
@@ -27,7 +28,7 @@ async function everyByte(createFront: CreateFront): Promise<void> {
     client.send(requestOf(values));
     const seen = JSON.parse(Buffer.from((await client.response()).body, 'latin1').toString());
     for (const [at, sent] of values.entries()) {
-      // Our texts are UTF-8: bytes that are none are told to be something else, and never left out.
+      // Our texts are UTF-8: invalid bytes are replaced, and never left out.
       expect(seen[`x-${at}`]).toBe(sent.toString());
       const other = firstOf.get(sent.toString()) ?? sent.toString('hex');
       if (other !== sent.toString('hex')) expect(sent.toString()).toContain('\ufffd');
@@ -36,7 +37,7 @@ async function everyByte(createFront: CreateFront): Promise<void> {
   }
 }
 
-/** Each byte that a value may hold, alone, at its start, in its middle and at its end. */
+/** Each byte that a value may contain, alone, at its start, in its middle and at its end. */
 function valuesOfEveryByte(): Buffer[][] {
   const bytes = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => byte > 0x20 && byte !== 0x7f);
   const a = 0x61;
@@ -80,7 +81,7 @@ async function otherExpectations(createFront: CreateFront): Promise<void> {
   expect(await client.response()).toMatchObject({ status: 200 });
 }
 
-/** Red with the installed binary for Node 20: nobody ever answers. */
+/** Red with the installed binary for Node 20: no response ever comes. */
 async function unusualNames(createFront: CreateFront): Promise<void> {
   const { port } = await startFront(createFront, describeRequest);
   const client = await openConnection(port);

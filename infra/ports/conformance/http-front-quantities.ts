@@ -9,7 +9,7 @@ import { poll } from '../../platform/poll.ts';
 import type { Exchange } from '../http-front.ts';
 import { type CreateFront, describeRequest, responseJson, startFront } from './front-under-test.ts';
 
-/** Clients who are many, or take nothing of what they asked for. */
+/** Clients that are many, or read nothing of their responses. */
 export function quantities(createFront: CreateFront): void {
   it('closes connections beyond the bound, and takes new ones when there is room', async () => {
     const { port } = await startFront(createFront, describeRequest, { connectionsMax: 20 });
@@ -24,8 +24,8 @@ export function quantities(createFront: CreateFront): void {
     expect(served).toBe(true);
   });
 
-  // Red with res.end in place of res.tryEnd: every answer is taken into memory.
-  it('holds only so many answers for a client who sends requests and reads nothing', async () => {
+  // Red with res.end in place of res.tryEnd: every response is taken into memory.
+  it('holds only so many responses for a client that sends requests and reads nothing', async () => {
     let responses = 0;
     const body = Buffer.alloc(10_000);
     const { port } = await startFront(createFront, (exchange) => {
@@ -41,18 +41,18 @@ export function quantities(createFront: CreateFront): void {
     for (let sends = 0; sends < 200 && goesOn; sends++) {
       const before = responses;
       client.send(requestHead('GET / HTTP/1.1').repeat(50));
-      const isTaken = await until('they are answered', () => responses > before, 300).then(
+      const isTaken = await until('the responses are taken', () => responses > before, 300).then(
         () => true,
         () => false,
       );
       goesOn &&= isTaken;
     }
-    // The kernels' buffers on a loopback connection take some megabytes; 10,000 answers are a hundred.
+    // The kernels' buffers on a loopback connection take some megabytes; 10,000 responses are a hundred.
     expect(responses * body.length).toBeLessThan(30_000_000);
   });
 
-  // Red without the bound: as many answers wait as there are connections.
-  it('holds only so many answers for all clients who read nothing, and serves who reads', async () => {
+  // Red without the bound: as many responses wait as there are connections.
+  it('holds only so many responses for all idle readers, and serves clients that read', async () => {
     const body = Buffer.alloc(16_000_000);
     let given = 0;
     let brokenOff = 0;

@@ -5,7 +5,7 @@ import { openConnection, requestHead, until } from '../../../tests/support/raw-c
 import type { Exchange } from '../http-front.ts';
 import { type CreateFront, describeRequest, responseJson, sha256, startFront } from './front-under-test.ts';
 
-/** Answers in pieces, and clients who go away or read slowly. */
+/** Responses in pieces, and clients that disconnect or read slowly. */
 export function streamedResponses(createFront: CreateFront): void {
   it('gives pieces in order and headers that repeat', async () => {
     const { url } = await startFront(createFront, (exchange) => {
@@ -24,7 +24,7 @@ export function streamedResponses(createFront: CreateFront): void {
     expect(response.headers.get('x-api-version')).toBe('v1');
   });
 
-  it('gives a whole answer of any size, at once and later', async () => {
+  it('sends a whole response of any size, at once and later', async () => {
     const { url } = await startFront(createFront, async (exchange) => {
       if (exchange.query === 'later') await nextTurn();
       exchange.respond(200, {}, sources.get(exchange.path) ?? Buffer.alloc(0));
@@ -41,7 +41,7 @@ export function streamedResponses(createFront: CreateFront): void {
   });
 
   // Red with onTaken called when respond returns: what the client has not read yet is overwritten.
-  it('says when an answer is taken, so that its memory may be used again at once', async () => {
+  it('reports when a response is taken, so that its memory may be used again at once', async () => {
     let timesTaken = 0;
     const { url } = await startFront(createFront, (exchange) => {
       const body = Buffer.from(sources.get(exchange.path) ?? []);
@@ -71,7 +71,7 @@ export function streamedResponses(createFront: CreateFront): void {
     }
   });
 
-  it('says the announced length of a small answer and of an answer to HEAD', async () => {
+  it('sends the announced length of a small response and of a response to HEAD', async () => {
     const { url } = await startFront(createFront, (exchange) => streamBody(exchange, true));
     sources.set('/small', randomBytes(100));
     expect((await fetch(`${url}/small`)).headers.get('content-length')).toBe('100');
@@ -128,7 +128,7 @@ export function streamedResponses(createFront: CreateFront): void {
     },
   );
 
-  it('breaks the connection off when an answer ends short of its announced length', async () => {
+  it('closes the connection when a response ends short of its announced length', async () => {
     const { port } = await startFront(createFront, (exchange) => {
       exchange.begin(200, [['content-length', exchange.path.slice(1)]]);
       exchange.write(Buffer.alloc(100));
@@ -142,7 +142,7 @@ export function streamedResponses(createFront: CreateFront): void {
     }
   });
 
-  it('tells when a client goes away in the middle of its body, and an answer then is nothing', async () => {
+  it('reports when a client disconnects in the middle of its body, and ignores a response then', async () => {
     const { port, url } = await startFront(createFront, (exchange) => {
       if (exchange.method === 'GET') return describeRequest(exchange);
       exchanges.push(exchange);
@@ -163,13 +163,13 @@ export function streamedResponses(createFront: CreateFront): void {
     for (const exchange of exchanges) {
       expect(exchange.aborted).toBe(true);
       touchAll(exchange);
-      exchange.onAborted(() => heard.push('told at once'));
+      exchange.onAborted(() => heard.push('reported at once'));
     }
-    expect(heard).toEqual(['chunk', 'aborted', 'told at once']);
+    expect(heard).toEqual(['chunk', 'aborted', 'reported at once']);
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('tells when a client goes away in the middle of an answer', async () => {
+  it('reports when a client disconnects in the middle of a response', async () => {
     const { port, url } = await startFront(createFront, (exchange) => {
       if (exchange.path === '/whole') return responseJson(exchange, 'whole');
       exchanges.push(exchange);
@@ -190,7 +190,7 @@ export function streamedResponses(createFront: CreateFront): void {
   });
 
   // Red when a native response is touched after its client is gone.
-  it('tells when a client goes away before its answer', async () => {
+  it('reports when a client disconnects before its response', async () => {
     const held: Exchange[] = [];
     const heard: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {
@@ -209,7 +209,7 @@ export function streamedResponses(createFront: CreateFront): void {
     expect(heard).toEqual(['aborted']);
   });
 
-  it('does not speak of an abort once the answer is complete', async () => {
+  it('reports no abort once the response is complete', async () => {
     const heard: string[] = [];
     const { port } = await startFront(createFront, (exchange) => {
       exchange.onAborted(() => heard.push('aborted'));

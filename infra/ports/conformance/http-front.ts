@@ -16,8 +16,8 @@ export function httpFrontConformance(name: string, createFront: CreateFront): vo
   describe(`${name}: chunks`, () => chunks(createFront));
   describe(`${name}: bodies`, () => bodies(createFront));
   describe(`${name}: connections`, () => connections(createFront));
-  describe(`${name}: answers in pieces`, () => streamedResponses(createFront));
-  describe(`${name}: hostile clients`, () => fuzzClients(createFront));
+  describe(`${name}: responses in pieces`, () => streamedResponses(createFront));
+  describe(`${name}: fuzzing clients`, () => fuzzClients(createFront));
 }
 
 function requests(createFront: CreateFront): void {
@@ -66,7 +66,7 @@ function requests(createFront: CreateFront): void {
     expect(new Set(made).size).toBe(3);
   });
 
-  it('puts version and request id on every answer, whatever its status', async () => {
+  it('puts version and request id on every response, whatever its status', async () => {
     const { port } = await startFront(createFront, (exchange) => {
       exchange.respond(Number(exchange.path.slice(1)), { 'x-own': 'a\r\nx-forged: b' }, Buffer.from('body'));
     });
@@ -82,9 +82,9 @@ function requests(createFront: CreateFront): void {
     }
   });
 
-  // Red with res.end in place of res.endWithoutBody: the body would be taken for the next answer. Red with
+  // Red with res.end in place of res.endWithoutBody: the body would be taken for the next response. Red with
   // the length given to res.endWithoutBody: the next request closes the connection.
-  it('answers HEAD with the length and no body, at once and later', async () => {
+  it('responds to HEAD with the length and no body, at once and later', async () => {
     const { port } = await startFront(createFront, async (exchange) => {
       if (exchange.path === '/later') await nextTurn();
       exchange.respond(200, {}, Buffer.from('x'.repeat(10)));
@@ -98,7 +98,7 @@ function requests(createFront: CreateFront): void {
     expect(await client.receives('x'.repeat(10))).not.toContain('xHTTP');
   });
 
-  it('answers 500 when the handler throws, and goes on', async () => {
+  it('responds 500 when the handler throws, and goes on', async () => {
     const { url } = await startFront(createFront, () => {
       throw new Error('a secret of the inside');
     });
@@ -142,7 +142,7 @@ function bodies(createFront: CreateFront): void {
     const body = randomBytes(1_000_000);
     const response = await fetch(url, { method: 'POST', body });
     expect(await response.json()).toEqual({ sha256: sha256(body), resting: false });
-    // Many chunks in one packet. Red when those that wait are given without asking whether the reader rests.
+    // Many chunks in one packet. Red when waiting chunks are given to a paused reader.
     const client = await openConnection(port);
     client.send(
       `${requestHead('POST / HTTP/1.1', ['Transfer-Encoding: chunked'])}${'1\r\nx\r\n'.repeat(20)}0\r\n\r\n`,
@@ -150,7 +150,7 @@ function bodies(createFront: CreateFront): void {
     expect((await client.response()).body).toContain(sha256(Buffer.from('x'.repeat(20))));
   });
 
-  it('keeps the body of a reader who comes late', async () => {
+  it('keeps the body for a reader that comes late', async () => {
     const { url } = await startFront(createFront, async (exchange) => {
       for (let turn = 0; turn < 20; turn++) await nextTurn();
       describeRequest(exchange);
@@ -162,7 +162,7 @@ function bodies(createFront: CreateFront): void {
     }
   });
 
-  it('gives the end only once, and never in the call that asks for the body', async () => {
+  it('gives the end only once, and never in the call that starts to read the body', async () => {
     const ends: string[] = [];
     const { url } = await startFront(createFront, async (exchange) => {
       if (exchange.query === 'late') await nextTurn();
@@ -181,8 +181,8 @@ function bodies(createFront: CreateFront): void {
     expect(ends).toEqual(['chunk', 'end', 'chunk', 'end', 'end']);
   });
 
-  // Red when chunks that still come are given to a reader who has answered.
-  it('answers while the body still comes, and the connection goes on', async () => {
+  // Red when later chunks reach a reader that has responded.
+  it('responds while the body still comes, and the connection goes on', async () => {
     let chunksAfter = 0;
     const { port } = await startFront(createFront, (exchange) => {
       if (exchange.method === 'GET') return responseJson(exchange, 'next');
@@ -206,8 +206,8 @@ function bodies(createFront: CreateFront): void {
     expect(chunksAfter).toBe(0);
   });
 
-  // Red when a held-back socket is not let go on before its answer.
-  it('answers without reading the body at all, and the connection goes on', async () => {
+  // Red when a paused socket is not resumed before its response.
+  it('responds without reading the body at all, and the connection goes on', async () => {
     const { port } = await startFront(createFront, async (exchange) => {
       for (let turn = 0; turn < 20; turn++) await nextTurn();
       responseJson(exchange, exchange.method);

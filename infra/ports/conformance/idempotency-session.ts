@@ -2,19 +2,19 @@ import { onTestFinished } from 'vitest';
 import { RECORD_BYTES } from '../../../schemas/stored/frame.ts';
 import { type Claim, type IdempotencyStore, OUTCOME, type Outcome } from '../idempotency-store.ts';
 
-/** A store beside the log whose view it is. */
+/** A store together with the log whose view it is. */
 export interface IdempotencyStoreHarness {
   store(): IdempotencyStore;
   /** Makes records durable on the log, as one frame; returns the position behind it. */
   write(records: Uint8Array): Promise<number>;
-  /** Ends the store and starts it again: in good order, or as a kill in this moment leaves it. */
+  /** Ends the store and starts it again: in good order, or as a kill at this time leaves it. */
   restart(how: 'clean' | 'killed'): Promise<void>;
   close(): Promise<void>;
 }
 
 export type CreateStoreHarness = () => Promise<IdempotencyStoreHarness>;
 
-/** An item to be judged. `id` stands for a whole event id. */
+/** An item to be judged. `id` is for a whole event id. */
 export interface Item {
   id: number;
   fingerprint: number;
@@ -93,7 +93,9 @@ export async function startSession(create: CreateStoreHarness): Promise<Session>
 
 const WORDS = RECORD_BYTES / 4;
 
-/** All ids agree in their first 64 bits: whatever a store shortens them to, it must still tell them apart. */
+/**
+ * All ids agree in their first 64 bits: whatever a store shortens them to, it must still distinguish them.
+ */
 function encodeItems(items: Item[]): Uint32Array {
   const records = new Uint32Array(items.length * WORDS);
   const times = new Float64Array(records.buffer);

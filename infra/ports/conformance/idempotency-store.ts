@@ -4,9 +4,9 @@ import { anySequence } from './idempotency-sequences.ts';
 import { type CreateStoreHarness, item, openSession } from './idempotency-session.ts';
 
 /**
- * What every IdempotencyStore does. An adapter's test is one call of this. What a claim is worth whose owner
- * was killed is up to the store: one that is a view of the log asks the log, a shared one keeps it until its
- * lease has run out.
+ * The behaviour of every IdempotencyStore. An adapter's test is one call of this. Each store decides what
+ * becomes of a claim whose owner was killed: one that is a view of the log reads the log, a shared one keeps
+ * it until its lease has run out.
  */
 export function idempotencyStoreConformance(
   name: string,
@@ -32,7 +32,7 @@ function oneClaim(create: CreateStoreHarness): void {
     ]);
   });
 
-  it('refuses a key that comes back with another fingerprint, and leaves its times alone', async () => {
+  it('rejects a key that comes back with another fingerprint, and leaves its times alone', async () => {
     const session = await openSession(create);
     await session.claim([item({ id: 1, fingerprint: 7 })]);
     await session.commit();
@@ -42,7 +42,7 @@ function oneClaim(create: CreateStoreHarness): void {
     ]);
   });
 
-  // Break it catches: two items of one batch both created.
+  // Mutant it catches: two items of one batch both created.
   it('judges the items of one batch in order', async () => {
     const session = await openSession(create);
     const items = [
@@ -62,7 +62,7 @@ function oneClaim(create: CreateStoreHarness): void {
     expect(session.lastClaim()).toMatchObject({ created: 2, waits: true });
   });
 
-  it('only looks where it is told to', async () => {
+  it('only looks at read-only items', async () => {
     const session = await openSession(create);
     const looks = [item({ id: 1, readOnly: true }), item({ id: 2 }), item({ id: 2, readOnly: true })];
     const judged = await session.claim([...looks, item({ id: 1 })]);
@@ -74,8 +74,8 @@ function oneClaim(create: CreateStoreHarness): void {
     ]);
   });
 
-  // Break it catches: believing the tag, or comparing a part of the id only.
-  it('tells ids apart that differ in any one bit', async () => {
+  // Mutant it catches: trusting the tag, or comparing a part of the id only.
+  it('distinguishes ids that differ in any one bit', async () => {
     const session = await openSession(create);
     const bits = Array.from({ length: 128 }, (_, bit) => item({ id: 1, turnedBit: bit }));
     const judged = await session.claim([item({ id: 1 }), ...bits]);
@@ -102,7 +102,7 @@ function severalClaims(create: CreateStoreHarness): void {
     expect(session.lastClaim()).toMatchObject({ created: 0, waits: false });
   });
 
-  // Break it catches: release leaving its keys, or the keys of claims made since.
+  // Mutant it catches: release leaving its keys, or the keys of claims made since.
   it('are undone from the first one released on: their keys are free, those before stay', async () => {
     const session = await openSession(create);
     await session.claim([item({ id: 1 }), item({ id: 2 })]);

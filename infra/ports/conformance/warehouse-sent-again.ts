@@ -15,8 +15,8 @@ const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
 
 /**
  * A killed insert leaves some of its parts: those of one month and not of another, of `events` and not of the
- * rollup. ClickHouse notes the token of a part before the part is in its place, so one of them may be gone
- * for ever while its token says that it is there. That state is made here by deleting rows, which keeps
+ * rollup. ClickHouse records the token of a part before the part is in its place, so one of them may be lost
+ * forever while its token says that it is there. That state is made here by deleting rows, which keeps
  * tokens.
  */
 export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: boolean): void {
@@ -50,8 +50,8 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
   });
 
   const named = damageIsMended
-    ? 'leaves hours to the audit that mends them'
-    : 'makes hours anew of what is left';
+    ? 'leaves hours to the audit, which repairs them'
+    : 'computes hours again from what is left';
   it(`${named} when events went with a damaged part`, async () => {
     const warehouse = await open();
     const block = await insertBehindAnother(warehouse);
@@ -88,7 +88,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     expect(hourly).toBe(damageIsMended ? String(counted) : distinct);
   });
 
-  // Red where hours are left as they are beside damage.
+  // Red where hours stay unchanged although parts are damaged.
   it('that never arrived is counted where events of others went with a damaged part', async () => {
     const warehouse = await open();
     const { before, block } = blocks();
@@ -100,12 +100,12 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
     expect({ hourly, hourlyTotal }).toEqual({ hourly: distinct, hourlyTotal: total });
   });
 
-  it('that is refused leaves no table behind, beside a damaged part either', async () => {
+  it('that is rejected leaves no table behind, with a damaged part either', async () => {
     const warehouse = await open();
     const { before } = blocks();
     await warehouse.insertEvents(before);
     const lines = Buffer.from('{"id":"no more of it');
-    const rejected: EventBlock = { token: 'refused', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
+    const rejected: EventBlock = { token: 'rejected', lines, timeoutMs: TIMEOUT_MS, wasSent: true };
     await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
     await setAside(warehouse, '202610');
     await expect(warehouse.insertEvents(rejected)).rejects.toBeInstanceOf(Poison);
@@ -120,7 +120,7 @@ export function sentAgainTests(open: () => Promise<Warehouse>, damageIsMended: b
   });
 }
 
-/** Gives the block that stands behind another's. */
+/** Returns the block that follows another one. */
 async function insertBehindAnother(warehouse: Warehouse): Promise<EventBlock> {
   const { before, block } = blocks();
   await warehouse.insertEvents(before);
@@ -162,7 +162,10 @@ async function spoil(warehouse: Warehouse, statements: string[]): Promise<void> 
   }
 }
 
-/** As a start does with damaged parts: their folders lie beside the others, under a name that tells why. */
+/**
+ * As a start does with damaged parts: their folders lie next to the others, under a name that gives the
+ * reason.
+ */
 async function setAside(warehouse: Warehouse, partition: string): Promise<void> {
   const [table] = await warehouse.query<{ path: string }>({
     sql: `SELECT data_paths[1] AS path FROM system.tables WHERE database = 'metergate' AND name = 'events'`,

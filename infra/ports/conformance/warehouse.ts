@@ -8,7 +8,7 @@ import type { Statement, Warehouse } from '../warehouse.ts';
 import { latestTests } from './warehouse-latest.ts';
 import { sentAgainTests } from './warehouse-sent-again.ts';
 
-/** One warehouse. Each call opens it anew, after the one before was closed; the first finds it empty. */
+/** One warehouse. Each call opens it again, after the previous one was closed; the first finds it empty. */
 export interface WarehouseHarness {
   open(): Promise<Warehouse>;
 }
@@ -21,10 +21,10 @@ export function warehouseConformance(
 ): void {
   describe(`${name} as a Warehouse`, () => {
     describe('a block', () => blockTests(createHarness));
-    describe('the latest of a moment', () => latestTests(() => openMigrated(createHarness)));
+    describe('the latest at a time', () => latestTests(() => openMigrated(createHarness)));
     describe('a block of a killed insert', () =>
       sentAgainTests(() => openMigrated(createHarness), damageIsMended));
-    describe('a refused block', () => rejectionTests(createHarness));
+    describe('a rejected block', () => rejectionTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));
   });
@@ -146,7 +146,7 @@ function rejectionTests(createHarness: CreateHarness): void {
     expect(await counts(warehouse)).toEqual({ stored: 3, hourly: 3 });
   });
 
-  it('is told from a readable one without storing either', async () => {
+  it('is distinguished from a readable one without storing either', async () => {
     const warehouse = await openMigrated(createHarness);
     expect(await warehouse.accepts(eventLines(events(3)))).toBe(true);
     expect(await counts(warehouse)).toEqual({ stored: 0, hourly: 0 });
@@ -173,8 +173,8 @@ function queryTests(createHarness: CreateHarness): void {
     );
   });
 
-  // Red with one connection for all lanes, and with chdb's own parameters, which wait for each other.
-  it('in the long lane delays neither the load nor a counter', async () => {
+  // Red with one connection for all statements, and with chdb's own parameters, which wait for each other.
+  it('on the long connection delays neither the load nor a counter', async () => {
     const warehouse = await openMigrated(createHarness);
     let longEnded = false;
     const requested = { ...sleeping({ seconds: 20, lane: 'long' }), timeoutMs: 5_000 };
@@ -193,9 +193,9 @@ function queryTests(createHarness: CreateHarness): void {
     await long;
   });
 
-  // Red when chdb's connection is kept after an error: rows made before it come with the next answer.
+  // Red when chdb's connection is kept after an error: rows made before it come with the next result.
   it.each(['counters', 'long'] as const)(
-    'that takes too long in the %s lane is Transient and leaves nothing behind',
+    'that takes too long on the %s connection is Transient and leaves nothing behind',
     async (lane) => {
       const warehouse = await openMigrated(createHarness);
       await expect(warehouse.query({ ...sleeping({ seconds: 5, lane }), timeoutMs: 250 })).rejects.toThrow(
@@ -221,7 +221,7 @@ function migrationTests(createHarness: CreateHarness): void {
     expect(await counts(warehouse)).toEqual({ stored: 3, hourly: 3 });
   });
 
-  it('refuses a warehouse that a later release was in', async () => {
+  it('rejects a warehouse that a later release was in', async () => {
     const warehouse = await openMigrated(createHarness);
     await rows(warehouse, 'INSERT INTO metergate.migrations (number) SELECT 9999');
     const rejected = await warehouse.migrate().catch((error: unknown) => error);

@@ -9,7 +9,7 @@ import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts'
 import { isObject, markedNumber } from './parse.ts';
 import { type CanonicalProperties, canonicalProperties, NO_PROPERTIES } from './properties.ts';
 
-/** An item whose form is right. What it names is not looked up yet. */
+/** An item of valid form. Its names are not resolved yet. */
 export interface CheckedItem {
   idempotencyKey: string;
   /** As sent: an id or the caller's own external id. */
@@ -23,7 +23,7 @@ export interface CheckedItem {
   properties: CanonicalProperties;
 }
 
-/** What is known of an item beside its members. */
+/** What is known of an item apart from its members. */
 export interface ItemContext {
   /** Its own, or the header of a single event. */
   idempotencyKey: unknown;
@@ -70,7 +70,7 @@ const STRICT_LIMITS =
   '`value` has at most 15 integer and 12 fraction digits, and with handling=strict it is not rounded.';
 const KEY_MISSING = 'Each event needs an idempotency key: `idempotencyKey`, or the header of a single event.';
 const KEY_CHARS_MAX = USAGE_LIMITS.idempotencyKeyCharsMax;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused here
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern rejects them
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 function checkIdempotencyKey(key: unknown, unknown: readonly string[]): Rejection | undefined {

@@ -6,7 +6,7 @@ import { createEngineHarness } from '../engine-under-test.ts';
 import { createDistributedEngine } from './distributed-engine.ts';
 import type { EngineDeps } from './js-engine.ts';
 
-/** As a round of one request decides it, but for the wait: the store of the harness answers at once. */
+/** As a round of one request decides it, but without the wait: the store of the harness responds at once. */
 function decidingAtOnce(deps: EngineDeps): Engine {
   const shared = createDistributedEngine({ ...deps, hotWindowMs: 3 * 86_400_000 });
   return {

@@ -18,31 +18,31 @@ export interface DistributedEngineDeps extends IdentifyDeps {
 const POOL_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * The two doors for a store that takes its time. The fast door's memory belongs to the next request by then,
- * so that lines and the answer for new events are taken from it before the claim: most requests need nothing
- * more, and the others' bodies are read again.
+ * The wasm engine and the js engine for a store that responds asynchronously. By then the memory of the wasm
+ * engine belongs to the next request, so the lines and the response for new events are copied out before the
+ * claim. Most requests need nothing more; the bodies of the others are read again.
  */
 export function createDistributedEngine(
   deps: DistributedEngineDeps,
 ): DistributedEngine<FastReading | Reading> {
   const plain = createPlainParts(deps);
-  const door = createWasmModule(REUSED_RESULT);
+  const module = createWasmModule(REUSED_RESULT);
   const pool = createBufferPool(POOL_BYTES_MAX);
   const ageMsMax = Math.min(deps.limits.ageMsMax, deps.hotWindowMs);
-  // What holds an event that is older goes through the plain door as a whole.
-  const { readFast, isLatest } = createFastReader({ ...deps, limits: { ...deps.limits, ageMsMax } }, door);
+  // A request with an older event goes to the js engine as a whole.
+  const { readFast, isLatest } = createFastReader({ ...deps, limits: { ...deps.limits, ageMsMax } }, module);
 
   function identify(reading: FastReading | Reading): Identified | { response: Response } {
     if (!('turn' in reading)) return identifyPlainly(plain, reading, deps.createdAtMs() - deps.hotWindowMs);
     if (!isLatest(reading)) throw new Defect('A batch is identified in the turn in which it was read.');
-    door.useKey(deps.identityOf(reading.request.environment));
+    module.useKey(deps.identityOf(reading.request.environment));
     const nowMs = deps.createdAtMs();
-    door.wasm.identify(reading.count, nowMs);
+    module.wasm.identify(reading.count, nowMs);
     const arrival = deps.arrivalOf(nowMs, reading.count);
-    return identified({ door, pool, arrival }, reading, (request) => void readFast(request));
+    return identified({ module, pool, arrival }, reading, (request) => void readFast(request));
   }
 
-  /** Of the fast door's, batches alone: they are what many processes are for. */
+  /** Of the requests of the wasm engine, only batches: many processes exist to serve them. */
   function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
     return (request.kind === 'single' ? undefined : readFast(request)) ?? plain.read(request);
   }
@@ -50,30 +50,30 @@ export function createDistributedEngine(
   return { read, identify };
 }
 
-/** What the door holds of a batch, taken out of it. `readAgain` puts the batch back. */
+/** What the wasm engine has in memory of a batch, copied out. `readAgain` puts the batch back. */
 function identified(
-  { door, pool, arrival }: { door: WasmModule; pool: BufferPool; arrival: number },
+  { module, pool, arrival }: { module: WasmModule; pool: BufferPool; arrival: number },
   { request, count, pairs }: FastReading,
   readAgain: (request: UsageRequest) => void,
 ): Identified {
-  const { records: words, outcomes: judged } = door.claimBatch(count);
+  const { records: words, outcomes: judged } = module.claimBatch(count);
   const records = new Uint32Array(words);
   const pairOf = new Uint16Array(count);
-  for (let item = 0; item < count; item++) pairOf[item] = door.pairOf(item);
+  for (let item = 0; item < count; item++) pairOf[item] = module.pairOf(item);
   judged.fill(OUTCOME.created);
   const forResponse = pool.loan();
-  const allNew = door.responseInto(forResponse.take, count, count, 0);
+  const allNew = module.responseInto(forResponse.take, count, count, 0);
   const forLines = pool.loan();
-  const lines = door.linesInto(count, arrival, forLines.take);
+  const lines = module.linesInto(count, arrival, forLines.take);
 
   function respondAgain(outcomes: Uint8Array): Buffer {
     forResponse.giveBack();
     readAgain(request);
-    const batch = door.claimBatch(count);
+    const batch = module.claimBatch(count);
     batch.records.set(records);
     batch.outcomes.set(outcomes);
     const [created, duplicate] = [OUTCOME.created, OUTCOME.duplicate].map((one) => countOf(outcomes, one));
-    return door.responseInto(forResponse.take, count, created ?? 0, duplicate ?? 0);
+    return module.responseInto(forResponse.take, count, created ?? 0, duplicate ?? 0);
   }
 
   return {
@@ -120,7 +120,7 @@ function identifyPlainly(
 
 type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'pairs' | 'pairOf' | 'cold'>;
 
-/** As if all were new, also what is refused: a claim may be taken over (SharedIdempotencyStore). */
+/** As if all items were new, also rejected ones: a claim may be taken over (SharedIdempotencyStore). */
 function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs: number): Lines {
   const [lineEnds, pairOf] = [new Uint32Array(count), new Uint16Array(count)];
   const pairs = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** What an event may say; the key of a single one stands in its header or here. */
+/** The members of an event; the key of a single event is in its header or here. */
 const MEMBERS: ReadonlySet<string> = new Set([
   'customerId',
   'meterId',
@@ -7,7 +7,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'properties',
   'idempotencyKey',
 ]);
-/** Of one event, and named in one answer. */
+/** Of one event, and named in one response. */
 const UNKNOWN_MAX = 50;
 const NAMED_MAX = 10;
 

@@ -2,4 +2,4 @@ import { engineConformance } from '../../../infra/ports/conformance/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
 import { createJsEngine } from './js-engine.ts';
 
-engineConformance('the plain engine', () => createEngineHarness(createJsEngine));
+engineConformance('the js engine', () => createEngineHarness(createJsEngine));

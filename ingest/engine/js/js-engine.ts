@@ -20,7 +20,7 @@ import { createIgnoredNames, NO_NAMES, unknownMembers } from './item-members.ts'
 import { isObject, markedNumber, parseBatch, parseLines, parseSingle } from './parse.ts';
 
 export interface EngineDeps extends IdentifyDeps {
-  /** Its `claim` must answer at once. */
+  /** Its `claim` must return at once. */
   store: IdempotencyStore;
 }
 
@@ -35,8 +35,8 @@ export interface IdentifyDeps {
 }
 
 /**
- * The engine in plain TypeScript: about 3.5 µs per event, most of it JSON.parse and the collection of its
- * objects. It takes every request; what is common in form is taken by the fast door before it.
+ * The engine in TypeScript: about 3.5 µs per event, most of it JSON.parse and garbage collection of its
+ * objects. It takes every request; the wasm engine takes requests of the common form before it.
  */
 export function createJsEngine(deps: EngineDeps): Engine<Reading> {
   const { read, identify } = createPlainParts(deps);
@@ -62,12 +62,12 @@ export function responseOf(decided: Decided, request: UsageRequest): Response {
 }
 
 /**
- * That wait for a look-up of names, with 150 bytes and more each in memory: in a body, which is all that
- * admission counts, an item may have two.
+ * Items that wait for a query of names, with 150 bytes and more each in memory: an item may have two names in
+ * its body, and the body is all that admission counts.
  */
 const ITEMS_WAITING_MAX = 200_000;
 
-/** What comes before the claim, whoever claims. */
+/** The steps before the claim, the same for both stores. */
 export function createPlainParts(deps: IdentifyDeps) {
   const identifier = createIdentifier();
   let keyed: string | undefined;

@@ -32,7 +32,7 @@ function exactText(value: unknown): string | undefined {
 }
 
 /** Red when the bound between numbers that a double holds and the others is off by one. */
-test('a number of a body is read to its last digit, alone and beside others', () => {
+test('a number of a body is read to its last digit, alone and with others', () => {
   fc.assert(
     fc.property(numbers, numbers, (one, two) => {
       const [item] = itemsOf(parseSingle(Buffer.from(`{ "one" : ${one} ,"two":${two}}`))) as [
@@ -61,7 +61,7 @@ test('a tree without long numbers is the one that JSON.parse gives', () => {
 });
 
 /** Red when a long number somewhere makes a text that looks like one a number. */
-test('texts stay texts beside long numbers, whatever they look like', () => {
+test('texts stay texts next to long numbers, whatever they look like', () => {
   const texts = fc.oneof(
     fc.string(),
     numbers,

@@ -6,12 +6,12 @@ import { didYouMean } from '../../../schemas/primitives/similar-name.ts';
 import { API_BASE } from '../../../schemas/route.ts';
 import { USAGE_LIMITS } from '../../../schemas/usage-limits.ts';
 
-/** The raw items of a request, unchecked, or why the request as a whole is refused. */
+/** The raw items of a request, unchecked, or why the request as a whole is rejected. */
 export type Parsed = Items | { rejection: Rejection };
 
 interface Items {
   items: unknown[];
-  /** Members beside `events` of a batch. */
+  /** Members of a batch apart from `events`. */
   unknown?: string[];
 }
 
@@ -43,7 +43,7 @@ export function parseBatch(body: Buffer): Parsed {
   return rejected(`The body must be a JSON object with an array \`events\`.${meant}`, 'events');
 }
 
-/** A batch of one item per line; blank lines are passed over. A line that is not JSON refuses the request. */
+/** A batch of one item per line; blank lines are skipped. A line that is not JSON rejects the request. */
 export function parseLines(body: Buffer): Parsed {
   const items: unknown[] = [];
   let from = markBytes(body);
@@ -63,15 +63,15 @@ export function parseLines(body: Buffer): Parsed {
 }
 
 /**
- * The text of a number that stands marked in the parsed tree, or undefined when this is an ordinary string.
- * A double would round such a number: 16 or more characters, or an exponent (1e-400 would read as 0).
+ * The text of a number that is marked in the parsed tree, or undefined for an ordinary string. A double would
+ * round such a number: 16 or more characters, or an exponent (1e-400 would read as 0).
  */
 export function markedNumber(text: string): string | undefined {
   return text.charCodeAt(0) === 0 && text.startsWith(MARK) ? text.slice(MARK.length) : undefined;
 }
 
-// Begins with U+0000, which no acceptable text holds, so that nearly every string is told by its first
-// character; and is random per process, so that no client can write a string that is taken for a number.
+// Begins with U+0000, which no accepted text contains, so the first character identifies nearly every string.
+// The rest is random per process, so that no client can write a string that is taken for a number.
 const MARK_TEXT = `${randomBytes(16).toString('hex')}:`;
 const MARK = `\u0000${MARK_TEXT}`;
 const RISKY_NUMBER = /[:[,]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;

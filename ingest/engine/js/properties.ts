@@ -6,13 +6,13 @@ import { decimalOf, invalid, isUnstorable, numberText } from './json-scalars.ts'
 import { isObject } from './parse.ts';
 import { quote } from './quote.ts';
 
-/** Properties in the one order and spelling that fingerprints, lines and answers share. */
+/** Properties in the one order and spelling that fingerprints, lines and responses share. */
 export interface CanonicalProperties {
   /** Sorted by key. */
   keys: string[];
   /** As stored: text, numbers and booleans with their tag (schemas/stored/event-row.ts). */
   values: string[];
-  /** The JSON object of both, as it stands in the line. */
+  /** The JSON object of both, as it is in the line. */
   json: string;
 }
 
@@ -58,7 +58,7 @@ function sortInPlace(keys: string[]): void {
 }
 
 const memberNames = new Map<string, string>();
-/** Far more keys than anybody's events have; beyond it the names are made anew. */
+/** Far more keys than real events have; beyond it the names are built again. */
 const MEMBER_NAMES_MAX = 10_000;
 
 /** The key as it begins a member, `"key":`; undefined when it is no acceptable key. */
@@ -88,7 +88,7 @@ function storedValue(value: unknown): string | undefined {
   return isUnstorable(value) ? undefined : value;
 }
 
-/** No limit of a counter's: nobody adds them up, and what was sent comes back. */
+/** No counter's limit applies: these are never added up, and are returned as they were sent. */
 function everyDigit(text: string): string | undefined {
   return wholeDecimal(text, USAGE_LIMITS.propertyValueCharsMax);
 }

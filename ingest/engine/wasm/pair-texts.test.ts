@@ -19,8 +19,8 @@ test('three lengths come before the texts, and a pair that was met before keeps 
   expect(memory.toString('utf8', FROM + 12, FROM + 23)).toBe('ö!"ö"user');
 });
 
-/** Red when the texts start anew within a request: its first pairs would lose theirs. */
-test('without room nothing is overwritten until the next request, which starts anew', () => {
+/** Red when the texts are cleared within a request: its first pairs would lose theirs. */
+test('without room nothing is overwritten until the next request, which starts from empty', () => {
   const memory = Buffer.alloc(64);
   const texts = createPairTexts(memory, FROM, 64);
   const pairs = ['a', 'b', 'c'].map((name) => pairOf(name)); // 17 bytes each, room for two

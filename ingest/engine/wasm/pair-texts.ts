@@ -1,10 +1,10 @@
 import type { CustomerMeter } from '../../registry-entries.ts';
 
 /**
- * The texts of pairs in the fast door's memory, about 200 B each, written when a pair is first met: three
- * lengths, then what begins its fingerprints, what begins its lines, and the counted property of a `unique`
- * meter; of a `latest` meter the last length is {@link OF_LATEST}. When there is no room they start anew with
- * the next request: those of one request stand together.
+ * The texts of (customer, meter) pairs in the wasm engine's memory, about 200 B each, written when a pair is
+ * first used: three lengths, then the beginning of its fingerprints, the beginning of its lines, and the
+ * counted property of a `unique` meter; of a `latest` meter the last length is {@link OF_LATEST}. When there
+ * is no room they are cleared at the next request: the texts of one request stay together.
  */
 export function createPairTexts(memory: Buffer, from: number, to: number) {
   const places = new Map<CustomerMeter, number>();

@@ -19,21 +19,22 @@ engineConformance('the fast engine', () => createEngineHarness(createWasmEngine)
 
 const DAY_MS = 86_400_000;
 
-describe('the two doors', () => {
+describe('the wasm engine and the js engine', () => {
   /**
-   * Red when the fast door takes what is not its own, or writes one byte otherwise: tried with zeros or the
-   * minus of a zero kept, properties unsorted or doubled, U+007F in a key, 16 integer digits, the middle
-   * always rounded up, 29 February in any year, keys beyond ASCII sorted by bytes, and bytes behind the end.
+   * Red when the wasm engine takes a request of the js engine, or writes one byte otherwise: tried with zeros
+   * or the minus of a zero kept, properties unsorted or doubled, U+007F in a key, 16 integer digits, the
+   * middle always rounded up, 29 February in any year, keys beyond ASCII sorted by bytes, and bytes behind
+   * the end.
    */
-  test('write the same answers, records and lines for the same requests', async () => {
+  test('write the same responses, records and lines for the same requests', async () => {
     const [plain, fast] = await twoEngines();
-    const door = createWasmModule();
+    const module = createWasmModule();
     let taken = 0;
     let sent = 0;
     await fc.assert(
       fc.asyncProperty(REQUESTS, async (request) => {
         sent++;
-        if (door.read(request) > 0) taken++;
+        if (module.read(request) > 0) taken++;
         expect(await exchange(fast, request)).toEqual(await exchange(plain, request));
         // Again: now it is a replay of what was created.
         expect(await exchange(fast, request)).toEqual(await exchange(plain, request));
@@ -44,7 +45,7 @@ describe('the two doors', () => {
   });
 
   /** Red when a day of the calendar, or a digit, is written otherwise than Date does. */
-  test('answer every moment of the last year alike', async () => {
+  test('give the same response for every time of the last year', async () => {
     const engines = await twoEngines();
     const times = fc.nat(399 * DAY_MS).map((ms) => new Date(NOW_MS - ms).toISOString());
     let key = 0;
@@ -53,7 +54,7 @@ describe('the two doors', () => {
         const body = Buffer.from(
           soundItem('').replace('"idempotencyKey":""', `"occurredAt":"${occurredAt}"`),
         );
-        const request = { kind: 'single' as const, body, idempotencyKey: `moment-${key++}` };
+        const request = { kind: 'single' as const, body, idempotencyKey: `time-${key++}` };
         const [plain, fast] = await Promise.all(engines.map((engine) => exchange(engine, request)));
         expect(fast).toEqual(plain);
         expect(plain).toMatchObject({ status: 201, body: expect.stringContaining(occurredAt) });
@@ -74,7 +75,7 @@ describe('the two doors', () => {
     for (let from = 0; from < customers.length; from += 256) {
       const items = customers.slice(from, from + 256).map((id) => soundItem(id, id, 'tokens'));
       const request = { kind: 'batch' as const, body: Buffer.from(`{"events":[${items.join(',')}]}`) };
-      // First the plain engine's, which looks up the names; then the fast one's.
+      // First on the js engine, which queries the names; then on the wasm engine.
       await fast.engine.read(requestOf(request));
       const made = await exchange(fast, request);
       expect(made).toMatchObject({ status: 200, eventCount: 256 });
@@ -110,7 +111,7 @@ describe('the two doors', () => {
   test('a reading that was overtaken by another is decided as if it came alone', async () => {
     const [plain, fast] = await twoEngines();
     const bodies = ['one', 'two'].map((key) => Buffer.from(`{"events":[${soundItem(key)}]}`));
-    // Until its names are known, a request is the plain engine's.
+    // Until its names are cached, a request goes to the js engine.
     await fast.engine.read(
       requestOf({ kind: 'batch', body: Buffer.from(`{"events":[${soundItem('first')}]}`) }),
     );

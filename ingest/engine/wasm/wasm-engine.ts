@@ -16,28 +16,29 @@ import { createWasmModule, type WasmModule } from './wasm-module.ts';
 
 export const REUSED_RESULT = `",${rejectedResult(REUSED)}}`;
 
-/** For lines and records that wait for their frame, and answers for their client: dozens of requests. */
-const ROOMS_BYTES_MAX = 16 * 1024 * 1024;
+/** For lines and records that wait for their frame, and responses for their client: dozens of requests. */
+const BUFFERS_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A request that stands read in the fast door's memory, for as long as no other one was read. */
+/** A request in the wasm engine's memory, valid as long as no other one was read. */
 export interface FastReading {
   request: UsageRequest;
   count: number;
-  /** In the order of the fast door. */
+  /** In the order of the wasm engine. */
   pairs: CustomerMeter[];
   turn: number;
 }
 
 /**
- * Two doors, one back. The fast one takes requests that can be read in one way only, whose names are all
- * known and usable; anything else goes to the plain engine as a whole, before a key is claimed. What either
- * answers and stores is the same, byte by byte: the plain engine is the oracle of its tests.
+ * The wasm engine in front of the js engine. The wasm engine takes requests that can be read in one way only,
+ * and whose names are all cached and usable; any other request goes to the js engine as a whole, before a key
+ * is claimed. What either responds and stores is the same, byte by byte: the js engine is the oracle of its
+ * tests.
  */
 export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading> {
   const plain = createJsEngine(deps);
-  const door = createWasmModule(REUSED_RESULT);
-  const rooms = createBufferPool(ROOMS_BYTES_MAX);
-  const { readFast, isLatest } = createFastReader(deps, door);
+  const module = createWasmModule(REUSED_RESULT);
+  const buffers = createBufferPool(BUFFERS_BYTES_MAX);
+  const { readFast, isLatest } = createFastReader(deps, module);
 
   function read(request: UsageRequest): FastReading | Reading | Promise<Reading> {
     return readFast(request) ?? plain.read(request);
@@ -48,7 +49,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
     return isLatest(reading) ? claim(reading) : decidePlainly(reading.request);
   }
 
-  /** Its names were known a moment ago, so that it is read at once. If one was forgotten since: ask again. */
+  /** The names were cached a short time ago, so it is read at once. If one was evicted since: try again. */
   function decidePlainly(request: UsageRequest): Decision {
     const reading = plain.read(request);
     if (!(reading instanceof Promise)) return plain.decide(reading);
@@ -58,16 +59,18 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
 
   function claim(reading: FastReading): Decision {
     const { request, count } = reading;
-    door.useKey(deps.identityOf(request.environment));
+    module.useKey(deps.identityOf(request.environment));
     const nowMs = deps.createdAtMs();
-    door.wasm.identify(count, nowMs);
+    module.wasm.identify(count, nowMs);
     const arrival = deps.arrivalOf(nowMs, count);
-    const batch = door.claimBatch(count);
+    const batch = module.claimBatch(count);
     return claimKeys(deps.store, batch, (claim) => {
-      // The answer first: the lines take the same place, and move the records.
+      // The response first: the lines use the same memory, and move the records.
       const isSingle = request.kind === 'single';
-      const response = isSingle ? singleOf(door, batch, request) : batchOf({ door, rooms }, claim, batch);
-      return { response, ...commitOf({ door, rooms, arrival }, claim, reading) };
+      const response = isSingle
+        ? singleOf(module, batch, request)
+        : batchOf({ module, buffers }, claim, batch);
+      return { response, ...commitOf({ module, buffers, arrival }, claim, reading) };
     });
   }
 
@@ -75,7 +78,7 @@ export function createWasmEngine(deps: EngineDeps): Engine<FastReading | Reading
 }
 
 /** Takes what is common in form and whose names are all known. */
-export function createFastReader(deps: IdentifyDeps, door: WasmModule) {
+export function createFastReader(deps: IdentifyDeps, module: WasmModule) {
   let turn = 0;
 
   function readFast(request: UsageRequest): FastReading | undefined {
@@ -84,52 +87,52 @@ export function createFastReader(deps: IdentifyDeps, door: WasmModule) {
       (kind === 'single' || !request.includeEvents) && body.length <= USAGE_LIMITS.bodyBytesMax;
     if (!isCommon || !isUtf8(body)) return undefined;
     turn++;
-    const count = door.read(request);
+    const count = module.read(request);
     if (count <= 0 || !isTimely(count)) return undefined;
-    const pairs = findKnownPairs(door, deps.registry, environment);
+    const pairs = findKnownPairs(module, deps.registry, environment);
     return pairs && { request, count, pairs, turn };
   }
 
-  /** What lies outside the limits of time is refused item by item, or was stored before: not here. */
+  /** Times outside the limits are rejected item by item, or were stored before: not here. */
   function isTimely(count: number): boolean {
     const nowMs = deps.createdAtMs();
-    return door.wasm.isTimely(count, nowMs - deps.limits.ageMsMax, nowMs + deps.limits.aheadMsMax) === 1;
+    return module.wasm.isTimely(count, nowMs - deps.limits.ageMsMax, nowMs + deps.limits.aheadMsMax) === 1;
   }
 
-  /** Only the last one that was read still stands in the door's memory. */
+  /** Only the last request that was read is still in the engine's memory. */
   return { readFast, isLatest: (reading: FastReading) => reading.turn === turn };
 }
 
-function singleOf(door: WasmModule, { outcomes }: ClaimBatch, request: UsageRequest): Response {
+function singleOf(module: WasmModule, { outcomes }: ClaimBatch, request: UsageRequest): Response {
   if (outcomes[0] === OUTCOME.reused) return rejectedResponse(REUSED, request.requestId);
-  const body = door.event(request.numbersAsText === true);
+  const body = module.event(request.numbersAsText === true);
   return { status: 201, replayed: outcomes[0] === OUTCOME.duplicate, body };
 }
 
 function batchOf(
-  { door, rooms }: { door: WasmModule; rooms: BufferPool },
+  { module, buffers }: { module: WasmModule; buffers: BufferPool },
   { created }: Claim,
   { count, outcomes }: ClaimBatch,
 ): Response {
   let duplicate = 0;
   for (const outcome of outcomes) if (outcome === OUTCOME.duplicate) duplicate++;
-  const { take, giveBack } = rooms.loan();
-  const body = door.responseInto(take, count, created, duplicate);
+  const { take, giveBack } = buffers.loan();
+  const body = module.responseInto(take, count, created, duplicate);
   const itemErrors = count - created - duplicate;
   return { status: 200, replayed: false, body, itemErrors, release: giveBack };
 }
 
 /** What was claimed, as a part of the next frame. */
 function commitOf(
-  { door, rooms, arrival }: { door: WasmModule; rooms: BufferPool; arrival: number },
+  { module, buffers, arrival }: { module: WasmModule; buffers: BufferPool; arrival: number },
   claim: Claim,
   { count, pairs }: FastReading,
 ): Pick<Decision, 'commit'> | undefined {
   const { created, waits } = claim;
   if (created === 0 && !waits) return undefined;
-  const { take, giveBack } = rooms.loan();
-  const lines = door.linesInto(count, arrival, take);
-  const records = door.recordsInto(created * RECORD_BYTES, take);
-  const touched = touchedSpans(door, pairs);
+  const { take, giveBack } = buffers.loan();
+  const lines = module.linesInto(count, arrival, take);
+  const records = module.recordsInto(created * RECORD_BYTES, take);
+  const touched = touchedSpans(module, pairs);
   return { commit: { claim, eventCount: created, records, lines, touched, giveBack } };
 }

@@ -9,7 +9,7 @@ import type { Engine, UsageRequest } from '../../../infra/ports/engine.ts';
 import { createEngineHarness } from '../engine-under-test.ts';
 import { createWasmEngine } from './wasm-engine.ts';
 
-/** What the fast door must see to beside reading: each goes red when its guard in fast-engine.ts is gone. */
+/** What the wasm engine checks apart from reading: each goes red when its guard in wasm-engine.ts is gone. */
 let engine: Engine<unknown>;
 
 beforeEach(async () => {
@@ -19,11 +19,11 @@ beforeEach(async () => {
   harness.putCustomer({ id: CUSTOMER });
   harness.putMeter({ key: 'api_calls' });
   engine = harness.engine;
-  // Until its names are known a batch is the plain engine's.
+  // Until its names are cached a batch goes to the js engine.
   await engine.read(batchOf('"before"'));
 });
 
-describe('a batch at the fast door', () => {
+describe('a batch in the wasm engine', () => {
   test('that repeats one in flight waits for its commit', async () => {
     const [one, two] = [await decided(batchOf('"k"')), await decided(batchOf('"k"'))];
     expect([one.commit?.eventCount, two.commit?.eventCount]).toEqual([1, 0]);
@@ -35,7 +35,7 @@ describe('a batch at the fast door', () => {
     ['half a surrogate pair', [0xed, 0xa0, 0x80]],
     ['an overlong form', [0xc0, 0xaf]],
     ['a cut character', [0xe2, 0x82]],
-  ])('with %s in a text is refused as a whole', async (_, bytes) => {
+  ])('with %s in a text is rejected as a whole', async (_, bytes) => {
     for (const text of ['"k-?"', '"k","properties":{"user":"?"}']) {
       const [before = '', behind = ''] = batchOf(text).body.toString().split('?');
       const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(behind)]);

@@ -5,7 +5,7 @@ import { RECORD_WORDS } from '../decided.ts';
 import { withoutMark } from '../js/parse.ts';
 import { createPairTexts } from './pair-texts.ts';
 
-/** The wasm module of assembly/fast-door.ts: one memory, one request at a time. */
+/** The wasm module of assembly/wasm-engine.ts: one memory, one request at a time. */
 interface WasmExports extends Places {
   memory: { buffer: ArrayBuffer };
   readBatch(bytes: number, isStrict: boolean): number;
@@ -45,9 +45,9 @@ const PLACES = [
 export type WasmModule = ReturnType<typeof createWasmModule>;
 
 /**
- * What crosses between JavaScript and the memory of the fast door.
+ * The calls between JavaScript and the memory of the wasm engine.
  *
- * @param reused how the result of a key that was used for another event goes on behind that key.
+ * @param reused the end of the result for a key that was used for another event.
  */
 export function createWasmModule(reused = '') {
   const { wasm, memory, at } = openModule();
@@ -108,7 +108,7 @@ export function createWasmModule(reused = '') {
 
 type OpenModule = ReturnType<typeof openModule>;
 
-/** Reads a body; the count of its items, or -1 when it is not the fast door's. */
+/** Reads a body; the count of its items, or -1 when the js engine has to take it. */
 function createReader({ wasm, memory, at }: OpenModule) {
   return ({ body, kind, idempotencyKey = '', isStrict = false }: ReadRequest): number => {
     const json = withoutMark(body);
@@ -132,7 +132,7 @@ function copyInto(take: Take, memory: Buffer, from: number, bytes: number): Buff
 }
 
 function openModule() {
-  const compiled = new WebAssembly.Module(readFileSync(new URL('./fast-door.wasm', import.meta.url)));
+  const compiled = new WebAssembly.Module(readFileSync(new URL('./wasm-engine.wasm', import.meta.url)));
   const wasm = new WebAssembly.Instance(compiled).exports as unknown as WasmExports;
   const places = PLACES.map((name) => [name, wasm[name].value]);
   const at = Object.fromEntries(places) as Record<(typeof PLACES)[number], number>;

@@ -40,7 +40,7 @@ export function putDecimal(value: u64, to: i32): i32 {
   return to + digits;
 }
 
-/** A constant stands in memory as UTF-16; these are all ASCII. */
+/** A constant is in memory as UTF-16; these are all ASCII. */
 export function putText(constant: string, to: i32): i32 {
   const from = <i32>changetype<usize>(constant);
   const length = constant.length;

@@ -1,4 +1,4 @@
-// Reads JSON as the fast door understands it: nothing that two readers could take for different things.
+// Reads JSON as the wasm engine understands it: nothing that two readers could understand differently.
 
 export let at: i32 = 0;
 /** The text that was read last, without its quotes, or the canonical digits of a number. */

@@ -45,7 +45,7 @@ export function identify(count: i32, nowMs: f64): void {
   }
 }
 
-/** Leaves it at HASHED and returns its length: as the plain engine's, byte by byte. */
+/** Leaves it at HASHED and returns its length: byte by byte as the js engine does. */
 function fingerprintText(item: i32): i32 {
   const texts = load<i32>(load<i32>(item + PAIR_AT) + PAIR_TEXT);
   let to = put(texts + TEXT_HEAD_BYTES, load<i32>(texts + TEXT_FINGERPRINT_BYTES), HASHED);

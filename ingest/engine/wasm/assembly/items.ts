@@ -51,7 +51,7 @@ export function beginItems(isStrict: bool): void {
   textsEnd = TEXTS + 2;
 }
 
-/** Gives the item the key that stands at HEADER_KEY. False when it may be none. */
+/** Gives the item the key at HEADER_KEY. False when that key is invalid. */
 export function keyFromHeader(item: i32, bytes: i32): bool {
   if (bytes > KEY_BYTES_MAX) return false;
   for (let at = HEADER_KEY, end = at + bytes; at < end; at++) {
@@ -63,8 +63,8 @@ export function keyFromHeader(item: i32, bytes: i32): bool {
 }
 
 /**
- * Reads the item at the cursor, which has a key of so many bytes at HEADER_KEY already. False when anything
- * of it is the plain engine's to judge.
+ * Reads the item at the cursor, whose key of so many bytes is at HEADER_KEY already. False when the js engine
+ * has to read any part of it.
  */
 export function readItem(item: i32, headerBytes: i32 = 0): bool {
   store<f64>(item + OCCURRED_AT, NaN);
@@ -75,7 +75,7 @@ export function readItem(item: i32, headerBytes: i32 = 0): bool {
   do {
     if (!cursor.readText()) return false;
     const field = fieldOf(cursor.textAt, cursor.textBytes);
-    // A name that comes twice, or that nobody knows, is for the reader that goes by JSON.parse.
+    // A name that comes twice, or an unknown one, is left to the js engine, which uses JSON.parse.
     if (field == 0 || (seen & field) != 0) return false;
     seen |= field;
     if (!cursor.take(58) || !readField(field, item)) return false;
@@ -125,7 +125,7 @@ function keep(place: i32): bool {
   return true;
 }
 
-/** What a client computed with doubles has up to 17 digits, and is rounded as the plain engine does it. */
+/** Values that a client computed with doubles have up to 17 digits, and are rounded as in the js engine. */
 function keepValue(item: i32): bool {
   if (cursor.integerDigits > INTEGER_DIGITS_MAX) return false;
   if (cursor.fractionDigits <= FRACTION_DIGITS_MAX) return keep(item + VALUE_AT);

@@ -36,7 +36,7 @@ const ARRIVALS_MAX: i32 = 999_999;
 
 /**
  * Writes the lines of the created events to OUTPUT and returns their length; moves their records to the front
- * and gathers what each pair is touched by.
+ * and collects the span of each pair.
  */
 export function lines(count: i32, arrival: i32): i32 {
   let to = OUTPUT;

@@ -11,7 +11,7 @@ import {
 } from './places';
 
 const SLOTS: i32 = 1024;
-/** Names that were chosen to meet in one place must not make a request slow: the plain engine takes it. */
+/** Names chosen to collide must not make a request slow: beyond this the js engine takes it. */
 const STEPS_MAX: i32 = 32;
 
 let count: i32 = 0;
@@ -59,7 +59,7 @@ function make(customer: i32, customerBytes: i32, meter: i32, meterBytes: i32): i
   return pair;
 }
 
-/** Spreads well enough for names that nobody chose; see STEPS_MAX for those that somebody did. */
+/** Spreads well enough for ordinary names; see STEPS_MAX for names chosen to collide. */
 function hash(at: i32, bytes: i32, seed: u32): u32 {
   let mixed = seed ^ <u32>bytes;
   for (let end = at + bytes; at < end; at++) {

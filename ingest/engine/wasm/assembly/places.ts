@@ -1,4 +1,4 @@
-// Where everything stands in the fast door's one memory of 24 MiB. What is never touched is never resident.
+// The layout of the wasm engine's one memory of 24 MiB. Pages that are never touched are never resident.
 
 export const KEYS: i32 = 0; //                  32 B: key of the id, then key of the fingerprint
 export const HEADER_KEY: i32 = 0x100; //        the key of a single event: 255 B at most
@@ -8,12 +8,12 @@ export const RECORDS: i32 = 0x4_8000; //        500 × 40 B as in schemas/stored
 export const OUTCOMES: i32 = 0x5_0000; //       500 × 1 B, written by the key table
 export const READ_ONLY: i32 = 0x5_0400; //      500 × 1 B, always 0
 export const MEMBERS: i32 = 0x5_1000; //        32 × MEMBER_BYTES: the properties of the item at hand
-export const REUSED: i32 = 0x5_2000; //         what an item is told whose key was used for another event
+export const REUSED: i32 = 0x5_2000; //         the result of an item whose key was used for another event
 export const PAIRS: i32 = 0x5_8000; //          500 × PAIR_BYTES: the names of this request
 export const PAIR_SLOTS: i32 = 0x6_0000; //     1024 × 8 B: generation, place of a pair
 export const BODY: i32 = 0x20_0000; //          1 MiB and a zero byte
 export const TEXTS: i32 = 0x40_0000; //         canonical properties: 2.5 × the body at most
-export const OUTPUT: i32 = 0x80_0000; //        answer, then lines: under 5 MiB each
+export const OUTPUT: i32 = 0x80_0000; //        response, then lines: under 5 MiB each
 export const PAIR_TEXTS: i32 = 0x100_0000; //   texts of known pairs, filled from outside
 /** A page before the memory ends: copies read up to seven bytes behind what they copy. */
 export const PAIR_TEXTS_END: i32 = 0x17f_0000;

@@ -105,7 +105,7 @@ function beginValue(kind: i32, to: i32): i32 {
   return to + 8;
 }
 
-/** Where the value of a member stands in written properties, behind its tag; 0 when there is none. */
+/** Where the value of a member is in written properties, behind its tag; 0 when there is none. */
 export function valueOf(properties: i32, bytes: i32, key: i32, keyBytes: i32): i32 {
   const end = properties + bytes - 1;
   let member = properties + 1;
@@ -137,7 +137,7 @@ export function putUntagged(properties: i32, to: i32): i32 {
   return putByte(CLOSE, to);
 }
 
-/** No text of the fast door holds a quote. */
+/** No text in the wasm engine contains a quote. */
 export function closingQuote(from: i32): i32 {
   while (load<u8>(from) != QUOTE) from++;
   return from;

@@ -90,7 +90,7 @@ export function putTimestamp(ms: f64, to: i32): i32 {
   return putDigits(rest % 1_000, 3, 90, to);
 }
 
-/** So many digits, and what stands behind them. */
+/** So many digits, and the number they are. */
 function putDigits(value: i32, count: i32, behind: u8, to: i32): i32 {
   for (let at = to + count - 1; at >= to; at--) {
     store<u8>(at, <u8>(48 + (value % 10)));

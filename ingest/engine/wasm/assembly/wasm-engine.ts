@@ -1,13 +1,12 @@
-// The fast door, compiled to ../fast-door.wasm: a request is read, identified and written from its bytes,
-// without an object per event. It takes only what cannot be read in two ways; everything else is the plain
-// engine's, which is also its oracle: what both take, both write the same, byte by byte.
+// The wasm engine, compiled to ../wasm-engine.wasm: it reads, identifies and writes a request from its bytes,
+// without an object per event. It takes only requests that cannot be read in two ways. The js engine takes
+// everything else and is also the oracle: for a request that both take, both write the same bytes.
 
 import * as cursor from './cursor';
 import { beginItems, keyFromHeader, readItem } from './items';
 import { forgetPairs } from './pairs';
 import { BODY, ITEM_BYTES, ITEMS, ITEMS_MAX } from './places';
 
-export { answer } from './answer';
 export { event } from './event';
 export { identify, isTimely } from './identify';
 export { lines } from './lines';
@@ -33,13 +32,14 @@ export {
   RECORDS,
   REUSED,
 } from './places';
+export { response } from './response';
 
-/** What is not the fast door's. */
+/** The result for a request that the js engine has to take. */
 const NOT_OURS: i32 = -1;
 const LINE_FEED: u8 = 10;
 const EVENTS: u64 = 0x73746e657665; // events
 
-/** `{"events":[…]}`. The body stands at BODY with a zero byte behind it. Returns the count of its items. */
+/** `{"events":[…]}`. The body is at BODY with a zero byte behind it. Returns the count of its items. */
 export function readBatch(bytes: i32, isStrict: bool): i32 {
   begin(true, isStrict);
   if (!cursor.take(123) || !cursor.readText() || cursor.textBytes != 6) return NOT_OURS;
@@ -53,7 +53,7 @@ export function readBatch(bytes: i32, isStrict: bool): i32 {
   return cursor.take(93) && cursor.take(125) && cursor.at == BODY + bytes ? count : NOT_OURS;
 }
 
-/** One event: the whole body. Its key stands at HEADER_KEY, or in the body, or the same in both. */
+/** One event: the whole body. Its key is at HEADER_KEY, or in the body, or the same in both. */
 export function readSingle(bytes: i32, keyBytes: i32, isStrict: bool): i32 {
   begin(true, isStrict);
   cursor.skipSpace();
@@ -61,7 +61,7 @@ export function readSingle(bytes: i32, keyBytes: i32, isStrict: bool): i32 {
   return isOurs && cursor.at == BODY + bytes ? 1 : NOT_OURS;
 }
 
-/** One item per line; blank lines are passed over. */
+/** One item per line; blank lines are skipped. */
 export function readLines(bytes: i32, isStrict: bool): i32 {
   begin(false, isStrict);
   let count = 0;

@@ -14,7 +14,7 @@ import {
 } from './places';
 import { base32 } from './siphash';
 
-// Pieces of the answer, one after the other in one text; `putText` copies one of them.
+// Pieces of the response, one after the other in one text; `putText` copies one of them.
 const SUMMARY: string = '{"summary":{"total":';
 const OF_CREATED: string = ',"created":';
 const OF_DUPLICATE: string = ',"duplicate":';
@@ -25,8 +25,8 @@ const KEY: string = ',"idempotencyKey":"';
 const IS_CREATED: string = '","status":"created","eventId":"use_';
 const IS_DUPLICATE: string = '","status":"duplicate","eventId":"use_';
 
-/** Writes a batch's answer to OUTPUT, returns its length. What a used key is told has `reusedBytes`. */
-export function answer(count: i32, created: i32, duplicate: i32, reusedBytes: i32): i32 {
+/** Writes a batch's response to OUTPUT, returns its length. The result for a reused key has `reusedBytes`. */
+export function response(count: i32, created: i32, duplicate: i32, reusedBytes: i32): i32 {
   let to = putText(SUMMARY, OUTPUT);
   to = putDecimal(count, to);
   to = putDecimal(created, putText(OF_CREATED, to));

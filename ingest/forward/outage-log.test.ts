@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import { keptLog } from '../../infra/ports/conformance/front-under-test.ts';
-import { createReachableNote } from './reachable-note.ts';
+import { createOutageLog } from './outage-log.ts';
 
-/* Breaks that turn it red: no rate; an outage is never told of because it began soon after another. */
-it('an outage is told of once in ten seconds, and one that lasts is told of', () => {
+/* Mutants that turn it red: no rate; an outage is never logged because it began soon after another. */
+it('an outage is logged once in ten seconds, and one that lasts is logged', () => {
   const { log, lines } = keptLog();
   const clock = { ms: 0 };
-  const note = createReachableNote(log, () => clock.ms);
+  const note = createOutageLog(log, () => clock.ms);
   const messages = () => lines.splice(0).map(({ msg }) => msg);
   for (let at = 0; at < 100; at += 1) {
     note(new Error('away'));
     note(undefined);
   }
-  expect(messages()).toEqual(['the control plane does not answer', 'the control plane answers again']);
+  expect(messages()).toEqual(['the control plane does not respond', 'the control plane responds again']);
   clock.ms = 9_999;
   note(new Error('away'));
   expect(messages()).toEqual([]);
@@ -23,5 +23,5 @@ it('an outage is told of once in ten seconds, and one that lasts is told of', ()
   messages();
   note(undefined);
   note(undefined);
-  expect(messages()).toEqual(['the control plane answers again']);
+  expect(messages()).toEqual(['the control plane responds again']);
 });

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 
-/** Between two outages that are told of: a single request that fails is one, and anybody may send it. */
+/** Between two outages that are logged: a single failed request is one, and any client may send it. */
 const LOGGED_EVERY_MS = 10_000;
 
 /**
- * One line in the log when the control plane goes away and one when it is back, not one per request, and no
- * more than such a pair in ten seconds. One that is still away by then is told of.
+ * One line in the log when the control plane becomes unavailable and one when it is back, not one per
+ * request, and at most one such pair in ten seconds. An outage that lasts longer than that is logged.
  */
-export function createReachableNote(
+export function createOutageLog(
   log: Logger,
   nowMs: () => number = () => performance.now(),
 ): (failure: Error | undefined) => void {
-  let isAway = false;
+  let isUnavailable = false;
   let isNotified = false;
   let notifiedAtMs = Number.NEGATIVE_INFINITY;
   let leftOut = 0;
@@ -23,14 +23,14 @@ export function createReachableNote(
       leftOut += 1;
       return;
     }
-    log.warn({ err, ...(leftOut === 0 ? {} : { leftOut }) }, 'the control plane does not answer');
+    log.warn({ err, ...(leftOut === 0 ? {} : { leftOut }) }, 'the control plane does not respond');
     [isNotified, notifiedAtMs, leftOut] = [true, now, 0];
   }
 
   return (failure) => {
     if (failure !== undefined) fails(failure);
-    else if (isAway && isNotified) log.info('the control plane answers again');
+    else if (isUnavailable && isNotified) log.info('the control plane responds again');
     if (failure === undefined) isNotified = false;
-    isAway = failure !== undefined;
+    isUnavailable = failure !== undefined;
   };
 }
