@@ -14,8 +14,8 @@ const REASON_CHARS_MAX = 1_500;
 const [, , status] = process.argv;
 const summary = read('test-summary.json', { passed: 0, failed: 1, skipped: [], failedGates: [] });
 const { failedGates } = summary;
-const contract = read('contract-summary.json', { passed: 0, failed: 1 });
-const others = ['whole', 'shared', 'breaks'].map((name) => read(`${name}-report.json`, {}));
+const counted = ['contract', 'clients'].map((name) => read(`${name}-summary.json`, { passed: 0, failed: 1 }));
+const others = ['whole', 'distributed', 'breaks'].map((name) => read(`${name}-report.json`, {}));
 const skipped = [...summary.skipped, ...others.flatMap(skippedOf)];
 
 for (const report of [...testReports(), ...others]) printFailures(report);
@@ -26,8 +26,10 @@ const othersFailed = others.map((run) => (run.success ? 0 : Math.max(run.numFail
 // A failed build or lint counts as one failure, so that the last line never looks better than the run was.
 let failed = summary.failed + failedGates.length;
 if (failed === 0 && status !== '0') failed = 1;
-failed += othersFailed.reduce((sum, count) => sum + count, contract.failed);
-const passed = summary.passed + others.reduce((sum, run) => sum + (run.numPassedTests ?? 0), contract.passed);
+failed += othersFailed.reduce((sum, count) => sum + count, 0);
+failed += counted.reduce((sum, run) => sum + run.failed, 0);
+const othersPassed = others.reduce((sum, run) => sum + (run.numPassedTests ?? 0), 0);
+const passed = counted.reduce((sum, run) => sum + run.passed, summary.passed + othersPassed);
 const skips = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
 for (const name of skipped) console.log(`skipped: ${name}`);
 console.log(`${passed} passed, ${failed} failed${skips}`);

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { ChangeEvent } from '../schemas/event-types.ts';
+import type { ChangeEvent } from '../schemas/events.ts';
 import { splitEnvironment } from '../schemas/primitives/environment.ts';
 import { exactJson } from '../schemas/primitives/exact-json.ts';
 import { newId } from '../schemas/primitives/ids.ts';

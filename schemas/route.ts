@@ -23,6 +23,8 @@ export interface Route {
   bodyOptional?: true;
   /** A body that is taken; a name of an object in it is replaced where the example is used. */
   example?: Record<string, unknown>;
+  /** The same body as text, by media type. The operation reads these by itself. */
+  bodyTexts?: Readonly<Record<string, { schema: TSchema; example: string }>>;
   /** Of success; 204 has no body. */
   status: number;
   response: TSchema;

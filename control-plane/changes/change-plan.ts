@@ -1,5 +1,5 @@
 import { versionAfterChange } from '../../domain/rules/plan-status.ts';
-import type { ChangeEvent } from '../../schemas/event-types.ts';
+import type { ChangeEvent } from '../../schemas/events.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Plan } from '../../schemas/resources/plans.ts';

@@ -1,6 +1,6 @@
 import { emitEvents } from '../../domain/emit-events.ts';
 import { insertAuditEntry } from '../../domain/store/insert-audit-entry.ts';
-import type { ChangeEvent } from '../../schemas/event-types.ts';
+import type { ChangeEvent } from '../../schemas/events.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import type { Database } from '../http/request-context.ts';
 

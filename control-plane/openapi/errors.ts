@@ -12,6 +12,28 @@ export const REJECTION_HEADERS = {
   },
 };
 
+/** The body of every error, and the closed list of its codes. */
+export const ERROR_SCHEMAS = {
+  ErrorCode: { type: 'string', enum: Object.keys(ERROR_STATUS) },
+  ErrorResponse: {
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'requestId'],
+        properties: {
+          code: { $ref: '#/components/schemas/ErrorCode' },
+          message: { type: 'string', description: 'For people: what to do.' },
+          param: { type: 'string', description: 'The field or parameter at fault.' },
+          details: { type: 'object' },
+          requestId: { type: 'string', description: 'That of X-Request-Id: quote it to support.' },
+        },
+      },
+    },
+  },
+};
+
 /** They may be given once the body is read. */
 const SAID_OF_A_BODY = new Set([400, 404, 409, 422]);
 
@@ -66,7 +88,10 @@ function rejectionOf(status: number, codes: ErrorCode[]): unknown {
     headers: referencesTo(names),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error', properties: { error: { properties: { code } } } },
+        schema: {
+          $ref: '#/components/schemas/ErrorResponse',
+          properties: { error: { properties: { code } } },
+        },
       },
     },
   };

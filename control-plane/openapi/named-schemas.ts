@@ -1,11 +1,14 @@
+import { EVENT_TYPES, envelopeName, envelopeSchema } from '../../schemas/events.ts';
 import * as addons from '../../schemas/resources/addons.ts';
 import * as apiKeys from '../../schemas/resources/api-keys.ts';
 import * as auditLog from '../../schemas/resources/audit-log.ts';
+import * as budgets from '../../schemas/resources/budgets.ts';
 import * as credits from '../../schemas/resources/credits.ts';
 import * as customers from '../../schemas/resources/customers.ts';
 import * as entitlementValues from '../../schemas/resources/entitlement-values.ts';
 import * as entitlements from '../../schemas/resources/entitlements.ts';
 import * as features from '../../schemas/resources/features.ts';
+import { pageOf } from '../../schemas/resources/fields.ts';
 import * as funnel from '../../schemas/resources/funnel.ts';
 import * as integrations from '../../schemas/resources/integrations.ts';
 import * as meters from '../../schemas/resources/meters.ts';
@@ -25,6 +28,7 @@ const RESOURCES: object[] = [
   addons,
   apiKeys,
   auditLog,
+  budgets,
   credits,
   customers,
   entitlementValues,
@@ -65,18 +69,28 @@ export function schemasReferredTo(text: string): Record<string, unknown> {
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Every schema with a name, as JSON: what resources export, pages of it, and the envelopes of events. */
+export const NAMED_SCHEMAS: ReadonlyArray<readonly [name: string, json: string]> = [
+  ...RESOURCES.flatMap((exported) => Object.entries(exported))
+    .filter(([, value]) => hasName(value))
+    .flatMap(([name, schema]) => [
+      [name, schema],
+      [`${name}Page`, pageOf(schema)],
+    ]),
+  ...EVENT_TYPES.map((type) => [envelopeName(type), envelopeSchema(type)]),
+].map(([name, schema]) => [name, JSON.stringify(plain(schema))]);
+
 /** Names by the schemas' own text: TypeBox copies what it is given. */
-const NAMES = new Map(
-  RESOURCES.flatMap((exported) => Object.entries(exported))
-    .filter(([, value]) => isObjectSchema(value))
-    .map(([name, schema]) => [JSON.stringify(plain(schema)), name]),
-);
+const NAMES = new Map(NAMED_SCHEMAS.map(([name, json]) => [json, name]));
 
-const SCHEMAS = new Map([...NAMES].map(([text, name]) => [name, insideReferring(JSON.parse(text))]));
+const SCHEMAS = new Map(NAMED_SCHEMAS.map(([name, json]) => [name, insideReferring(JSON.parse(json))]));
 
-function isObjectSchema(value: unknown): boolean {
-  const { type, properties = {} } = (value ?? {}) as { type?: unknown; properties?: object };
-  return type === 'object' && Object.keys(properties).length > 0;
+/** Objects with members, arrays of those, and text that holds one of them. */
+function hasName(value: unknown): boolean {
+  const { type, properties = {}, items, contentSchema } = (value ?? {}) as Record<string, unknown>;
+  if (type === 'array') return hasName(items);
+  if (type === 'string') return contentSchema !== undefined;
+  return type === 'object' && Object.keys(properties as object).length > 0;
 }
 
 function referring(schema: unknown): unknown {

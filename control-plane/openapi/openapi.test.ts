@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { ERROR_STATUS } from '../../schemas/error-codes.ts';
+import { EVENT_TYPES, exampleEnvelope } from '../../schemas/events.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
+import { faultOf } from '../../tests/support/emitted-events.ts';
 import { checkOf } from '../http/json-schema.ts';
+import { NAMED_SCHEMAS } from './named-schemas.ts';
 import { openApi } from './openapi.ts';
 
 /*
  * Breaks that turn it red: an operation id, scope or status changed; a named schema left out of the
- * components; a refusal without its headers; an example that breaks its schema; a route added without
- * `npm run openapi`.
+ * components; a body without a name; a refusal without its headers; an example that breaks its schema; a
+ * route added without `npm run openapi`.
  */
 type Json = Record<string, unknown>;
 interface Operation {
@@ -72,6 +75,31 @@ describe('the description', () => {
   it('is the committed schemas/openapi.json: after a change `npm run openapi` renews that', () => {
     const committed = JSON.parse(readFileSync('schemas/openapi.json', 'utf8'));
     expect(committed, 'schemas/openapi.json is out of date: npm run openapi').toEqual(document);
+  });
+
+  it('names the schema of every request body, and of every response but pages and images', () => {
+    const inline: string[] = [];
+    walk([document.paths, document.webhooks, document.components], ({ content = {} }) => {
+      for (const [mediaType, { schema }] of Object.entries(content as Record<string, { schema: Json }>)) {
+        const isPage = /^(text|image)\//.test(mediaType) && schema.contentMediaType === undefined;
+        if (!isPage && schema.$ref === undefined) inline.push(`${mediaType} ${JSON.stringify(schema)}`);
+      }
+    });
+    expect(inline).toEqual([]);
+  });
+
+  it('gives each schema one name, and each name one schema', () => {
+    const names = NAMED_SCHEMAS.map(([name]) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(new Set(NAMED_SCHEMAS.map(([, json]) => json)).size).toBe(names.length);
+  });
+
+  it('has a webhook for each type of event, with an example of it', () => {
+    expect(Object.keys(document.webhooks as Json)).toEqual([...EVENT_TYPES]);
+  });
+
+  it.each(EVENT_TYPES)('has an example of %s that its schema accepts', (type) => {
+    expect(faultOf(type, exampleEnvelope(type) as { data: object })).toBeUndefined();
   });
 
   it('refers to nothing that is not there, and has nothing that is not referred to', () => {

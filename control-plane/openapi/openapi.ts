@@ -1,7 +1,7 @@
-import { ERROR_STATUS } from '../../schemas/error-codes.ts';
 import type { Route } from '../../schemas/route.ts';
 import { ROUTES } from '../../schemas/routes.ts';
-import { REJECTION_HEADERS, type Rejections } from './errors.ts';
+import { ERROR_SCHEMAS, REJECTION_HEADERS, type Rejections } from './errors.ts';
+import { DELIVERY_HEADERS, eventWebhooks } from './event-webhooks.ts';
 import { schemasReferredTo } from './named-schemas.ts';
 import { operationOf } from './operation.ts';
 import { OPTIONAL_HEADERS } from './request-parameters.ts';
@@ -12,13 +12,13 @@ const CONTRACT_VERSION = '2026-03-15';
 
 const ABOUT = `Usage metering, entitlements and subscription billing.
 
-Every answer carries \`X-API-Version\` and \`X-Request-Id\`. Refusals have the body of \`Error\`: decide by
-its \`code\`, which is from a closed list, never by its \`message\`. Timestamps are RFC 3339 with any offset
-in, and UTC with milliseconds out. Numbers are decimals of at most 15 integer and 12 fraction digits, exact
-end to end. Unknown fields of a body are ignored and named in \`X-Ignored-Fields\`;
-\`Prefer: handling=strict\` has them refused. Any path may be refused with 404 \`not_found\` or
-\`unsupported_api_version\`, any method with 405 \`method_not_allowed\` and any oversized header block with
-431 \`headers_too_large\`.`;
+Every response carries \`X-API-Version\` and \`X-Request-Id\`. Errors have the body of
+\`ErrorResponse\`: decide by its \`code\`, which is from a closed list, never by its \`message\`.
+Timestamps are RFC 3339 with any offset in, and UTC with milliseconds out. Numbers are decimals of at most 15
+integer and 12 fraction digits, exact end to end. Unknown fields of a body are ignored and named in
+\`X-Ignored-Fields\`; \`Prefer: handling=strict\` has them refused. Any path may be refused with 404
+\`not_found\` or \`unsupported_api_version\`, any method with 405 \`method_not_allowed\` and any oversized
+header block with 431 \`headers_too_large\`.`;
 
 /** The OpenAPI 3.1.0 description of every operation of the route table, and of nothing else. */
 export function openApi(): Record<string, unknown> {
@@ -29,6 +29,7 @@ export function openApi(): Record<string, unknown> {
     path[route.method.toLowerCase()] = operationOf(operationId, route, rejections);
     paths[route.path] = path;
   }
+  const webhooks = eventWebhooks();
   return {
     openapi: '3.1.0',
     info: {
@@ -39,10 +40,11 @@ export function openApi(): Record<string, unknown> {
     },
     servers: [{ url: '/' }],
     paths,
+    webhooks,
     components: {
-      schemas: { Error: ERROR_SCHEMA, ...schemasReferredTo(JSON.stringify(paths)) },
+      schemas: { ...ERROR_SCHEMAS, ...schemasReferredTo(JSON.stringify([paths, webhooks])) },
       headers: { ...RESPONSE_HEADERS, ...REJECTION_HEADERS },
-      parameters: OPTIONAL_HEADERS,
+      parameters: { ...OPTIONAL_HEADERS, ...DELIVERY_HEADERS },
       responses: Object.fromEntries(rejections),
       securitySchemes: SECURITY_SCHEMES,
     },
@@ -57,23 +59,5 @@ const SECURITY_SCHEMES = {
     in: 'query',
     name: 'key',
     description: 'A publishable key, of pages that cannot set headers (`navigator.sendBeacon`).',
-  },
-};
-
-const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'requestId'],
-      properties: {
-        code: { type: 'string', enum: Object.keys(ERROR_STATUS) },
-        message: { type: 'string', description: 'For people: what to do.' },
-        param: { type: 'string', description: 'The field or parameter at fault.' },
-        details: { type: 'object' },
-        requestId: { type: 'string', description: 'That of X-Request-Id: tell us this one.' },
-      },
-    },
   },
 };

@@ -32,10 +32,12 @@ function tagOf({ path }: Route): string {
   return path.slice(API_BASE.length + 1).split('/')[0] ?? '';
 }
 
-/** A beacon sends the same JSON as text. */
-function takenOf({ body, example, fromBrowser }: Route): Record<string, unknown> {
-  const asJson = json(body, example);
-  return fromBrowser ? { ...asJson, 'text/plain': { schema: { type: 'string' } } } : asJson;
+function takenOf({ body, example, bodyTexts = {} }: Route): Record<string, unknown> {
+  const texts = Object.entries(bodyTexts).map(([mediaType, text]) => [
+    mediaType,
+    { schema: withReferences(text.schema), example: text.example },
+  ]);
+  return { ...json(body, example), ...Object.fromEntries(texts) };
 }
 
 function securityOf({ access, fromBrowser }: Route): unknown[] {

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '../../schemas/event-types.ts';
+import { EVENT_TYPES } from '../../schemas/events.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { newId } from '../../schemas/primitives/ids.ts';
@@ -74,7 +74,7 @@ export const webhookDeliveryHandlers: Pick<Handlers, DeliveryOperation> = {
   'webhookEndpoints.test': async (context, { params: { endpointId }, body }) => {
     const { db, environment, nowMs } = context;
     const endpoint = await enabledEndpoint(context, endpointId);
-    const type = body.type ?? EVENT_TYPES.find((one) => endpoint.events.includes(one)) ?? EVENT_TYPES[0];
+    const type = body.type ?? EVENT_TYPES.find((one) => endpoint.events.includes(one)) ?? 'customer.created';
     const event = testEvent(type, { environment, nowMs });
     const createdAt = new Date(nowMs);
     await insertTestEvent(db, environment, { ...event, type, objectId: endpointId, createdAt });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../schemas/event-types.ts';
+import { EVENT_TYPES } from '../../schemas/events.ts';
 import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 import { at, type EndpointUnderTest, startEndpoint } from './endpoint-under-test.ts';

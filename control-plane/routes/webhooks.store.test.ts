@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveSecrets, unseal } from '../../domain/secrets.ts';
-import { EVENT_TYPES } from '../../schemas/event-types.ts';
+import { EVENT_TYPES } from '../../schemas/events.ts';
 import type { EventEnvelope, WebhookEndpoint } from '../../schemas/resources/webhooks.ts';
 import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
@@ -146,7 +146,7 @@ describe('an event', () => {
 
   it('keeps every digit of its numbers', async () => {
     const { workspaceId, live } = await api.addWorkspace();
-    const data = '{"amount":123456789.000000000001,"reason":"r"}';
+    const data = '{"customerId":"x","amount":123456789.000000000001,"reason":"r"}';
     const at = '2026-01-01T00:00:00.000Z';
     const eventId = `evt_${'a'.repeat(26)}`;
     const head =

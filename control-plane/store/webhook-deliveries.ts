@@ -1,4 +1,4 @@
-import type { EventType } from '../../schemas/event-types.ts';
+import type { EventType } from '../../schemas/events.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../schemas/resources/webhook-deliveries.ts';
 import type { Database } from '../http/request-context.ts';

@@ -1,5 +1,5 @@
 import type { NewEventRow } from '../../domain/store/insert-events.ts';
-import type { EventType } from '../../schemas/event-types.ts';
+import type { EventType } from '../../schemas/events.ts';
 import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';

@@ -1,6 +1,6 @@
 import { isSameCourse } from '../../domain/rules/subscription-period.ts';
 import { hasEnded } from '../../domain/rules/subscription-status.ts';
-import type { ChangeEvent } from '../../schemas/event-types.ts';
+import type { ChangeEvent } from '../../schemas/events.ts';
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Subscription } from '../../schemas/resources/subscriptions.ts';
 import { changedFields } from '../changes/changed-fields.ts';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { EventType } from '../../schemas/event-types.ts';
+import type { EventType } from '../../schemas/events.ts';
 
 export interface NewEventRow {
   id: string;

@@ -14,7 +14,7 @@ export const NewAddon = Type.Object({
 });
 export type NewAddon = Static<typeof NewAddon>;
 
-const AddonPatch = Type.Object({
+export const AddonPatch = Type.Object({
   name: Type.Optional(Name),
   processorPriceIds: Type.Optional(ProcessorPriceIds),
 });

@@ -25,7 +25,7 @@ export const ApiKey = Type.Object({
 export type ApiKey = Static<typeof ApiKey>;
 
 /** The only answers that hold a key's text. */
-const ShownApiKey = Type.Object({
+export const ApiKeyWithText = Type.Object({
   ...ApiKey.properties,
   key: Type.String({ description: 'Its text. It is shown this once and stored nowhere.' }),
 });
@@ -46,7 +46,7 @@ export type NewApiKey = Static<typeof NewApiKey>;
 
 const OVERLAP_SECONDS_MAX = 2_592_000;
 
-const KeyRotation = optional({
+export const ApiKeyRotation = optional({
   overlapSeconds: Type.Integer({
     minimum: 0,
     maximum: OVERLAP_SECONDS_MAX,
@@ -83,7 +83,7 @@ export const apiKeyRoutes = {
     body: NewApiKey,
     example: { kind: 'secret', scopes: ['usage:write', 'usage:read'], name: 'Ingest of the web shop' },
     status: 201,
-    response: ShownApiKey,
+    response: ApiKeyWithText,
     errors: ['insufficient_scope'],
   }),
   'apiKeys.retrieve': defineRoute({
@@ -106,11 +106,11 @@ export const apiKeyRoutes = {
       'one lives on for the overlap, though never beyond its own end. Only an active key that was not ' +
       'rotated yet can be rotated, and only by a key that holds all its scopes; a key may rotate itself.',
     params: Params,
-    body: KeyRotation,
+    body: ApiKeyRotation,
     bodyOptional: true,
     example: { overlapSeconds: 3600 },
     status: 200,
-    response: ShownApiKey,
+    response: ApiKeyWithText,
     errors: ['not_found', 'insufficient_scope', 'illegal_transition'],
   }),
   'apiKeys.revoke': defineRoute({

@@ -11,7 +11,7 @@ const Threshold = Type.Unsafe<Static<typeof Decimal>>({
 
 const thresholds = { soft: Type.Optional(Threshold), hard: Type.Optional(Threshold) };
 
-const Budget = Type.Object({
+export const Budget = Type.Object({
   customerId: Type.String(),
   meterId: Type.String({ description: "The meter's key." }),
   ...thresholds,
@@ -20,7 +20,7 @@ const Budget = Type.Object({
 });
 export type Budget = Static<typeof Budget>;
 
-const NewBudget = Type.Object(thresholds);
+export const NewBudget = Type.Object(thresholds);
 
 const BudgetParams = Type.Object({
   ...CustomerParams.properties,

@@ -39,7 +39,7 @@ export const NewCustomer = Type.Object({
 export type NewCustomer = Static<typeof NewCustomer>;
 
 /** An `externalId` may be added where there is none. */
-const CustomerPatch = Type.Partial(
+export const CustomerPatch = Type.Partial(
   Type.Object({
     ...NewCustomer.properties,
     processorCustomerId: Type.Unsafe<string | null>({

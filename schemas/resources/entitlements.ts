@@ -13,7 +13,7 @@ const Sources = Type.Array(Type.String(), {
   description: '`plan:<key>`, `addon:<key>`, `override`, `credit`.',
 });
 
-const Contribution = Type.Object({
+export const Contribution = Type.Object({
   source: Type.String({ description: '`plan:<key>`, `addon:<key>` or `override`.' }),
   value: EntitlementValue,
   quantity: Type.Optional(
@@ -37,10 +37,12 @@ const held = {
   ),
 };
 
-const Entitlement = Type.Object({ ...held, sources: Sources });
+export const Entitlement = Type.Object({ ...held, sources: Sources });
 export type Entitlement = Static<typeof Entitlement>;
 
-const EntitlementDecision = Type.Object({
+export const EntitlementList = Type.Array(Entitlement);
+
+export const EntitlementDecision = Type.Object({
   allowed: Type.Boolean(),
   reason: Type.String({ description: 'One sentence for people; it may change. Decide by `reasonCode`.' }),
   customerId: Type.String(),
@@ -62,6 +64,8 @@ const EntitlementDecision = Type.Object({
   asOf: Type.Optional(Timestamp),
 });
 export type EntitlementDecision = Static<typeof EntitlementDecision>;
+
+export const EntitlementDecisionList = Type.Object({ data: Type.Array(EntitlementDecision) });
 
 const REQUESTED =
   'How many more are asked for. Left out: 1 of a metered feature, 0 of a limit. Nothing of a boolean one.';
@@ -107,7 +111,7 @@ export const entitlementRoutes = {
     params: CustomerParams,
     query: Nothing,
     status: 200,
-    response: Type.Array(Entitlement),
+    response: EntitlementList,
     etag: true,
     errors: ['customer_not_found'],
   }),
@@ -145,7 +149,7 @@ export const entitlementRoutes = {
     body: EntitlementChecks,
     example: { customerId: 'acme', features: [{ featureKey: 'seats', requested: 5 }] },
     status: 200,
-    response: Type.Object({ data: Type.Array(EntitlementDecision) }),
+    response: EntitlementDecisionList,
     errors: ['value_invalid'],
   }),
 };

@@ -5,21 +5,37 @@ import { NamedId, Nothing, Timestamp } from './fields.ts';
 /** `activated` is never posted: it is derived from subscriptions. */
 const POSTED_STAGES = ['widget_view', 'checkout_started'] as const;
 
-const FunnelEvent = Type.Object({
+export const FunnelEvent = Type.Object({
   event: Type.Enum([...POSTED_STAGES]),
   sessionId: Type.String({ ...NamedId, description: 'Stable and anonymous, one per mount of the widget.' }),
   planId: Type.Optional(Type.String({ ...NamedId, description: 'Recorded as it is sent.' })),
 });
 export type FunnelEvent = Static<typeof FunnelEvent>;
 
-const FunnelStage = Type.Object({
+/** What `navigator.sendBeacon` sends without a preflight. */
+export const FunnelEventText = Type.String({
+  format: 'binary',
+  contentMediaType: 'application/json',
+  contentSchema: FunnelEvent,
+  description: 'A `FunnelEvent` as JSON.',
+});
+
+export const FunnelEventReceipt = Type.Object({ id: Type.String() });
+
+export const FunnelStage = Type.Object({
   stage: Type.Enum([...POSTED_STAGES, 'activated']),
   sessions: Type.Integer({ description: 'Different sessions.' }),
   rate: Type.Number({ description: "The share of the first stage's sessions; 0 where that has none." }),
 });
 
-const Funnel = Type.Object({ from: Timestamp, to: Timestamp, stages: Type.Array(FunnelStage) });
+export const Funnel = Type.Object({ from: Timestamp, to: Timestamp, stages: Type.Array(FunnelStage) });
 export type Funnel = Static<typeof Funnel>;
+
+const EXAMPLE = {
+  event: 'checkout_started',
+  sessionId: 'mount-5f0c',
+  planId: 'plan_mfrggzdfmztwq2lknnwg23tpoa',
+};
 
 export const funnelRoutes = {
   'funnel.record': defineRoute({
@@ -44,13 +60,10 @@ export const funnelRoutes = {
       ),
     }),
     body: FunnelEvent,
-    example: {
-      event: 'checkout_started',
-      sessionId: 'mount-5f0c',
-      planId: 'plan_mfrggzdfmztwq2lknnwg23tpoa',
-    },
+    example: EXAMPLE,
+    bodyTexts: { 'text/plain': { schema: FunnelEventText, example: JSON.stringify(EXAMPLE) } },
     status: 201,
-    response: Type.Object({ id: Type.String() }),
+    response: FunnelEventReceipt,
     errors: [],
   }),
   'funnel.retrieve': defineRoute({

@@ -9,7 +9,7 @@ const SecretText = {
   ...ruled('^[\\x21-\\x7e]+$', 'must hold visible ASCII characters only, no spaces'),
 } as const;
 
-const ProcessorAction = Type.Object({
+export const ProcessorAction = Type.Object({
   action: Type.Enum(['connect', 'disconnect', 'set_webhook_secret']),
   apiKey: Type.Optional(Type.String({ ...SecretText, description: "The processor's key, for `connect`." })),
   secret: Type.Optional(
@@ -21,7 +21,9 @@ const ProcessorAction = Type.Object({
 });
 export type ProcessorAction = Static<typeof ProcessorAction>;
 
-const ProcessorConnection = Type.Object({
+export const ProcessorActionResult = Type.Object({ ok: Type.Boolean() });
+
+export const ProcessorConnection = Type.Object({
   connected: Type.Boolean(),
   keyLast4: Type.Optional(Type.String()),
   webhookSecretSet: Type.Boolean(),
@@ -29,13 +31,15 @@ const ProcessorConnection = Type.Object({
 export type ProcessorConnection = Static<typeof ProcessorConnection>;
 
 /** As much of the processor's event as is looked at. */
-const SignedEvent = Type.Object({
+export const SignedProcessorEvent = Type.Object({
   id: Type.String(),
   type: Type.String(),
   created: Type.Integer({ description: 'Unix seconds.' }),
   livemode: Type.Optional(Type.Boolean({ description: 'Has to be that of the path.' })),
   data: Type.Object({ object: Type.Object({}) }),
 });
+
+export const SignedProcessorEventReceipt = Type.Object({ received: Type.Boolean() });
 
 /** An id of the processor's, as it prints them. */
 export const ProcessorId = Type.String({
@@ -116,7 +120,7 @@ export const integrationRoutes = {
     body: ProcessorAction,
     example: { action: 'set_webhook_secret', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
     status: 200,
-    response: Type.Object({ ok: Type.Boolean() }),
+    response: ProcessorActionResult,
     errors: [],
   }),
   'processor.retrieve': defineRoute({
@@ -190,7 +194,7 @@ export const integrationRoutes = {
     }),
     query: Nothing,
     headers: Type.Object({ 'Stripe-Signature': Type.String({ description: '`t=<unix seconds>,v1=<hex>`' }) }),
-    body: SignedEvent,
+    body: SignedProcessorEvent,
     example: {
       id: 'evt_1',
       type: 'customer.subscription.updated',
@@ -199,7 +203,7 @@ export const integrationRoutes = {
       data: { object: {} },
     },
     status: 200,
-    response: Type.Object({ received: Type.Boolean() }),
+    response: SignedProcessorEventReceipt,
     errors: ['signature_invalid'],
   }),
   'integrations.legacyWebhooks': defineRoute({

@@ -10,7 +10,7 @@ const Aggregation = Type.Enum([...AGGREGATIONS]);
 const Property = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Credits per unit, by the value of one property. */
-const RatesByValue = Type.Object({
+export const CreditRates = Type.Object({
   property: Property,
   rates: Type.Record(Type.String(), Rate, {
     minProperties: 1,
@@ -39,7 +39,7 @@ const meterFields = {
   ),
   unit: Type.Optional(Unit),
   creditRate: Type.Optional(UnitRate),
-  creditRates: Type.Optional(RatesByValue),
+  creditRates: Type.Optional(CreditRates),
 };
 
 export const NewMeter = Type.Object({ key: MeterKey, ...meterFields });
@@ -53,7 +53,7 @@ export const MeterPatch = Type.Object({
   property: Type.Optional(Property),
   unit: removable(Unit),
   creditRate: removable(UnitRate),
-  creditRates: removable(RatesByValue),
+  creditRates: removable(CreditRates),
 });
 export type MeterPatch = Static<typeof MeterPatch>;
 

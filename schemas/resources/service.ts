@@ -5,6 +5,10 @@ import { Nothing } from './fields.ts';
 
 const page = { method: 'GET', plane: 'control', access: 'public', params: Nothing, query: Nothing } as const;
 
+export const Health = Type.Object({ status: Type.Literal('alive') });
+
+export const OpenApiDescription = Type.Object({ openapi: Type.String() });
+
 const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 
 export const Readiness = Type.Object({
@@ -28,7 +32,7 @@ export const serviceRoutes = {
     path: '/healthz',
     summary: 'Whether the process is alive',
     status: 200,
-    response: Type.Object({ status: Type.Literal('alive') }),
+    response: Health,
     errors: [],
   }),
   'service.readiness': defineRoute({
@@ -55,7 +59,7 @@ export const serviceRoutes = {
     path: '/openapi.json',
     summary: 'This description',
     status: 200,
-    response: Type.Object({ openapi: Type.String() }),
+    response: OpenApiDescription,
     errors: [],
   }),
   'service.docs': defineRoute({

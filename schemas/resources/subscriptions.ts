@@ -93,7 +93,7 @@ export const NewSubscription = Type.Object({
 });
 export type NewSubscription = Static<typeof NewSubscription>;
 
-const SubscriptionPatch = Type.Object({
+export const SubscriptionPatch = Type.Object({
   status: Type.Optional(Status),
   planId: Type.Optional(
     orNull(
@@ -134,7 +134,7 @@ const SubscriptionPatch = Type.Object({
 });
 export type SubscriptionPatch = Static<typeof SubscriptionPatch>;
 
-const Cancellation = Type.Object({
+export const SubscriptionCancellation = Type.Object({
   at: Type.Enum(['now', 'period_end'], {
     default: 'now',
     description:
@@ -142,6 +142,8 @@ const Cancellation = Type.Object({
       'this end is moved, `cancelAt` moves with it.',
   }),
 });
+
+export const AddonQuantity = Type.Object({ quantity: Quantity });
 
 const SubscriptionParams = Type.Object({ subscriptionId: NamedId });
 const AddonParams = Type.Object({
@@ -234,7 +236,7 @@ export const subscriptionRoutes = {
     method: 'POST',
     path: `${PATH}/cancel`,
     summary: 'Cancel a subscription now, or at the end of its period',
-    body: Cancellation,
+    body: SubscriptionCancellation,
     bodyOptional: true,
     example: { at: 'period_end' },
     errors: ['subscription_not_found', 'illegal_transition', 'precondition_failed'],
@@ -245,7 +247,7 @@ export const subscriptionRoutes = {
     path: `${PATH}/addons/{addonId}`,
     summary: 'Attach an add-on, or change how many',
     params: AddonParams,
-    body: Type.Object({ quantity: Quantity }),
+    body: AddonQuantity,
     example: { quantity: 2 },
     errors: ['subscription_not_found', 'not_found', 'illegal_transition', 'precondition_failed'],
   }),

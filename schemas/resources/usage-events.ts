@@ -26,16 +26,16 @@ const OCCURRED_AT =
   'RFC 3339 with any offset; also without seconds, with a space in place of the T, or +0000. Now, when ' +
   'it is left out.';
 
-const NewUsageEvent = Type.Object({
+const eventFields = {
   customerId: Type.String({ ...NamedId, description: "The customer's id or your own externalId." }),
   meterId: Type.String({ ...NamedId, description: "The meter's key. An unknown one becomes a `sum` meter." }),
   value: Type.Unsafe<ExactNumber>({ ...Decimal, description: VALUE }),
   occurredAt: Type.Optional(Type.String({ ...Timestamp, description: OCCURRED_AT })),
   properties: Type.Optional(PlainValues),
-});
+};
 
-const NewSingleUsageEvent = Type.Object({
-  ...NewUsageEvent.properties,
+export const NewUsageEvent = Type.Object({
+  ...eventFields,
   idempotencyKey: Type.Optional(
     Type.String({
       ...IdempotencyKey,
@@ -44,32 +44,44 @@ const NewSingleUsageEvent = Type.Object({
   ),
 });
 
-const NewUsageEvents = Type.Object({
-  events: Type.Array(Type.Object({ ...NewUsageEvent.properties, idempotencyKey: IdempotencyKey }), {
-    maxItems: USAGE_LIMITS.batchItemsMax,
-  }),
+export const UsageEventBatchItem = Type.Object({ ...eventFields, idempotencyKey: IdempotencyKey });
+
+export const UsageEventBatch = Type.Object({
+  events: Type.Array(UsageEventBatchItem, { maxItems: USAGE_LIMITS.batchItemsMax }),
 });
 
-const BatchResponse = Type.Object({
+/** The same batch as newline-delimited JSON. */
+export const UsageEventLines = Type.String({
+  format: 'binary',
+  contentMediaType: 'application/x-ndjson',
+  contentSchema: UsageEventBatchItem,
+  description:
+    `One \`UsageEventBatchItem\` as JSON a line, at most ${USAGE_LIMITS.batchItemsMax}, with a line feed ` +
+    'between them. Results come in the order of the lines.',
+});
+
+export const UsageEventBatchItemResult = Type.Object({
+  index: Type.Integer(),
+  idempotencyKey: Type.String(),
+  status: Type.Enum(['created', 'duplicate', 'error']),
+  eventId: Type.Optional(Type.String()),
+  event: Type.Optional(UsageEvent),
+  error: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String(), param: Type.Optional(Type.String()) }),
+  ),
+});
+
+export const UsageEventBatchResult = Type.Object({
   summary: Type.Object({
     total: Type.Integer(),
     created: Type.Integer(),
     duplicate: Type.Integer(),
     errors: Type.Integer(),
   }),
-  results: Type.Array(
-    Type.Object({
-      index: Type.Integer(),
-      idempotencyKey: Type.String(),
-      status: Type.Enum(['created', 'duplicate', 'error']),
-      eventId: Type.Optional(Type.String()),
-      event: Type.Optional(UsageEvent),
-      error: Type.Optional(
-        Type.Object({ code: Type.String(), message: Type.String(), param: Type.Optional(Type.String()) }),
-      ),
-    }),
-  ),
+  results: Type.Array(UsageEventBatchItemResult),
 });
+
+const BATCH_ITEM = { idempotencyKey: 'req-1', customerId: 'acme', meterId: 'api_calls', value: 3 };
 
 export const usageEventRoutes = {
   'usage.submit': defineRoute({
@@ -87,7 +99,7 @@ export const usageEventRoutes = {
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(Type.String({ ...IdempotencyKey, pattern: HEADER_KEY_PATTERN })),
     }),
-    body: NewSingleUsageEvent,
+    body: NewUsageEvent,
     example: { customerId: 'acme', meterId: 'api_calls', value: 3, properties: { region: 'eu' } },
     status: 201,
     response: UsageEvent,
@@ -111,13 +123,22 @@ export const usageEventRoutes = {
     plane: 'data',
     access: 'usage:write',
     summary: 'Record up to 500 usage events',
-    description: 'Items succeed and fail alone. gzip bodies are taken, and application/x-ndjson.',
+    description:
+      'Items succeed and fail alone. The body is JSON or newline-delimited JSON, with or without gzip.',
     params: Nothing,
     query: optional({ include: Type.Literal('events') }),
-    body: NewUsageEvents,
-    example: { events: [{ idempotencyKey: 'req-1', customerId: 'acme', meterId: 'api_calls', value: 3 }] },
+    body: UsageEventBatch,
+    example: { events: [BATCH_ITEM] },
+    bodyTexts: {
+      'application/x-ndjson': {
+        schema: UsageEventLines,
+        example: [BATCH_ITEM, { ...BATCH_ITEM, idempotencyKey: 'req-2' }]
+          .map((item) => `${JSON.stringify(item)}\n`)
+          .join(''),
+      },
+    },
     status: 200,
-    response: BatchResponse,
+    response: UsageEventBatchResult,
     errors: ['batch_too_large', 'overloaded'],
   }),
 };

@@ -28,7 +28,7 @@ const counterFields = {
   meterId: Type.String({ description: "The meter's key." }),
 };
 
-const UsageCounter = Type.Object({
+export const UsageCounter = Type.Object({
   ...counterFields,
   current: Decimal,
   limit: Type.Optional(
@@ -48,7 +48,7 @@ export type UsageCounter = Static<typeof UsageCounter>;
 
 const BreakdownAmount = { total: Decimal, count: Type.Integer(), creditCost: Decimal };
 
-const UsageBreakdown = Type.Object({
+export const UsageBreakdownReport = Type.Object({
   ...counterFields,
   dimension: Type.String(),
   window: Type.Enum([...BREAKDOWN_WINDOWS, 'custom']),
@@ -62,7 +62,7 @@ const UsageBreakdown = Type.Object({
   asOf: Timestamp,
 });
 
-const UsageEventList = Type.Object({
+export const UsageEventList = Type.Object({
   data: Type.Array(UsageEvent),
   nextCursor: Type.Optional(Type.String({ description: 'Missing on the last page.' })),
   asOf: Timestamp,
@@ -133,7 +133,7 @@ export const usageRoutes = {
       consistency: Type.Optional(Consistency),
     }),
     status: 200,
-    response: UsageBreakdown,
+    response: UsageBreakdownReport,
     errors: ['customer_not_found', 'meter_not_found', 'overloaded'],
   }),
   'usage.events': defineRoute({

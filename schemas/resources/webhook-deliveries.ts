@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EVENT_TYPES } from '../event-types.ts';
+import { EVENT_TYPES } from '../events.ts';
 import { API_BASE, defineRoute } from '../route.ts';
 import { ATTEMPT_ERRORS } from '../stored/webhook-attempt.ts';
 import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
@@ -50,7 +50,7 @@ export const WebhookDeliveryWithAttempts = Type.Object({
 });
 export type WebhookDeliveryWithAttempts = Static<typeof WebhookDeliveryWithAttempts>;
 
-const WebhookReplay = Type.Object({
+export const WebhookReplay = Type.Object({
   from: Timestamp,
   to: Type.String({ ...Timestamp, description: 'Events of this moment are not part of it.' }),
   onlyFailed: Type.Optional(
@@ -61,7 +61,7 @@ const WebhookReplay = Type.Object({
 /** What one call may send again: more takes more calls. */
 export const REPLAYED_MAX = 10_000;
 
-const WebhookReplayed = Type.Object({
+export const WebhookReplayResult = Type.Object({
   replayed: Type.Integer({ description: 'Events of which a new delivery was made.' }),
   hurried: Type.Integer({ description: 'Deliveries that waited for their next attempt and are due now.' }),
   nextFrom: Type.Optional(
@@ -69,7 +69,7 @@ const WebhookReplayed = Type.Object({
   ),
 });
 
-const TestEvent = optional({
+export const WebhookTest = optional({
   type: Type.Enum([...EVENT_TYPES], { description: 'The first that the endpoint selected unless told.' }),
 });
 
@@ -128,7 +128,7 @@ export const webhookDeliveryRoutes = {
     params: OfEndpoint,
     body: WebhookReplay,
     example: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', onlyFailed: true },
-    response: WebhookReplayed,
+    response: WebhookReplayResult,
     errors: ['endpoint_not_found', 'illegal_transition'],
   }),
   'webhookEndpoints.test': defineRoute({
@@ -140,7 +140,7 @@ export const webhookDeliveryRoutes = {
       'Its id begins with `evt_testevent` and its data names objects that there are not (`cus_example`). ' +
       'It is read by its id, and is not in the list of events. The endpoint has to be enabled.',
     params: OfEndpoint,
-    body: TestEvent,
+    body: WebhookTest,
     bodyOptional: true,
     example: { type: 'customer.created' },
     response: WebhookDelivery,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EVENT_TYPES } from '../event-types.ts';
+import { EVENT_TYPES } from '../events.ts';
 import { API_BASE, defineRoute } from '../route.ts';
 import { NamedId, Nothing, optional, PageQuery, pageOf, Timestamp } from './fields.ts';
 
@@ -9,7 +9,7 @@ const EventTypes = Type.Array(Type.Enum([...EVENT_TYPES, '*']), {
   description: 'Which types it is told; `*` is all of them, also those of later releases.',
 });
 
-const NewWebhookEndpoint = Type.Object({
+export const NewWebhookEndpoint = Type.Object({
   url: Type.String({
     minLength: 1,
     maxLength: 2048,
@@ -36,17 +36,24 @@ export const WebhookEndpoint = Type.Object({
 });
 export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
 
+export const WebhookEndpointList = Type.Object({ data: Type.Array(WebhookEndpoint) });
+
 /** The only answers that hold a signing secret. */
-const ShownWebhookEndpoint = Type.Object({
+export const WebhookEndpointWithSecret = Type.Object({
   ...WebhookEndpoint.properties,
   secret: Type.String({ description: 'What deliveries are signed with. It is shown this once.' }),
 });
 
-const WebhookEndpointPatch = optional({ ...NewWebhookEndpoint.properties, status: Status });
+export const RotatedWebhookEndpoint = Type.Object({
+  ...WebhookEndpointWithSecret.properties,
+  previousSecretUntil: Type.Optional(Timestamp),
+});
+
+export const WebhookEndpointPatch = optional({ ...NewWebhookEndpoint.properties, status: Status });
 
 const OVERLAP_SECONDS_MAX = 604_800;
 
-const SecretRotation = optional({
+export const WebhookSecretRotation = optional({
   overlapSeconds: Type.Integer({
     minimum: 0,
     maximum: OVERLAP_SECONDS_MAX,
@@ -80,7 +87,7 @@ export const webhookRoutes = {
     params: Nothing,
     query: Nothing,
     status: 200,
-    response: Type.Object({ data: Type.Array(WebhookEndpoint) }),
+    response: WebhookEndpointList,
     errors: [],
   }),
   createWebhookEndpoint: defineRoute({
@@ -102,7 +109,7 @@ export const webhookRoutes = {
       events: ['subscription.created', 'subscription.canceled'],
     },
     status: 201,
-    response: ShownWebhookEndpoint,
+    response: WebhookEndpointWithSecret,
     errors: [],
   }),
   'webhookEndpoints.retrieve': defineRoute({
@@ -154,14 +161,11 @@ export const webhookRoutes = {
       'The answer shows the new one, once. Up to the end of the overlap every delivery is signed with ' +
       'both, so that a receiver may know either. There is one old secret at most: a rotation within the ' +
       'overlap of another ends the oldest; 0 ends the old one at once.',
-    body: SecretRotation,
+    body: WebhookSecretRotation,
     bodyOptional: true,
     example: { overlapSeconds: 3600 },
     status: 200,
-    response: Type.Object({
-      ...ShownWebhookEndpoint.properties,
-      previousSecretUntil: Type.Optional(Timestamp),
-    }),
+    response: RotatedWebhookEndpoint,
     errors: ['endpoint_not_found'],
   }),
   'webhookEvents.list': defineRoute({

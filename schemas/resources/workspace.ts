@@ -22,7 +22,7 @@ export const Workspace = Type.Object({
 });
 export type Workspace = Static<typeof Workspace>;
 
-const WorkspacePatch = Type.Partial(Type.Object(settings));
+export const WorkspacePatch = Type.Partial(Type.Object(settings));
 
 const one = {
   path: `${API_BASE}/workspace`,

@@ -1,8 +1,13 @@
-/** The description with the rule for null in it: of an optional member of a body it means absent. */
+/**
+ * The description as the fuzzer needs it. An optional member of a body may be null, which means absent. A
+ * body that is JSON as text has its media type as format (formats.py).
+ */
 
 interface Schema {
   $ref?: string;
   type?: string | string[];
+  format?: string;
+  contentMediaType?: string;
   const?: unknown;
   enum?: unknown[];
   anyOf?: Schema[];
@@ -34,7 +39,7 @@ export function withNullableMembers(description: Described): Described {
 function nullable(schema: Schema, schemas: Record<string, Schema>): Schema {
   const named = schema.$ref?.split('/').at(-1);
   if (named !== undefined) return nullable(schemas[named] ?? {}, schemas);
-  const { properties, patternProperties, required = [], items, anyOf } = schema;
+  const { properties, patternProperties, required = [], items, anyOf, contentMediaType } = schema;
   const inner = (one: Schema) => nullable(one, schemas);
   const mapped = (all: Record<string, Schema>, isOptional: (name: string) => boolean) =>
     Object.fromEntries(
@@ -42,6 +47,7 @@ function nullable(schema: Schema, schemas: Record<string, Schema>): Schema {
     );
   return {
     ...schema,
+    ...(contentMediaType === undefined ? {} : { format: contentMediaType }),
     ...(anyOf ? { anyOf: anyOf.map(inner) } : {}),
     ...(items ? { items: inner(items) } : {}),
     ...(properties ? { properties: mapped(properties, (name) => !required.includes(name)) } : {}),
