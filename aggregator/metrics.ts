@@ -28,33 +28,36 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
   const gauge = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['partition'], registers });
   const events = counter('metergate_load_events_total', 'Events loaded into the warehouse.');
-  const bytes = counter('metergate_load_bytes_total', 'Bytes of lines inserted.');
+  const bytes = counter('metergate_load_bytes_total', 'Bytes of event lines inserted into the warehouse.');
   const doubled = counter(
     'metergate_load_doubled_events_total',
-    'Events found twice on the log and left out.',
+    'Events found twice on the log and counted once.',
   );
-  const quarantined = counter('metergate_load_quarantined_lines_total', 'Lines the warehouse cannot read.');
-  const aside = counter('metergate_load_foreign_records_total', 'Records of others that were set aside.');
-  const position = gauge('metergate_load_position', 'Everything before this position of the log is loaded.');
+  const quarantined = counter('metergate_load_quarantined_lines_total', 'Quarantined event lines.');
+  const aside = counter('metergate_load_foreign_records_total', 'Records that Metergate did not write.');
+  const position = gauge(
+    'metergate_load_position',
+    'Log position loaded so far, in bytes; in records on Kafka.',
+  );
   const lagBytes = gauge(
     'metergate_load_lag_bytes',
-    'Durable on the log and not loaded, of partitions that are held here; records, on Kafka.',
+    'Durable on the log and not loaded, by partition held here, in bytes; in records on Kafka.',
   );
   const rows = new Histogram({
     name: 'metergate_load_block_events',
-    help: 'Events per block.',
+    help: 'Events in one block inserted into the warehouse.',
     buckets: [1, 10, 100, 1_000, 10_000, 30_000, 60_000, 100_000],
     registers,
   });
   const seconds = new Histogram({
     name: 'metergate_load_insert_seconds',
-    help: 'Time of one insert into the warehouse.',
+    help: 'Time of one insert into the warehouse, in seconds.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     registers,
   });
   const failures = new Counter({
     name: 'metergate_load_failures_total',
-    help: 'Times the load stood still, by reason.',
+    help: 'Failed attempts to load a partition, by failure code; each is retried.',
     labelNames: ['code'],
     registers,
   });
@@ -81,20 +84,20 @@ export function createAggregatorMetrics(registry: Registry): AggregatorMetrics {
 function createSettleMetrics(registry: Registry): SettleMetrics {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const ranges = counter('metergate_settle_ranges_total', 'Loaded ranges that were settled.');
+  const ranges = counter('metergate_settle_ranges_total', 'Loaded ranges settled.');
   const pairs = counter(
     'metergate_settle_pairs_total',
-    'Customers and meters settled that have a rate, a budget or a limit.',
+    'Pairs of customer and meter settled that have a rate, a budget or a limit.',
   );
-  const crossings = counter('metergate_settle_crossings_total', 'Thresholds of usage that were crossed.');
+  const crossings = counter('metergate_settle_crossings_total', 'Usage thresholds crossed.');
   const waiting = new Gauge({
     name: 'metergate_settle_waiting_ranges',
-    help: 'Loaded and not settled yet.',
+    help: 'Ranges loaded and not settled yet.',
     registers,
   });
   const seconds = new Histogram({
     name: 'metergate_settle_seconds',
-    help: 'Time of one settlement.',
+    help: 'Time of one settlement pass, in seconds.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });

@@ -16,7 +16,7 @@ const REQUEST_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 
 export function createHttpMetrics(registry: Registry): HttpMetrics {
   const requests = createQuickHistogram(registry, {
     name: 'metergate_http_request_seconds',
-    help: 'Control-plane requests, by operation and status.',
+    help: 'Time of control-plane requests, by operation and HTTP status, in seconds.',
     labelNames: ['operation', 'status'],
     buckets: REQUEST_SECONDS,
   });
@@ -51,18 +51,18 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
   const registers = [registry];
   const moves = new Counter({
     name: 'metergate_subscription_moves_total',
-    help: 'Subscriptions that were moved by time.',
+    help: 'Subscription changes made by the subscription clock.',
     registers,
   });
   const failures = new Counter({
     name: 'metergate_subscription_move_failures_total',
-    help: 'Moves of subscriptions that failed; each is tried again.',
+    help: 'Failed changes of the subscription clock; each is retried.',
     registers,
   });
   let next: Date | undefined;
   new Gauge({
     name: 'metergate_subscription_oldest_due_seconds',
-    help: 'For how long the subscription that has waited longest has been due; 0 where none is.',
+    help: 'Age of the oldest due subscription change, in seconds; 0 if none is due.',
     registers,
     // Computed when asked: it grows also while the clock stands still.
     collect() {
@@ -87,13 +87,13 @@ export function createProcessorMetrics(registry: Registry): ProcessorMetrics {
   const registers = [registry];
   const events = new Counter({
     name: 'metergate_processor_events_total',
-    help: 'Events of the payment processor about subscriptions, by what came of each when it was taken.',
+    help: 'Subscription events received from the payment processor, by outcome.',
     labelNames: ['status'],
     registers,
   });
   const givenUp = new Counter({
     name: 'metergate_processor_events_given_up_total',
-    help: 'Events of the payment processor that waited and were given up for newer ones.',
+    help: 'Waiting payment processor events dropped to make room for newer ones.',
     registers,
   });
   return {
@@ -107,10 +107,14 @@ export function createProcessorMetrics(registry: Registry): ProcessorMetrics {
 export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
   gauge(
     'metergate_uncounted_bytes',
-    'Bytes of the log that are durable and not counted yet; 0 where it counts records: see load_lag_bytes.',
+    'Durable on the log and not counted yet, in bytes; 0 on Kafka, see metergate_load_lag_bytes.',
     gauges.lagBytes,
   );
-  gauge('metergate_uncounted_seconds', 'Age of what is durable and not counted yet.', gauges.lagSeconds);
+  gauge(
+    'metergate_uncounted_seconds',
+    'Age of the oldest event that is durable and not counted yet, in seconds.',
+    gauges.lagSeconds,
+  );
 
   function gauge(name: string, help: string, read: () => number): void {
     new Gauge({
@@ -136,18 +140,18 @@ export function createNotifierMetrics(registry: Registry, nowMs: () => number): 
   const registers = [registry];
   const events = new Counter({
     name: 'metergate_entitlement_changes_told_total',
-    help: 'Events entitlement.changed that followed a change of many customers, or a moment in time.',
+    help: 'Events entitlement.changed sent after a change to many customers, or at a scheduled time.',
     registers,
   });
   const failures = new Counter({
     name: 'metergate_entitlement_tellings_failed_total',
-    help: 'Chunks of customers that could not be told; each is tried again.',
+    help: 'Failed chunks of entitlement.changed notifications; each is retried.',
     registers,
   });
   let waiting: { jobs: number; oldestAt: Date | null } = { jobs: 0, oldestAt: null };
   new Gauge({
     name: 'metergate_entitlement_fanouts',
-    help: 'Changes that touch many customers, of whom some are still to be told.',
+    help: 'Changes to many customers whose notifications are not complete.',
     registers,
     collect() {
       this.set(waiting.jobs);
@@ -155,7 +159,7 @@ export function createNotifierMetrics(registry: Registry, nowMs: () => number): 
   });
   new Gauge({
     name: 'metergate_entitlement_oldest_fanout_seconds',
-    help: 'For how long the oldest of these changes has been waiting; 0 where none is.',
+    help: 'Age of the oldest incomplete change to many customers, in seconds; 0 if there is none.',
     registers,
     // Computed when asked: it grows also while nobody works at it.
     collect() {
@@ -186,12 +190,12 @@ export function createLogWatchMetrics(registry: Registry) {
     });
   gauge(
     'metergate_log_oldest_unloaded_seconds',
-    'For how long the oldest event on the log waits to be loaded; 0 where another process watches.',
+    'Age of the oldest event not loaded, in seconds; 0 where another process watches the log.',
     () => seen.oldestMs,
   );
   gauge(
     'metergate_log_retention_seconds',
-    'For how long the log keeps events, loaded or not; 0 for ever, or where another process watches.',
+    'Time the log keeps events, in seconds; 0 if forever, or where another process watches the log.',
     () => seen.keepsMs,
   );
   return {

@@ -17,23 +17,26 @@ export function createDeliveryMetrics(registry: Registry, nowMs: () => number): 
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const attempts = new Counter({
     name: 'metergate_webhook_attempts_total',
-    help: 'Attempts to deliver an event to an endpoint, by outcome.',
+    help: 'Webhook delivery attempts, by outcome: succeeded, failed or gone.',
     labelNames: ['outcome'],
     registers,
   });
   const firstAttempts = new Histogram({
     name: 'metergate_webhook_first_attempt_seconds',
-    help: 'From an event to the first attempt to deliver it.',
+    help: 'Time from a webhook event to its first delivery attempt, in seconds.',
     buckets: FIRST_ATTEMPT_SECONDS,
     registers,
   });
-  const backlog = gauge('metergate_webhook_backlog', 'Deliveries that are still to be sent, now or later.');
-  const untold = gauge('metergate_webhook_untold_events', 'Events whose deliveries are still to be made.');
-  const circuits = gauge('metergate_webhook_circuits_open', 'Endpoints whose circuit is open.');
+  const backlog = gauge('metergate_webhook_backlog', 'Webhook deliveries pending, due now or scheduled.');
+  const untold = gauge(
+    'metergate_webhook_untold_events',
+    'Webhook events whose deliveries are not created yet.',
+  );
+  const circuits = gauge('metergate_webhook_circuits_open', 'Webhook endpoints with an open circuit.');
   let oldestDueAt: Date | null = null;
   new Gauge({
     name: 'metergate_webhook_oldest_due_seconds',
-    help: 'For how long the delivery that has waited longest has been due, but for open circuits.',
+    help: 'Age of the oldest due delivery, in seconds; endpoints with an open circuit are left out.',
     registers,
     // Computed when asked: it grows also while nothing is read.
     collect() {

@@ -20,30 +20,34 @@ export function createUsageMetrics(registry: Registry, gauges: UsageGauges): Usa
   const requests = countRequests(registry);
   const events = new Counter({
     name: 'metergate_usage_events_created_total',
-    help: 'Usage events made durable and acknowledged as created.',
+    help: 'Usage events written durably and acknowledged as created.',
     registers,
   });
   const rejections = new Counter({
     name: 'metergate_usage_refusals_total',
-    help: 'Usage requests refused as a whole, by error code.',
+    help: 'Usage requests rejected as a whole, by error code.',
     labelNames: ['code'],
     registers,
   });
   const appends = new Histogram({
     name: 'metergate_log_append_seconds',
-    help: 'Time of one durable append of a frame.',
+    help: 'Time to write one frame durably to the log, in seconds.',
     buckets: [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1],
     registers,
   });
   const frameEvents = new Histogram({
     name: 'metergate_log_frame_events',
-    help: 'Events that shared one frame.',
+    help: 'Events in one frame of the log.',
     buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10000],
     registers,
   });
   const gauge = gaugesOf(registry);
-  gauge('metergate_usage_in_flight_bytes', 'Body bytes of usage requests in flight.', gauges.inFlightBytes);
-  if (gauges.keys) gauge('metergate_idempotency_keys', 'Idempotency keys that are known.', gauges.keys);
+  gauge(
+    'metergate_usage_in_flight_bytes',
+    'Bodies of usage requests in progress, in bytes.',
+    gauges.inFlightBytes,
+  );
+  if (gauges.keys) gauge('metergate_idempotency_keys', 'Idempotency keys in the key table.', gauges.keys);
 
   return {
     responded(kind, status, createdEvents) {
@@ -67,7 +71,7 @@ function countRequests(registry: Registry): (kind: UsageRequest['kind'], status:
   };
   new Counter({
     name: 'metergate_usage_requests_total',
-    help: 'Usage requests answered, by kind and status.',
+    help: 'Usage requests completed, by kind and HTTP status.',
     labelNames: ['kind', 'status'],
     registers: [registry],
     collect() {
@@ -89,7 +93,7 @@ export interface ForwardMetrics {
 export function createForwardMetrics(registry: Registry): ForwardMetrics {
   const rejections = new Counter({
     name: 'metergate_forward_refusals_total',
-    help: 'Requests for the control plane that were refused before they reached it, by error code.',
+    help: 'Requests that the data plane rejected instead of forwarding to the control plane, by error code.',
     labelNames: ['code'],
     registers: [registry],
   });
@@ -97,8 +101,12 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
   return {
     rejected: (code) => rejections.inc({ code }),
     gauges({ underWay, heldBytes }) {
-      gauge('metergate_forward_requests', 'Requests under way at the control plane.', underWay);
-      gauge('metergate_forward_body_bytes', 'Memory of bodies for the control plane.', heldBytes);
+      gauge('metergate_forward_requests', 'Requests being forwarded to the control plane.', underWay);
+      gauge(
+        'metergate_forward_body_bytes',
+        'Memory held by bodies of forwarded requests, in bytes.',
+        heldBytes,
+      );
     },
   };
 }
@@ -106,9 +114,13 @@ export function createForwardMetrics(registry: Registry): ForwardMetrics {
 /** Size of the kept log: segments that were given up are before its start. */
 export function countLog(registry: Registry, log: { extent(): { start: number; end: number } }): void {
   const gauge = gaugesOf(registry);
-  gauge('metergate_log_start_position', 'Where the log begins that is kept.', () => log.extent().start);
-  gauge('metergate_log_end_position', 'Durable end of the log.', () => log.extent().end);
-  gauge('metergate_log_bytes', 'Bytes of the log that are kept.', () => {
+  gauge(
+    'metergate_log_start_position',
+    'First position that the log still keeps, in bytes.',
+    () => log.extent().start,
+  );
+  gauge('metergate_log_end_position', 'Durable end of the log, in bytes.', () => log.extent().end);
+  gauge('metergate_log_bytes', 'Size of the log that is kept, in bytes.', () => {
     const { start, end } = log.extent();
     return end - start;
   });

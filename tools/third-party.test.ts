@@ -27,6 +27,6 @@ test('THIRD_PARTY.md names every package that Metergate runs with, and its licen
 test('the samples of proxies are those of the documentation', () => {
   const text = readFileSync('docs/operate/proxies.md', 'utf8');
   for (const name of ['nginx.conf', 'Caddyfile']) {
-    expect(text).toContain(`\n${readFileSync(join('docs/samples', name), 'utf8')}\`\`\`\n`);
+    expect(text).toContain(`\n${readFileSync(join('infra/deploy', name), 'utf8')}\`\`\`\n`);
   }
 });

@@ -5,6 +5,7 @@ import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
 import { storesChecks } from '../../infra/platform/store-checks.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
+import type { RoleCheck } from '../../schemas/readiness-names.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
 import { createControlServer } from './control-server.ts';
 import { rolePages } from './health-server.ts';
@@ -19,7 +20,7 @@ await runRole('aggregator', async (context) => {
   const role = { ...context, config };
   const metrics = createMetrics('aggregator');
   let isLoading = false;
-  const checks: Record<string, Check> = {
+  const checks: Partial<Record<RoleCheck, Check>> = {
     load: async () => (isLoading ? undefined : 'waits for its stores'),
   };
   const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });

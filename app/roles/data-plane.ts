@@ -13,6 +13,7 @@ import { createListener } from '../../infra/postgres/listen.ts';
 import type { EndpointDiscovery } from '../../ingest/endpoint-discovery.ts';
 import type { UsageOperation } from '../../ingest/http/usage-operation.ts';
 import { createRegistry, type Registry } from '../../ingest/registry.ts';
+import type { DataPlaneBlocker } from '../../schemas/readiness-names.ts';
 import { CHANNELS, type ChangeNote } from '../../schemas/stored/channels.ts';
 import type { RoleContext } from './role-process.ts';
 
@@ -28,12 +29,14 @@ export interface DataPlane extends RoleContext {
   opening: { why: string };
 }
 
+/** What keeps the data plane from accepting usage, by name and in words; empty when nothing does. */
+export type Blockers = Partial<Record<DataPlaneBlocker, string>>;
+
 /** An open way for usage. */
 export interface UsagePath {
   accept: Accept;
   keys: KeyCache;
-  /** What stands in its way just now, by name. */
-  blockers: () => Record<string, string> | Promise<Record<string, string>>;
+  blockers: () => Blockers | Promise<Blockers>;
 }
 
 export type Accept = (exchange: Exchange, operation: UsageOperation) => void;

@@ -6,6 +6,7 @@ import { createMetrics } from '../../infra/platform/metrics.ts';
 import { createOperatorAccess } from '../../infra/platform/operator-access.ts';
 import { storesChecks } from '../../infra/platform/store-checks.ts';
 import { createListener } from '../../infra/postgres/listen.ts';
+import type { RoleCheck } from '../../schemas/readiness-names.ts';
 import { checkRoleNeeds } from '../config/role-needs.ts';
 import { openSecrets } from '../prepare-installation.ts';
 import { createControlServer } from './control-server.ts';
@@ -20,7 +21,7 @@ await runRole('delivery', async (context) => {
   checkRoleNeeds('delivery', config);
   const metrics = createMetrics('delivery');
   let isSending = false;
-  const checks: Record<string, Check> = {
+  const checks: Partial<Record<RoleCheck, Check>> = {
     delivery: async () => (isSending ? undefined : 'waits for Postgres'),
   };
   const pages = rolePages({ metrics, checks, access: createOperatorAccess(config), log });

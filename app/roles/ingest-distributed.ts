@@ -14,7 +14,7 @@ import { createAdmission } from '../../ingest/http/admission.ts';
 import { createIdentity } from '../../ingest/identity.ts';
 import { createUsageMetrics } from '../../ingest/metrics.ts';
 import type { DistributedStores } from '../config/distributed-stores-config.ts';
-import { type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
+import { type Blockers, type DataPlane, openCaches, type UsagePath } from './data-plane.ts';
 import { openWarehouse } from './open-warehouse.ts';
 
 /** Opens what an acknowledgement stands on where several processes take usage: a log and keys of them all. */
@@ -117,7 +117,7 @@ async function openKeys(
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Asked by readyz. A store that hangs is as good as one that is away. */
-async function blockersOf(kafka: KafkaLog): Promise<Record<string, string>> {
+async function blockersOf(kafka: KafkaLog): Promise<Blockers> {
   const log = await Promise.race([
     kafka.reader.durableEnds(),
     delay(CHECK_TIMEOUT_MS, undefined, { ref: false }),

@@ -4,6 +4,7 @@ import { type Check, runHealthChecks } from '../../infra/platform/health-checks.
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
+import type { ControlCheck } from '../../schemas/readiness-names.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 import {
   countQuarantined,
@@ -41,7 +42,7 @@ const PENDING_MS_MAX = 60_000;
 /** Checks all that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
-  const checks: Record<string, Check> = {
+  const checks: Record<ControlCheck, Check> = {
     postgres: async () => void (await ping(pool)),
     warehouse: async () => {
       await warehouse.query({ sql: 'SELECT 1', lane: 'counters', timeoutMs: WAREHOUSE_TIMEOUT_MS });

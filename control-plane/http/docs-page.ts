@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { DOCS_START, DOCS_STYLE } from './docs-assets.ts';
 
 /**
- * The description as a page for people: Swagger UI out of its npm package, all of it from our own origin. An
- * asset's name carries a hash of its content, so that browsers may keep it for ever.
+ * The description as a page for people: Swagger UI from its npm package, and a form for the API key, all
+ * from our own origin. An asset's name carries a hash of its content, so that browsers may cache it forever.
  */
 export interface DocsPage {
   html: string;
@@ -41,38 +42,40 @@ export function readDocsPage(): DocsPage {
   };
   const html = htmlOf({
     icon: add('icon.png', 'image/png', packaged('favicon-32x32.png')),
-    style: add('swagger-ui.css', 'text/css; charset=utf-8', packaged('swagger-ui.css')),
+    base: add('swagger-ui.css', STYLE, packaged('swagger-ui.css')),
+    style: add('page.css', STYLE, Buffer.from(DOCS_STYLE)),
     program: add('swagger-ui.js', SCRIPT, packaged('swagger-ui-bundle.js')),
-    start: add('start.js', SCRIPT, Buffer.from(START)),
+    start: add('start.js', SCRIPT, Buffer.from(DOCS_START)),
   });
   return { html, assets };
 }
 
+const STYLE = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
-
-/** Without `validatorUrl: null` it would send the description to a validator on the net. */
-const START = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#description',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-});
-`;
 
 function packaged(name: string): Buffer {
   const require = createRequire(import.meta.url);
   return readFileSync(join(dirname(require.resolve('swagger-ui-dist/package.json')), name));
 }
 
-function htmlOf({ icon, style, program, start }: Record<'icon' | 'style' | 'program' | 'start', string>) {
+type Asset = 'icon' | 'base' | 'style' | 'program' | 'start';
+
+function htmlOf({ icon, base, style, program, start }: Record<Asset, string>) {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Metergate API</title>
 <link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${base}">
 <link rel="stylesheet" href="${style}">
+<form id="key-form">
+<label for="key">API key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false">
+<button type="submit">Use key</button>
+<button type="button" id="forget" hidden>Forget key</button>
+<p id="key-state" role="status"></p>
+</form>
 <noscript>This page needs JavaScript; <a href="/openapi.json">the description itself</a> does not.</noscript>
 <div id="description"></div>
 <script src="${program}" defer></script>

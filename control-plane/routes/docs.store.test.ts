@@ -21,10 +21,14 @@ function assetPaths(): string[] {
   return [...page.text.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, path = '']) => path);
 }
 
+function isNamed(name: string) {
+  return (path: string) => path.startsWith(`/docs/${name}-`);
+}
+
 describe('the page', () => {
   it('is HTML without a key, and asks for files of our own origin only', async () => {
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
-    expect(assetPaths()).toHaveLength(5);
+    expect(assetPaths()).toHaveLength(6);
     for (const path of assetPaths())
       expect(path).toMatch(/^\/(docs\/[a-z-]+-[0-9a-f]{12}\.\w+|openapi\.json)$/);
     expect(page.text).not.toMatch(/<style|style=|<script>|\bon\w+=/);
@@ -61,6 +65,31 @@ describe('the page', () => {
     const { text } = await api.call('GET', start, { key: undefined });
     expect(text).toContain("url: '/openapi.json'");
     expect(text).toContain('validatorUrl: null');
+  });
+
+  /** Red with `persistAuthorization`, which keeps a key in localStorage, for the next user of the browser. */
+  it('has one place for the key, which is kept for the session and nowhere else', async () => {
+    expect(page.text.match(/<input /g)).toHaveLength(1);
+    expect(page.text).toContain('<input id="key" type="password" autocomplete="off"');
+    const [start = '', style = ''] = ['start', 'page'].map((name) => assetPaths().find(isNamed(name)));
+    const { text } = await api.call('GET', start, { key: undefined });
+    expect(text.match(/\b(local|session)Storage\.\w+/g)?.sort()).toEqual([
+      'sessionStorage.getItem',
+      'sessionStorage.removeItem',
+      'sessionStorage.setItem',
+    ]);
+    expect(text).not.toMatch(/persistAuthorization|document\.cookie|fetch\(/);
+    // The dialogs of Swagger UI, of which each operation has one.
+    const { text: css } = await api.call('GET', style, { key: undefined });
+    expect(css).toContain(
+      '.swagger-ui .scheme-container, .swagger-ui .authorization__btn { display: none; }',
+    );
+  });
+
+  it('shows usage first', async () => {
+    const start = assetPaths().find(isNamed('start')) ?? '';
+    const { text } = await api.call('GET', start, { key: undefined });
+    expect(text).toContain("const FIRST = ['usage', ");
   });
 });
 

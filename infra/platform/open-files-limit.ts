@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Fatal } from '../../schemas/failures.ts';
 
 /** A start of all in one was seen to fail with 128 and to come through with 192; connections come on top. */
-const OPEN_FILES_MIN = 512;
+export const OPEN_FILES_MIN = 512;
 const RAISE = 'raise the hard limit (ulimit -Hn, LimitNOFILE= of a systemd unit, --ulimit nofile= of Docker)';
 
 /**

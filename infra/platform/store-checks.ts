@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { RoleCheck } from '../../schemas/readiness-names.ts';
 import type { EventLogReader } from '../ports/event-log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 import type { Check } from './health-checks.ts';
@@ -6,7 +7,7 @@ import type { Check } from './health-checks.ts';
 const QUESTION_TIMEOUT_MS = 2_000;
 
 /** One for each of these that a role has: a store that responds to a query is healthy. */
-export function storesChecks(stores: StoresOfRole): Record<string, Check> {
+export function storesChecks(stores: StoresOfRole): Partial<Record<RoleCheck, Check>> {
   const { pool, warehouse, logReader } = stores;
   return {
     ...(pool ? { postgres: responded(() => pool.query('SELECT 1')) } : {}),

@@ -10,6 +10,7 @@ import type { RejectionLog } from '../../infra/platform/rejection-log.ts';
 import { shareOutcome } from '../../infra/platform/shared-outcome.ts';
 import type { Exchange } from '../../infra/ports/http-front.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
+import { CONTROL_UNREACHABLE } from '../../schemas/readiness-names.ts';
 import type { Readiness } from '../../schemas/resources/service.ts';
 
 export interface OperationsDeps {
@@ -97,7 +98,7 @@ export function createOperations(deps: OperationsDeps): Operations {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const CONTROL_AWAY = { checks: { control: { ok: false, detail: 'is unavailable' } } };
+const CONTROL_AWAY = { checks: { [CONTROL_UNREACHABLE]: { ok: false, detail: 'is unavailable' } } };
 const CONTROL_TIMEOUT_MS = 3_000;
 const CONTROL_BYTES_MAX = 8 * 1024 * 1024;
 

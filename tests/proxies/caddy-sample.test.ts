@@ -9,7 +9,7 @@ import { expectKeepsPages, startProxy, startPublicPort } from './proxy-under-tes
 it('Caddy with the sample serves the API, and keeps metrics and readiness to itself', async () => {
   const [port, backend] = [await quietPort(), await startPublicPort()];
   const folder = testFolder();
-  const sample = readFileSync('docs/samples/Caddyfile', 'utf8')
+  const sample = readFileSync('infra/deploy/Caddyfile', 'utf8')
     .replace('127.0.0.1:8080', `127.0.0.1:${backend}`)
     .replace('billing.example.com', `http://127.0.0.1:${port}`);
   const file = join(folder, 'Caddyfile');

@@ -10,7 +10,7 @@ import { expectKeepsPages, startProxy, startPublicPort } from './proxy-under-tes
 it('nginx with the sample serves the API, and keeps metrics and readiness to itself', async () => {
   const [port, backend] = [await quietPort(), await startPublicPort()];
   const folder = testFolder();
-  const sample = readFileSync('docs/samples/nginx.conf', 'utf8')
+  const sample = readFileSync('infra/deploy/nginx.conf', 'utf8')
     .replace('127.0.0.1:8080', `127.0.0.1:${backend}`)
     .replace('listen 443 ssl', `listen 127.0.0.1:${port}`)
     .replace(/^ *ssl_.*\n/gm, '');

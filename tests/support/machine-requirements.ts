@@ -18,6 +18,14 @@ const MEANS = {
   tar: { isThere: hasTar, named: 'tar' },
   nginx: { isThere: () => starts('nginx', '-v'), named: 'nginx (Debian: apt-get install nginx)' },
   caddy: { isThere: () => starts('caddy', 'version'), named: 'Caddy (Debian: apt-get install caddy)' },
+  promtool: {
+    isThere: () => starts('promtool', '--version'),
+    named: 'promtool (Debian: apt-get install prometheus)',
+  },
+  systemd: {
+    isThere: () => starts('systemd-analyze', '--version'),
+    named: 'systemd-analyze (Debian: apt-get install systemd)',
+  },
   broker: {
     isThere: () => isGiven('TEST_KAFKA_BROKERS') || canStartKafka(),
     named: 'a Kafka broker: TEST_KAFKA_BROKERS, or Docker, or Java and Maven',
@@ -94,6 +102,8 @@ export const NEEDY_TESTS: readonly NeedyTests[] = [
   { pattern: `${UPGRADE}/refused-data.sys.test.ts`, what: 'data that is refused', means: ['tar'] },
   { pattern: 'tests/proxies/nginx-sample.test.ts', what: 'the sample for nginx', means: ['nginx'] },
   { pattern: 'tests/proxies/caddy-sample.test.ts', what: 'the sample for Caddy', means: ['caddy'] },
+  { pattern: 'tests/operate/alert-rules.test.ts', what: 'the alert rules', means: ['promtool'] },
+  { pattern: 'tests/operate/systemd-unit.test.ts', what: 'the systemd unit', means: ['systemd'] },
   {
     pattern: 'tests/servers/servers.distributed-store.test.ts',
     what: 'servers for tests',
