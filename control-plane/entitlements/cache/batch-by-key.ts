@@ -1,6 +1,6 @@
 /**
- * Work by name, of each name one at a time: what joins while it is under way is done together afterwards.
- * Resolves or rejects with the work that the thing was part of.
+ * Batches work by key, one batch per key at a time: items that arrive while a batch runs form the next one.
+ * Resolves or rejects with the batch that the item was part of.
  */
 export type Gathering<T> = (name: string, thing: T) => Promise<void>;
 

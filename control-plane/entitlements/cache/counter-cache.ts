@@ -18,9 +18,9 @@ import {
 import { everySoOften } from './repeat.ts';
 
 /**
- * Counters that decisions go by. Those asked for within the last minute are kept fresh behind the answers:
- * every half second, where something was loaded meanwhile, many in one statement. Where nothing was, they
- * stand as they stood and only `asOf` moves on. While ClickHouse is away neither moves.
+ * Counters for decisions. Counters requested within the last minute are refreshed in the background, every
+ * half second, many in one statement, and only where something was loaded meanwhile. Where nothing was loaded
+ * the values stay and only `asOf` advances. While ClickHouse is unavailable neither changes.
  */
 export interface CounterMemory {
   find(place: CounterPlace): RememberedCounter;
@@ -42,7 +42,7 @@ export interface CounterMemoryDeps {
 const PAUSE_MS = 500;
 /** A second of ClickHouse; the others come next. */
 const A_TURN_MAX = 1_500;
-/** In one statement, of 70 ms: who reads another counter waits for it. */
+/** Per statement, of 70 ms: a read of another counter waits for it. */
 const TOGETHER_MAX = 100;
 
 export function createCounterMemory({ warehouse, freshness, log }: CounterMemoryDeps): CounterMemory {
@@ -87,7 +87,7 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
 
 type CounterReadDeps = Pick<CounterMemoryDeps, 'warehouse' | 'freshness'>;
 
-/** What they read they put on the shelf. All throw Transient. */
+/** These write what they read into the cache. All throw Transient. */
 function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: CounterCache) {
   async function time(): Promise<CountedTime> {
     await beginReadTime('eventual').within(freshness.arrive());
@@ -111,8 +111,8 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
   }
 
   /**
-   * After a start all are asked for at once: one by one they would wait until their time is over. Several
-   * statements run side by side, so that nobody waits longer than for one before its own.
+   * After a start all counters are requested at once: read one by one they would time out. Several statements
+   * run concurrently, so that each request waits for at most one statement before its own.
    */
   const readInTurn = createBatchByKey<KeptCounter>(async (counters) => {
     const statements = statementsOf(counters);

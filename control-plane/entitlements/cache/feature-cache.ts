@@ -1,6 +1,6 @@
 import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 
-/** Features that were asked for, by key and by id. */
+/** Requested features, by key and by id. */
 export interface FeatureMemory {
   find(environment: string, name: string): RequestedFeatureRow | undefined;
   /** What `read` finds of these names is kept, unless something was forgotten meanwhile. */
@@ -15,7 +15,10 @@ export interface FeatureMemory {
   all(): Array<{ environment: string; feature: RequestedFeatureRow }>;
 }
 
-/** Each stands here under two names, 0.3 KB. When it is full it starts anew: rarely are so many asked for. */
+/**
+ * Each entry is stored under two names, 0.3 KB. A full cache is emptied: so many features are rarely
+ * requested.
+ */
 const NAMES_MAX = 40_000;
 
 export function createFeatureMemory(namesMax = NAMES_MAX): FeatureMemory {

@@ -17,7 +17,7 @@ export interface Cached {
   /** Its id among them, if it is to be found by that. */
   names: readonly string[];
   bytes: number;
-  /** Kept by the shelf. */
+  /** Set by the cache. */
   usedRound: number;
 }
 

@@ -7,7 +7,7 @@ import type { ReadCustomer } from './cached-customer.ts';
 import type { LargeCustomer } from './customer-cache.ts';
 import type { CustomerGrantsReads } from './customer-grants-reads.ts';
 
-/** Who holds more than that, a million grants perhaps, is not remembered. */
+/** Customers with more grants than that, a million perhaps, are not cached. */
 const HELD_MAX = 1_000;
 
 const NO_CREDITS = { balance: '0', unpaid: '0', nextExpiryAt: null };

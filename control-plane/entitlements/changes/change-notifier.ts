@@ -35,14 +35,14 @@ export interface ChangeNotifierOptions {
   chunkMax?: number;
 }
 
-/** `everyMs`: the net under the notification of a job, and how late a moment in time is noticed. */
+/** `everyMs`: the fallback poll in case the notification of a job is lost, and how late a time is noticed. */
 export const CHANGE_NOTIFIER = { job: 'entitlement-teller', everyMs: 1_000 };
 
 const CHUNK_MAX = 500;
 
 /**
- * Tells `entitlement.changed` where a change touches many customers, or where time has changed a value. Of
- * all processes one at a time does it, under a lease, so that no piece of it overlaps another.
+ * Emits `entitlement.changed` where a change touches many customers, or where time has changed a value. One
+ * process at a time does it, under a lease, so that no two chunks overlap.
  */
 export function startChangeNotifier(
   { pool, clock, log, metrics }: ChangeNotifierDeps,
@@ -65,7 +65,10 @@ export function startChangeNotifier(
     metrics.waiting(jobs, oldestAt);
   }
 
-  /** Of moments and of changes in turns, so that neither waits for the other. False: of none. */
+  /**
+   * Alternates between times and changes, so that neither delays the other. False: there is nothing left of
+   * either.
+   */
   async function notifyChunks(place: JobEpoch): Promise<boolean> {
     const turned = await nextTurned({ pool, clock, putOffs }, chunk.size());
     if (turned.length > 0) {
@@ -106,7 +109,7 @@ interface PuttingOff extends ChangeNotifierDeps {
   putOffs: BackoffQueue<TurnedCustomer>;
 }
 
-/** Where there is nobody else, the one that was put off longest ago. */
+/** If no other customer is due, the one that has been in the backoff queue longest. */
 async function nextTurned(
   { pool, clock, putOffs }: Pick<PuttingOff, 'pool' | 'clock' | 'putOffs'>,
   limit: number,
@@ -124,6 +127,6 @@ function putOff(
 ): void {
   const [only] = turned;
   if (!only || turned.length > 1 || endsLook(err)) return;
-  log.error(only, 'a customer could not be told what time has changed');
+  log.error(only, 'a customer could not be notified of a change that became due');
   putOffs.add(only);
 }

@@ -7,14 +7,14 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 import { touchEntitlements } from './touch-entitlements.ts';
 
-/** Of the release that told nothing of entitlements. */
+/** Of the release that emitted no entitlement events. */
 const BEFORE = 3;
 
 /*
  * Red when the migration leaves out a status, the grace, a pinned version, an add-on's quantity, archived
- * customers, or everything: then the first change of a customer tells it of all that it holds.
+ * customers, or everything: then the first change of a customer notifies it of all its entitlements.
  */
-it('what customers hold at the upgrade counts as told: the first event is of the first change', async () => {
+it('entitlements at the upgrade count as notified: the first event is of the first change', async () => {
   const database = await createTestDatabase({ migrated: false });
   const pool = createPool({ url: database.url, name: 'test', log: pino({ level: 'silent' }) });
   onTestFinished(async () => {

@@ -6,11 +6,11 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * A change of a metered feature reaches the metered history of every customer that holds it, whatever the
- * value is and whatever gives it, over HTTP and a real Postgres.
+ * A change of a metered feature reaches the metered history of every customer that has it, whatever the value
+ * is and whatever grants it, over HTTP and a real Postgres.
  *
- * Breaks that turn it red: touchEntitlements left out of a change of the meter; any one of the ways to hold a
- * feature left out of store/fanout-members.ts; customers found by what they were told alone.
+ * Mutants this suite catches: touchEntitlements left out of a change of the meter; any one of the ways to
+ * have a feature left out of store/fanout-members.ts; customers found only by what they were notified of.
  */
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
@@ -108,7 +108,7 @@ it('a feature that counts a third meter and is deleted leaves no limit on any of
   }
 });
 
-it('a walk finds every holder, whatever its chunk is, by what gives it or by its history', async () => {
+it('a walk finds every customer with the feature, by grant or by history, for any chunk size', async () => {
   const everybody = Object.values(holders).sort();
   for (const limit of [1, 2, 5, 100]) {
     const met = (await found({ target: featureKey }, limit)).sort();

@@ -9,11 +9,12 @@ import { customerGrantsUnderTest } from '../customer-grants-under-test.ts';
 import { notifiedUnderTest } from './changes-under-test.ts';
 
 /*
- * What each kind of change records of a customer's meter, and from when on, over HTTP and a real Postgres.
+ * What each kind of change records for a customer's meter, and from which time on, over HTTP and a real
+ * Postgres.
  *
- * Breaks that turn it red: a change of many that holds from its customer's turn on; nothing written ahead; a
- * period that begins anew where its subscription goes on, or goes by one that is paused; rows written where
- * nothing has changed.
+ * Mutants this suite catches: a change of many that takes effect when the notifier reaches the customer;
+ * nothing written ahead; a period that starts again where its subscription continues, or follows a paused
+ * one; rows written where nothing has changed.
  */
 const DAY_MS = 86_400_000;
 const clock = { atMs: Date.now(), nowMs: () => clock.atMs, monotonicMs: () => performance.now() };
@@ -268,7 +269,7 @@ function monthOf(atMs: number): number {
   return calendarSpan('month', atMs).fromMs;
 }
 
-/** The teller has told the customer of the moment that has come. */
+/** The notifier has processed the time that has come for the customer. */
 async function turned(customerId: string): Promise<void> {
   const sql = 'SELECT count(*) AS left FROM entitlements_told WHERE customer_id = $1 AND next_turn <= $2';
   const left = async () => (await api.pool.query(sql, [customerId, new Date(clock.atMs)])).rows[0].left;

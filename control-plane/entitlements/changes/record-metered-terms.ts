@@ -22,12 +22,12 @@ export interface ChangedCustomer {
 }
 
 /**
- * Records what holds of the meters of customers from the time of a change on, with what time alone will
- * change next, in the change's transaction; and marks what is to be settled again. Their rows in
+ * Records the metered terms of customers from the time of a change on, with the changes that time alone will
+ * bring, in the change's transaction; and marks what has to be settled again. The customers' rows in
  * `entitlements_told` are locked: two changes of one customer are recorded one after the other.
  *
- * What was recorded stays: what the tables say is known to hold since the last change that was recorded, and
- * not before it. A change that is told later than that one holds from that one on.
+ * Recorded terms stay: the tables describe the time since the last recorded change, and nothing before it. A
+ * change that is reported late takes effect from that last change on.
  */
 export async function recordMeteredTerms(
   db: Database,

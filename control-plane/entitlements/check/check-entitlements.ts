@@ -25,7 +25,7 @@ export interface EntitlementDeps {
   customerGrantsReads: CustomerGrantsReads;
 }
 
-/** What is asked about one customer. */
+/** The questions about one customer. */
 export interface EntitlementChecks {
   /** Its id or external id. */
   customer: string;
@@ -122,7 +122,7 @@ interface MetersQuestion {
   consistency: EntitlementChecks['consistency'];
 }
 
-/** By meter key. Without questions nothing is asked of the warehouse. */
+/** By meter key. Without questions the warehouse is not read. */
 async function readMeters(
   { warehouse, freshness }: EntitlementDeps,
   { owner, questions, consistency }: MetersQuestion,

@@ -12,7 +12,7 @@ import type { TakeRequest } from '../../http/rate-limit.ts';
 import { keepBody } from '../../http/read-body.ts';
 import type { HttpMetrics } from '../../metrics.ts';
 
-/** The answer of an operation as JSON, where memory holds all that it takes; else undefined. */
+/** The response of an operation as JSON, if the cache holds everything it needs; else undefined. */
 export type WarmResponse = (
   requested: { environment: string; nowMs: number },
   input: WarmInput,
@@ -38,10 +38,10 @@ export interface CheckFastPathDeps {
 }
 
 /**
- * Before the app: answers what can be answered at once and in one way only. A plain request without a query,
- * its body whole in the first piece, with a key that was looked up in the last seconds and may ask, of what
- * memory holds. Everything else goes to `next` as it came, and nothing was counted of it: refusals of any
- * kind are made there alone. Both doors give the same answer; this one takes half as long.
+ * In front of the app: responds to requests that need no store and have one possible response. Such a request
+ * has no query, its body arrived complete in the first chunk, its key was read within the last seconds and
+ * has the scope, and the cache holds its data. Every other request goes to `next` unchanged and uncounted:
+ * only the app rejects requests. Both paths give the same response; the fast path takes half as long.
  */
 export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListener): RequestListener {
   const { metrics } = deps;
@@ -134,7 +134,10 @@ function createResponseOf({ keys, takeRequest, firstCalls, lastUsed, clock }: Ch
 
 const BEARER = 'Bearer ';
 
-/** In the usual header, and looked up so lately that nothing is to be asked or refused. */
+/**
+ * The key is in the usual header and was read recently enough that no store is needed and no rejection is
+ * due.
+ */
 function keyOf({ headers }: IncomingMessage, keys: KeyCache): StoredKey | undefined {
   const { authorization } = headers;
   if (!authorization?.startsWith(BEARER) || headers['x-api-key'] !== undefined) return undefined;

@@ -9,10 +9,10 @@ import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 import type { Prepared, PrintedDecision, RememberedCustomer } from '../cache/cached-customer.ts';
 import type { CounterPlace, CounterReading } from '../cache/counter-store.ts';
 
-/** Of one customer's features; beyond it all are worked out anew. */
+/** Of one customer's features; beyond that number all are computed again. */
 const PREPARED_MAX = 256;
 
-/** As it is at this moment. */
+/** The prepared decision at this time. */
 export function preparedOf(
   customer: RememberedCustomer,
   feature: RequestedFeatureRow,
@@ -39,7 +39,7 @@ function placeOf(
   return { environment, customerId: holder.customerId, meterKey, aggregation, span };
 }
 
-/** The decision as JSON; printed anew where something else is asked or counted than the last time. */
+/** The decision as JSON; printed again only when the requested amount or the count has changed. */
 export function printDecision(
   customer: RememberedCustomer,
   feature: RequestedFeatureRow,
