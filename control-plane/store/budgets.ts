@@ -62,7 +62,7 @@ export async function deleteBudget(
   ]);
 }
 
-/** Of those of one moment the keys say the order. */
+/** Budgets with equal times are ordered by key. */
 export function listBudgets(
   db: Database,
   environment: string,

@@ -10,7 +10,7 @@ export type CreditsRow = { customerId: string; unpaid: string | null } & (
   | { [Name in keyof Omit<GrantRow, 'customerId'>]: null }
 );
 
-/** In one statement, so that all of it is of one moment: what has something left, as it is burned. */
+/** One statement, hence one snapshot: the grants that have something left, in the order they are burned. */
 export async function readCredits(
   db: Database,
   environment: string,

@@ -1,13 +1,13 @@
 import type { Database } from '../http/request-context.ts';
 
-/** Something is due of it at that moment: the end of its trial or period, or its cancellation. */
+/** A subscription with something due at that time: the end of its trial or period, or its cancellation. */
 export interface DueSubscription {
   environment: string;
   id: string;
   dueAt: Date;
 }
 
-/** A place in the order of the moments. */
+/** A position in the order of due times. */
 export type DuePlace = Pick<DueSubscription, 'id' | 'dueAt'>;
 
 /** Before every subscription. */

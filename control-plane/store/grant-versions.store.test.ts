@@ -6,8 +6,8 @@ import { readMarks, readSizedMark } from './grant-versions.ts';
 import { lockNotified } from './notified-entitlements.ts';
 
 /*
- * The mark is the net under lost notes: every kind of change has to show in it. Breaks that turn it red: any
- * part of the mark left out; another environment's customer found; the bound not kept.
+ * The mark is the fallback for lost notifications: every kind of change must change it. Mutants this suite
+ * catches: any part of the mark left out; another environment's customer found; the bound not kept.
  */
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;

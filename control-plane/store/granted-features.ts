@@ -10,7 +10,7 @@ export interface HeldFeatureRow {
   enabled: boolean | null;
   /** Of the others: their sum as decimal text; null is unlimited. */
   amount: string | null;
-  /** In the order of the subscriptions, each plan before the add-ons. One may stand here twice. */
+  /** In the order of the subscriptions, each plan before the add-ons. A source may occur twice. */
   sources: string[];
   /** What each of them gives: `true` or `false`, decimal text, or null for unlimited. */
   values: Array<string | null>;

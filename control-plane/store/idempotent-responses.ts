@@ -48,7 +48,7 @@ function lockName({ environment, method, path, key }: RequestKey): string {
   return JSON.stringify(['idempotent', environment, method, path, key]);
 }
 
-/** The answer that was kept, unless it is older than 24 hours. */
+/** The stored response, unless it is older than 24 hours. */
 export async function findResponse(
   client: PoolClient,
   request: RequestKey,
@@ -62,7 +62,7 @@ export async function findResponse(
   return rows[0];
 }
 
-/** Keeps an answer; one that stands there has expired. */
+/** Stores a response; an existing one has expired. */
 export async function keepAnswer(
   client: PoolClient,
   request: RequestKey,

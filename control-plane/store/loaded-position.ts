@@ -28,7 +28,7 @@ export async function readLoadedPartitions(pool: Pool, logId: string): Promise<L
   return rows;
 }
 
-/** Tells the aggregator that somebody waits for what is on the log. */
+/** Notifies the aggregator that a reader waits for events on the log. */
 export async function notifyReaderWaits(pool: Pool): Promise<void> {
   await pool.query('SELECT pg_notify($1, $2)', [CHANNELS.readerWaits, '']);
 }

@@ -7,7 +7,7 @@ export interface LogAlarm {
   message: string;
 }
 
-/** For readyz. Again with one code: the words are renewed. True when it did not stand there. */
+/** For readyz. An existing alarm with the same code gets the new message. True when the alarm is new. */
 export async function raiseLogAlarm(
   pool: Pool,
   { logId, partition, code, message }: LogAlarm,

@@ -230,8 +230,8 @@ export async function findMatchable(
 }
 
 /**
- * Deletes at most `rowsMax` that are too old to come back: Stripe sends an event again for 3 days by itself,
- * and for 30 days when somebody asks for it. Returns how many went.
+ * Deletes at most `rowsMax` that are too old to be sent again: Stripe resends an event for 3 days by itself,
+ * and for 30 days on request. Returns how many were deleted.
  */
 export async function forgetProcessorEvents(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(

@@ -1,6 +1,6 @@
 import type { Database } from '../http/request-context.ts';
 
-/** What a price of the processor stands for here: a plan, an add-on, or both. */
+/** What a price of the processor maps to here: a plan, an add-on, or both. */
 export interface MappedPrice {
   priceId: string;
   planId: string | null;

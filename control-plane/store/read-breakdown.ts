@@ -39,8 +39,7 @@ export interface BreakdownResponse {
 const TIMEOUT_MS = 15_000;
 
 /**
- * Groups of one pair's events, everything in one statement, so that all of it is of one moment. Throws
- * Transient.
+ * Groups of the events of one customer and meter, in one statement and so in one snapshot. Throws Transient.
  */
 export async function readBreakdown(
   warehouse: Warehouse,

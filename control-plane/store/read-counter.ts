@@ -5,7 +5,7 @@ import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
 
-/** Of who brings no time of its own. */
+/** For callers without a time of their own. */
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -31,7 +31,7 @@ export interface CounterQuestion {
 }
 
 /**
- * Several meters of one customer, each asked for once, in one statement. By meter key; as {@link
+ * Several meters of one customer, each requested once, in one statement. By meter key; as {@link
  * readCounter}.
  */
 export async function readCounters(

@@ -37,9 +37,9 @@ export async function readManyCounters(
 const BOUNDS = ['headFrom', 'headTo', 'hoursFrom', 'hoursTo', 'tailFrom', 'tailTo'] as const;
 
 /**
- * Each bound is looked up by the row's customer. The hours of the edges stand in a set beside it: the sort
- * key finds them, where a comparison of bounds would read every event of these customers. A head without any
- * whole hour behind it may lie in two.
+ * Each bound is read by the row's customer. The hours of the edges are in a separate set: the sort key finds
+ * them, where a comparison of bounds would read every event of these customers. A head that no whole hour
+ * follows may span two.
  */
 function statementOf(aggregation: Aggregation): string {
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];

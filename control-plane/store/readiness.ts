@@ -4,7 +4,7 @@ export async function ping(pool: Pool): Promise<void> {
   await pool.query('SELECT 1');
 }
 
-/** What stands in the way of this log's partitions, the oldest first: of another nobody here loads any. */
+/** The blockers of this log's partitions, the oldest first. Nothing here loads another log. */
 export async function listPartitionAlarms(
   pool: Pool,
   logId: string,
@@ -34,7 +34,7 @@ export async function countQuarantined(pool: Pool): Promise<number> {
 
 export interface AuditOutcome {
   finishedAt: Date;
-  /** That stand: after a repair what is left. */
+  /** The open differences: after a repair those that are left. */
   differences: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a subscription stands on, held for the transaction: nobody archives it meanwhile. */
+/** What a subscription refers to, locked for the transaction: it cannot be archived meanwhile. */
 import type { Database } from '../http/request-context.ts';
 
 export interface SubscribedCustomer {

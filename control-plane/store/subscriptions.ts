@@ -30,9 +30,9 @@ export interface SubscriptionFields {
   canceledAt: Date | null;
   trialEnd: Date | null;
   processorSubscriptionId: string | null;
-  /** The processor's own time of what it told last. */
+  /** The processor's own time of its last change. */
   processorChangedAt: Date | null;
-  /** When somebody last changed here what the processor may change too. */
+  /** When the API last changed something here that the processor may change too. */
   localChangedAt: Date | null;
   /** What the processor last said of `cancelAt`. */
   processorCancelAt: Date | null;
@@ -67,7 +67,7 @@ const COLUMNS = `id, customer_id AS "customerId", plan_id AS "planId",
             json_agg(json_build_object('addonId', addon_id, 'quantity', quantity) ORDER BY addon_id), '[]')
      FROM subscription_addons WHERE subscription_id = subscriptions.id) AS addons`;
 
-/** As they stand in both statements that write. */
+/** As they are in both statements that write. */
 const FIELDS = `plan_id, plan_version, status, status_since, current_period_start, current_period_end,
   starts_at, anchor, interval, interval_count, legacy_interval_ms, no_roll_before, cancel_at,
   cancels_at_period_end, pending_plan_id, canceled_at, trial_end, processor_subscription_id,

@@ -9,18 +9,19 @@ export interface Ahead {
 }
 
 /**
- * Moments that something waits for and that a clock wrote which was ahead. Each statement brings those of
- * one table back to now; what they gate is then done at once, and judged anew by the true time.
+ * Resets times that a clock wrote while it was ahead and that something waits for. Each statement resets
+ * those of one table to now; what waited for them is done at once, and decided again by the true time.
  */
 const STATEMENTS: Record<string, string> = {
-  // What customers were told is told again as of now: nothing is told of a moment before the last one.
+  // Customers are notified again as of now: nothing is notified of a time before the last one.
   entitlements_told: `UPDATE entitlements_told SET resolved_at = $1, next_turn = $1 WHERE resolved_at > $2`,
   // The one that was worked at least lately comes first.
   fanout_jobs: `UPDATE fanout_jobs
        SET worked_at = least(worked_at, $1), asked_at = least(asked_at, $1),
            changed_at = least(changed_at, $1)
      WHERE greatest(worked_at, changed_at) > $2`,
-  // The period of one that an operator has put right since; and what the processor says of it from now on.
+  // The period of a subscription that an operator has corrected since, and the order of the processor's
+  // events from now.
   subscriptions: `UPDATE subscriptions
        SET no_roll_before = least(no_roll_before, $1), local_changed_at = least(local_changed_at, $1)
      WHERE no_roll_before > $2 OR local_changed_at > $2`,
@@ -29,12 +30,12 @@ const STATEMENTS: Record<string, string> = {
            owner = CASE WHEN lease_until > $2 THEN NULL ELSE owner END,
            lease_until = CASE WHEN lease_until > $2 THEN NULL ELSE lease_until END
      WHERE due_at > $3 OR lease_until > $2`,
-  // An endpoint is told of what happens after it was made.
+  // An endpoint receives only events from after its creation.
   webhook_endpoints: `UPDATE webhook_endpoints
        SET created_at = least(created_at, $1), failing_since = least(failing_since, $1),
            circuit_until = CASE WHEN circuit_until > $2 THEN $1 ELSE circuit_until END
      WHERE created_at > $2 OR failing_since > $2 OR circuit_until > $2`,
-  // Which audit came after which repair is told by these: all are brought back by as much.
+  // These times order audits and repairs, so all are moved back by the same amount.
   audit_runs: `UPDATE audit_runs SET asked_at = asked_at - ahead.by, finished_at = finished_at - ahead.by
       FROM (SELECT max(greatest(asked_at, finished_at)) - $1 AS by FROM audit_runs) AS ahead
      WHERE greatest(asked_at, finished_at) > $2`,
@@ -54,7 +55,7 @@ export async function latestNow(db: Database, now: Date): Promise<Date> {
 
 export const TABLES_WITH_TIMES = Object.keys(STATEMENTS);
 
-/** Of one of {@link TABLES_WITH_MOMENTS}, in a transaction. Gives how many rows were put right. */
+/** Of one of {@link TABLES_WITH_TIMES}, in a transaction. Returns how many rows were reset. */
 export async function bringBack(
   db: Database,
   table: string,

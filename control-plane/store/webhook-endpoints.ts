@@ -105,8 +105,8 @@ export async function updateEndpoint(
 }
 
 /**
- * `secret` is sealed. The one before signs beside it up to `previousUntil`; one from an earlier rotation no
- * more.
+ * `secret` is sealed. The previous secret also signs up to `previousUntil`; one from an earlier rotation does
+ * not.
  */
 export async function replaceSecret(
   db: Database,
@@ -122,7 +122,7 @@ export async function replaceSecret(
   );
 }
 
-/** Its deliveries stay in the log, and are ended by whoever delivers. */
+/** Its deliveries stay in the log; the delivery service ends them. */
 export async function deleteEndpoint(db: Database, environment: string, id: string): Promise<void> {
   await db.query('DELETE FROM webhook_endpoints WHERE environment = $1 AND id = $2', [environment, id]);
 }

@@ -21,7 +21,7 @@ export interface EventFilter {
 }
 
 /**
- * Into the outbox, and told to nobody by itself: what tries an endpoint did not happen, and reports that
+ * Into the outbox, addressed to no endpoint by itself: a test event did not happen, and goes only to its
  * endpoint.
  */
 export async function insertTestEvent(

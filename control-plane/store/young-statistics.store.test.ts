@@ -11,11 +11,12 @@ import { readHeldValues } from './granted-values.ts';
 import { findExpired } from './overrides.ts';
 
 /*
- * An environment that was filled since statistics were taken, by which it has no rows: after an import, until
- * Postgres looks again. Statements that look up many rows of it read no more than they do anywhere.
+ * An environment that was filled since statistics were taken, so that by them it has no rows: after an
+ * import, until the next ANALYZE. Statements that read many rows by key read no more rows than with fresh
+ * statistics.
  *
- * Breaks that turn it red: a customer, its subscriptions or its overrides looked up by their environment as
- * well, for what is told, for marks or for members; its add-ons by theirs; a search for the subscription of
+ * Mutants this suite catches: a customer, its subscriptions or its overrides read by their environment as
+ * well, for notifications, for marks or for members; its add-ons by theirs; a search for the subscription of
  * each session.
  */
 const MANY = 10_000;
@@ -43,7 +44,7 @@ describe('where statistics do not know the environment', () => {
     rowsRead(api.pool, table, reading);
 
   it.each(['customers', 'subscriptions', 'overrides'])(
-    'of %s are read those that are told',
+    'of %s are read those that are notified',
     async (table) => {
       const requested = customers.map((customerId) => ({ customerId, at: LATER }));
       const read = await rowsOf(table, async (db) => {

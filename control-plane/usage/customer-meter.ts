@@ -12,7 +12,7 @@ export interface CustomerMeter {
   meter: MeterRow;
 }
 
-/** As they stand in the path. */
+/** As they are in the path. */
 interface PairNames {
   customerId: string;
   meterId: string;
@@ -27,7 +27,7 @@ export async function findCustomerMeter(context: RequestContext, names: PairName
   return { environment, customerId, meter };
 }
 
-/** The same with the period and the limit of the meter at a moment. */
+/** The same with the period and the limit of the meter at a time. */
 export async function findMeteredCustomerMeter(
   context: RequestContext,
   { atMs, ...names }: PairNames & { atMs: number },
@@ -37,7 +37,7 @@ export async function findMeteredCustomerMeter(
   return { pair, metering: await readMetering(context, { customerId, meterKeys: [meter.key], atMs }) };
 }
 
-/** How meters of a customer are to be read at a moment. */
+/** How meters of a customer are to be read at a time. */
 export async function readMetering(
   { db, environment }: Pick<RequestContext, 'db' | 'environment'>,
   { customerId, meterKeys, atMs }: { customerId: string; meterKeys: string[]; atMs: number },

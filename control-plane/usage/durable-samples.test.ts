@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDurableSamples } from './durable-samples.ts';
 
-// Breaks that turn it red: the bound left out; two close samples merged into the earlier; `<` for `<=` in
+// Mutants this suite catches: the bound left out; two close samples merged into the earlier; `<` for `<=` in
 // loaded.
 describe('durable samples', () => {
   it('say no more than one that keeps every sample, and little less', () => {

@@ -9,7 +9,7 @@ export interface DurableSamples {
   add(sample: DurableSample): void;
   /** Everything before this position is counted. */
   loaded(position: number): void;
-  /** The clock was, and nothing that is known is of a later moment than this. */
+  /** The clock was set back: no sample may be of a later time than this. */
   setBack(toMs: number): void;
   /** Time of the latest sample whose end is loaded; undefined when there is none. */
   latestLoadedMs(): number | undefined;

@@ -23,7 +23,7 @@ export function eventPage(
   };
 }
 
-/** A stored event as the answer of its own request showed it. */
+/** A stored event as the response of its own request showed it. */
 function shownEvent(event: StoredEvent, { customerId, meter }: CustomerMeter): UsageEvent {
   return {
     id: event.id,
@@ -64,7 +64,7 @@ export function placeOf(cursor: string): EventPlace {
   const isTime = Number.isInteger(occurredAtMs) && Math.abs(Number(occurredAtMs)) <= DATE_MS_MAX;
   if (isTime && typeof id === 'string' && id.isWellFormed())
     return { occurredAtMs: Number(occurredAtMs), id };
-  throw new Rejected('invalid_request', '`cursor` is not one that was answered.', { param: 'cursor' });
+  throw new Rejected('invalid_request', 'Invalid `cursor`.', { param: 'cursor' });
 }
 
 function parsed(json: string): unknown[] {

@@ -26,7 +26,7 @@ interface Cut {
   ends: readonly number[];
 }
 
-/** Beyond it the oldest are forgotten, and who waits for one of them waits for the next. */
+/** Beyond it the oldest are dropped, and a reader that waits for one of them waits for the next. */
 const CUTS_MAX = 4_096;
 
 export function createPartitionCuts(durableEnds: () => Promise<number[]>): PartitionCuts {
@@ -46,7 +46,7 @@ export function createPartitionCuts(durableEnds: () => Promise<number[]>): Parti
     const done = still < 0 ? waiting : waiting.slice(0, still);
     waiting = still < 0 ? [] : waiting.slice(still);
     reached = done.at(-1)?.number ?? reached;
-    // Moments of frames are of several machines' clocks: what is counted is told by cuts alone.
+    // Times in frames come from the clocks of several machines: only cuts say what is counted.
     return { hi: reached, throughMs: 0 };
   }
 

@@ -23,7 +23,7 @@ export interface Progress {
   /** Looks at the durable end. */
   look(): Promise<number>;
   advance(to: Loaded): void;
-  /** Undefined until it was told for the first time. */
+  /** Undefined until the first `advance`. */
   loadedTo(): number | undefined;
   asOfMs(): number;
   lag(): Lag;
@@ -40,7 +40,7 @@ export function createProgress({ durableEnd, clock, recordsLeft }: ProgressDeps)
   const samples = createDurableSamples();
   let loaded: Loaded | undefined;
   let durable = 0;
-  /** Until then the clock has stood later than it did afterwards: moments of frames may be of that time. */
+  /** Before the clock was set back it had reached this time: times of frames may be from then. */
   let aheadMs = 0;
   let setBacks = 0;
 

@@ -7,7 +7,7 @@ export interface ReadTime {
   leftMs(): number;
   /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on. */
   within<T>(begun: Promise<T>): Promise<T>;
-  /** For what has a bound of its own: while it runs the time of the read stands still. */
+  /** For work with a bound of its own: the time of the read does not count while it runs. */
   beside<T>(work: () => Promise<T>): Promise<T>;
 }
 

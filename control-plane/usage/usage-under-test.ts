@@ -136,7 +136,7 @@ function loggedAs(happening: Happening, meterKey: string): TestEvent {
   };
 }
 
-/** A number of the answer by its own text. */
+/** A number of the response by its own text. */
 export function numberIn(text: string, name: string): string {
   return new RegExp(`"${name}":(-?[\\d.]+)`).exec(text)?.[1] ?? 'missing';
 }

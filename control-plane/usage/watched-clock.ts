@@ -2,13 +2,13 @@ import type { Clock } from '../../infra/ports/clock.ts';
 
 /** Between two readings the clock was set back. Milliseconds since 1970. */
 export interface SetBack {
-  /** Later than this it did not stand before. */
+  /** Before it was set back, the clock was at no later time than this. */
   fromMs: number;
-  /** Earlier than this it did not stand since. */
+  /** Since then it was at no earlier time than this. */
   toMs: number;
 }
 
-/** Reads the clock, and tells first when it was set back since the last time. */
+/** Reads the clock, and first reports whether it was set back since the last time. */
 export function watchClock(clock: Clock, setBack: (how: SetBack) => void): () => number {
   // Others may run between two readings, for as long as they like.
   const read = () => ({ sinceMs: clock.monotonicMs(), nowMs: clock.nowMs(), untilMs: clock.monotonicMs() });

@@ -10,8 +10,8 @@ export interface WindowQuery {
 }
 
 /**
- * The span that a breakdown asks for; undefined: all there is, and for `current_period` what the customer's
- * subscriptions say. Throws Rejected when the query contradicts itself.
+ * The requested span of a breakdown; undefined: everything there is, and for `current_period` the customer's
+ * billing period. Throws Rejected when the query contradicts itself.
  */
 export function breakdownSpan(
   query: WindowQuery,
