@@ -15,7 +15,7 @@ export interface ChangeContext {
   operationId: string;
   requestId?: string;
   nowMs: number;
-  /** When it took effect, where that was earlier: the processor tells of a change after it was made. */
+  /** When the change took effect, if that was earlier: the processor reports a change after it was made. */
   since?: Date;
 }
 

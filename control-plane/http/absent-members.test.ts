@@ -38,7 +38,7 @@ describe('null for an optional member', () => {
     }
   });
 
-  /** Red for a schema whose null this rule does not see: either its example or its nulls are refused. */
+  /** Red for a schema whose null this rule misses: its example or its nulls are rejected. */
   it('leaves the body of every operation one that is taken', () => {
     for (const [operationId, { body: schema, example }] of Object.entries<Route>(ROUTES)) {
       const properties = (schema as { properties?: object } | undefined)?.properties;

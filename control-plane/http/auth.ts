@@ -17,8 +17,9 @@ export interface AuthDeps {
 }
 
 /**
- * Throws Rejected: first who it is (401), then what it may do (403). `params` are those of the path. At once
- * for a key that was used lately; throws Transient while another cannot be looked up.
+ * Throws Rejected: first for an unknown caller (401), then for a missing permission (403). `params` are those
+ * of the path. Synchronous for a key that was used recently; throws Transient while another key cannot be
+ * read.
  */
 export type Authorise = (
   ctx: Context,

@@ -17,17 +17,17 @@ export function textCheckOf(schema: TSchema): Check {
   return compile(texts, schema);
 }
 
-/** Moments that usage can have; beyond them the warehouse's dates would wrap around. */
+/** The times that usage can have; beyond them the warehouse's dates would wrap around. */
 const TIME_MS = { min: 0, end: Date.UTC(2100, 0, 1) };
 
-/** Nothing in front of the @ that breaks a mail header. */
+/** The part before the @ contains nothing that corrupts a mail header. */
 const EMAIL_NAME = String.raw`[^\s@"(),:;<>[\\\]\p{Cc}]{1,64}`;
 /** Letters and digits of any script. */
 const EMAIL_LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`;
 
 const formats = {
   'date-time': isTime,
-  // Its digits are judged by who reads them.
+  // The reading code checks its digits.
   decimal: { type: 'number' as const, validate: () => true },
   email: new RegExp(`^${EMAIL_NAME}@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})+$`, 'u'),
 };
@@ -46,7 +46,7 @@ const options = {
 const bodies = new Ajv2020(options);
 const texts = new Ajv2020({ ...options, coerceTypes: true });
 
-/** When it is first asked: to compile the checks of all operations would be a quarter of a start. */
+/** Compiled on first use: to compile the checks of all operations would take a quarter of a start. */
 function compile(ajv: Ajv2020, schema: TSchema): Check {
   let validate: ValidateFunction | undefined;
   return (value) => {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   return () => void server.close();
 });
 
-// Red when the router alone is asked: 404 for what many clients send.
+// Red when the router alone decides: 404 for what many clients send.
 it.each([
   ['GET', '/api/v1/plans/', 'plans.list', {}],
   ['GET', '/api/v1/plans/?page=2', 'plans.list', {}],
@@ -54,7 +54,7 @@ it.each(['/', '//', '/api/v1/plans//', '/api/v1/nothing/'])('%s is nothing', asy
   expect((await fetch(url + path)).status).toBe(404);
 });
 
-it('another version is told with a trailing slash too', async () => {
+it('another version is reported with a trailing slash too', async () => {
   const response = await fetch(`${url}/api/v2/plans/`);
   expect(await response.text()).toContain('unsupported_api_version');
 });

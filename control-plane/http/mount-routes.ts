@@ -7,7 +7,7 @@ import { allowAnyOrigin, respondToPreflight } from './cors.ts';
 import { createPathTree } from './path-tree.ts';
 import { reject } from './respond.ts';
 
-/** Answers one operation. `params` are decoded. */
+/** Serves one operation. `params` are decoded. */
 export type Serve = (ctx: Context, params: Record<string, string>) => Promise<void>;
 
 /** An operation to be mounted. */
@@ -38,7 +38,7 @@ export function mountRoutes(operations: Mounted[]): Middleware[] {
   ];
 }
 
-/** The router tries one pattern after the other, 25 µs for the last: it is asked where this finds nothing. */
+/** The fallback: the router tries one pattern after the other, 25 µs for the last. */
 function plainPaths(mounted: ReadonlyArray<readonly [path: string, here: Mounted[]]>): Middleware {
   const tree = createPathTree(mounted);
   return (ctx, next) => {

@@ -30,7 +30,7 @@ export interface OperationDeps {
   clock: Clock;
 }
 
-/** Every row of the route table with what answers it. */
+/** Every row of the route table with the function that serves it. */
 export function createOperations(deps: OperationDeps): Mounted[] {
   return Object.entries<Route>(ROUTES).map(([operationId, route]) => ({
     operationId,
@@ -65,9 +65,9 @@ function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
   };
 }
 
-/** The data plane answers it on the public port before anything comes here. */
+/** The data plane serves it on the public port before the request reaches this app. */
 const serveElsewhere: Serve = () => {
-  throw new Rejected('not_found', 'This operation is answered by the data plane, on the public port.');
+  throw new Rejected('not_found', 'The data plane serves this operation on the public port.');
 };
 
 function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, deps: OperationDeps): Serve {
@@ -143,13 +143,14 @@ function respond(
   ctx.body = preferences.numbersAsText ? numbersAsText(route.response, body) : body;
 }
 
-/** A signed call is not repeated under a key: it would be answered before its signature is looked at. */
+/** A signed call is not replayed by a key: it would get a response before its signature is checked. */
 function changeOf(ctx: Context, route: Route, caller: Caller, { bodyText }: HandlerInput<Route>) {
   const { method, path } = ctx;
   const { environment, kind, scopes } = caller;
-  // Joined by what no key may hold: two of them are refused, and not taken for one with a comma.
+  // Joined by a character that no key may contain: two keys are rejected, and not read as one with a comma.
   const key = kind === undefined ? undefined : ctx.req.headersDistinct['idempotency-key']?.join('\n');
-  // A kept key may do what its maker might: it is shown again only to who might make it.
+  // The response with a key contains its scopes' power: it is replayed only to a caller that could create the
+  // key.
   const boundTo = route.access === 'keys:manage' ? [...scopes].sort() : [];
   return { environment, method, path, key, bodyText, boundTo, share: shareOf(caller) };
 }

@@ -1,12 +1,12 @@
-/** Templates of paths, each with what stands for it. */
+/** Templates of paths, each with its value. */
 export interface PathTree<Value> {
-  /** Nothing of a path with an encoded character in it: who decodes may find more. */
+  /** Matches no path with an encoded character: the decoding router may match it. */
   find(path: string): FoundPath<Value> | undefined;
 }
 
 export interface FoundPath<Value> {
   value: Value;
-  /** As they stand in the path. */
+  /** As they are in the path. */
   params: Record<string, string>;
 }
 
@@ -19,8 +19,8 @@ interface Branch<Value> {
 }
 
 /**
- * By segments: one look-up each, where a list of patterns takes as many tries as there are patterns. Where a
- * concrete segment and a parameter both lead to an end, the concrete one is meant.
+ * By segments: one map read each, where a list of patterns takes as many tries as there are patterns. Where a
+ * concrete segment and a parameter both match, the concrete one wins.
  */
 export function createPathTree<Value>(
   entries: Iterable<readonly [template: string, value: Value]>,

@@ -57,7 +57,7 @@ export function createReadInput(route: Route): ReadInput {
   };
 }
 
-/** For a body of whom anybody may send one. It comes at once, or somebody holds a place with it. */
+/** The limit for a body without authentication. It must arrive quickly, or any client could occupy a slot. */
 const STRANGER_MS = 5_000;
 
 const NO_FIELDS = Type.Object({});
@@ -70,9 +70,7 @@ function bodySchemaOf(route: Route): TSchema | undefined {
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/**
- * The body, and its text for numbers that a double would round: without what is null and stands for absent.
- */
+/** The body, and its text for numbers that a double would round, without members whose null means absent. */
 function readJson(schema: TSchema, sent: string, isOptional: boolean): { body: unknown; bodyText: string } {
   const text = sent.startsWith(BYTE_ORDER_MARK) ? sent.slice(BYTE_ORDER_MARK.length) : sent;
   const body = parseJson(text === '' && isOptional ? '{}' : text, sent);
@@ -101,7 +99,8 @@ export function rejectUnknown(search: URLSearchParams, { query }: Route): void {
 }
 
 /**
- * Pages and their campaigns put what they like into an address; who asks for what is gone is told just that.
+ * Web pages and their campaigns add arbitrary parameters to an address; a request for a removed operation
+ * gets only that error.
  */
 function checkNames(route: Route, search: URLSearchParams): void {
   if (!route.fromBrowser && !route.deprecated) rejectUnknown(search, route);
@@ -137,7 +136,7 @@ function takeBody(
   { schema, check, body }: { schema: TSchema; check: Check; body: unknown },
 ): void {
   const unknown = unknownFields(schema, body);
-  // Before the check: of a refusal, too, they are named.
+  // Before the check: a rejection names them, too.
   if (unknown.length > 0) ctx.set('X-Ignored-Fields', ignoredFieldsHeader(unknown));
   check(body);
   if (unknown.length === 0) return;

@@ -13,14 +13,14 @@ interface RejectedRows {
 export async function rejectRows(pool: Pool, { write, when, how }: RejectedRows) {
   await pool.query('CREATE SEQUENCE tries');
   await pool.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN PERFORM nextval('tries'); ${how}; RETURN new; END $$`,
   );
   await pool.query(
-    `CREATE TRIGGER refuse BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`,
+    `CREATE TRIGGER reject BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION reject()`,
   );
   return {
-    allow: () => pool.query('DROP FUNCTION refuse CASCADE'),
+    allow: () => pool.query('DROP FUNCTION reject CASCADE'),
     /** How often; no transaction that is undone takes a number back. */
     tries: async () => (await pool.query('SELECT last_value FROM tries')).rows[0].last_value,
   };

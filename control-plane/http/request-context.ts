@@ -14,11 +14,11 @@ export interface Caller {
   actor: string;
   /** Of the key. */
   scopes: readonly string[];
-  /** Of the key; absent where somebody signed. */
+  /** The key's; absent for a signed call. */
   kind?: 'secret' | 'publishable';
 }
 
-/** What a handler knows of the request beside its input. */
+/** What a handler knows of the request in addition to its input. */
 export interface RequestContext extends Caller {
   operationId: string;
   requestId: string;
@@ -34,7 +34,7 @@ export interface HandlerInput<R extends Route> extends Input<R> {
   bodyText: string;
 }
 
-/** Refuses by throwing Rejected; whatever it changed is then undone. */
+/** Rejects by throwing Rejected, which rolls back its changes. */
 export type Handler<R extends Route> = (
   context: RequestContext,
   input: HandlerInput<R>,

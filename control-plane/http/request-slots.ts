@@ -2,7 +2,7 @@ import { createFairShares } from '../../infra/platform/fair-shares.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Caller } from './request-context.ts';
 
-/** Serves a request of this caller. Throws Rejected `overloaded` while its share is under way already. */
+/** Serves a request of this caller. Throws Rejected `overloaded` while its share is in use already. */
 export type InPlace = <T>(caller: Caller, serve: () => Promise<T>) => Promise<T>;
 
 /**
@@ -34,5 +34,5 @@ export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kin
 }
 
 function overloaded(): Rejected {
-  return new Rejected('overloaded', 'Too many of your requests are under way. Send it again in a moment.');
+  return new Rejected('overloaded', 'Too many of your requests are in progress. Retry the request.');
 }

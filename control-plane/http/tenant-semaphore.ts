@@ -17,7 +17,7 @@ export interface SemaphoreLimits {
   waitMs: number;
 }
 
-/** `what` is under way here, for the message of a refusal. */
+/** `what` names the running work, for the message of a rejection. */
 export function createTenantSemaphore(limits: SemaphoreLimits, what: string): TenantSemaphore {
   const underWay = createTally();
   const lines = createLines(limits.waitMs);
@@ -35,8 +35,7 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
     }
   }
 
-  const overloaded = () =>
-    new Rejected('overloaded', `Too many ${what} are under way. Send the request again in a moment.`);
+  const overloaded = () => new Rejected('overloaded', `Too many ${what} are in progress. Retry the request.`);
 
   return {
     async run(environment, work) {
@@ -62,7 +61,7 @@ type Line = Set<(isAdmitted: boolean) => void>;
 
 /** Those that wait. Environments take turns: one that has a hundred waiting delays another by one at most. */
 function createLines(waitMs: number) {
-  /** The one that was admitted last stands last. */
+  /** The one that was admitted last is at the end. */
   const lines = new Map<string, Line>();
   let waiting = 0;
 

@@ -11,18 +11,18 @@ export interface TokenBuckets {
   take(key: string): number;
 }
 
-/** Beyond it the key that asked longest ago is forgotten: it would begin with a full bucket again. */
+/** Beyond it the least recently used key is dropped: it would begin with a full bucket again. */
 const KEYS_MAX = 10_000;
-/** Less what doubles lose: who waited as long as it was told is served. */
+/** Absorbs the rounding of doubles: a caller that waited as long as requested is served. */
 const A_TOKEN = 1 - 1e-9;
 
-/** One bucket per key, full at first. A refused request takes nothing. */
+/** One bucket per key, full at first. A rejected request takes nothing. */
 export function createTokenBuckets(
   { perSecond, burst }: RateLimit,
   clock: Pick<Clock, 'monotonicMs'>,
   keysMax = KEYS_MAX,
 ): TokenBuckets {
-  /** In the order in which they asked. */
+  /** In the order of their last request. */
   const buckets = new Map<string, { tokens: number; atMs: number }>();
 
   return {

@@ -17,7 +17,7 @@ export function unknownFields(schema: TSchema, body: unknown): string[] {
   });
 }
 
-/** Names that are known where this unknown field stands, for a hint. */
+/** Names that are known at the place of this unknown field, for a hint. */
 export function namesBeside(schema: TSchema, path: string): string[] {
   const [name, ...below] = path.split('.');
   const { properties = {}, items, anyOf } = schema as Shape;
