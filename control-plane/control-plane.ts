@@ -42,7 +42,7 @@ export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
 
 export interface ControlPlane {
   listener: RequestListener;
-  /** To be heard by the listener of this process, in the form of its handlers. */
+  /** The handlers that the listener of this process calls for notifications. */
   notes: {
     channels: Record<string, (payload: string) => void>;
     onSession: () => void;
@@ -51,7 +51,7 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-/** The control plane with everything that runs beside its requests. */
+/** The control plane with its background jobs. */
 export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions = {}): ControlPlane {
   const { pool, logReader, clock, log } = deps;
   const progress = progressOf(logReader, pool);
@@ -95,7 +95,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   };
 }
 
-/** What time does, and what changes leave to be done; the job watch tells which of it stands still. */
+/** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
 function startJobs(deps: ControlPlaneDeps) {
   const { pool, clock, log } = deps;
   const sweep = startSweep(pool, log);
@@ -147,7 +147,7 @@ function watchLog({ logKeepsMs: keepsMs, ...deps }: ControlPlaneDeps) {
   return keepsMs && startLogWatch({ ...deps, keepsMs, metrics: createLogWatchMetrics(deps.metrics) });
 }
 
-/** What answers go by without asking a store, and by which notes it forgets. */
+/** The caches that responses are made from without a store, and the notifications that invalidate them. */
 function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
   const { pool, secrets, clock } = deps;
   const load = (text: string) => findApiKey(pool, hashApiKey(text, secrets.keyPepper));

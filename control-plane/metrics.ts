@@ -64,7 +64,7 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
     name: 'metergate_subscription_oldest_due_seconds',
     help: 'For how long the subscription that has waited longest has been due; 0 where none is.',
     registers,
-    // Computed when asked: it grows also while the clock stands still.
+    // Computed on each scrape: it also grows while the subscription clock is stuck.
     collect() {
       this.set(next ? Math.max(0, nowMs() - next.getTime()) / 1000 : 0);
     },
@@ -124,11 +124,11 @@ export function createReadGauges(registry: Registry, gauges: ReadGauges): void {
   }
 }
 
-/** What the entitlement teller does. */
+/** The metrics of the change notifier. */
 export interface NotifierMetrics {
   notified(events: number): void;
   failed(): void;
-  /** Changes that touch many customers and were not gone through yet, and since when the oldest waits. */
+  /** Changes that touch many customers and are not finished, and since when the oldest waits. */
   waiting(jobs: number, oldestAt: Date | null): void;
 }
 
@@ -157,7 +157,7 @@ export function createNotifierMetrics(registry: Registry, nowMs: () => number): 
     name: 'metergate_entitlement_oldest_fanout_seconds',
     help: 'For how long the oldest of these changes has been waiting; 0 where none is.',
     registers,
-    // Computed when asked: it grows also while nobody works at it.
+    // Computed on each scrape: it also grows while no process works on it.
     collect() {
       const { oldestAt } = waiting;
       this.set(oldestAt ? Math.max(0, nowMs() - oldestAt.getTime()) / 1000 : 0);

@@ -41,7 +41,7 @@ async function environmentUnderTest() {
   return { pool, environment: `${keys.workspaceId}:live` };
 }
 
-/** How far ahead a moment of a row lies, in days. */
+/** How far in the future a time of a row is, in days. */
 async function daysAhead(pool: Pool, table: string, column: string, where = 'true'): Promise<number | null> {
   const { rows } = await pool.query<{ days: number | null }>(
     `SELECT round(extract(epoch FROM ${column} - now()) / 86400)::int AS days FROM ${table} WHERE ${where}`,
@@ -49,7 +49,7 @@ async function daysAhead(pool: Pool, table: string, column: string, where = 'tru
   return rows[0]?.days ?? null;
 }
 
-it('a customer that was told of a day to come is told of now, and of that day when it comes', async () => {
+it('a customer notified as of a future day is notified now, and on that day again', async () => {
   const { pool, environment } = await environmentUnderTest();
   const customerId = await catalogueUnderTest(pool, environment).customer();
   await pool.query(
@@ -76,7 +76,7 @@ it('a customer that was told of a day to come is told of now, and of that day wh
   expect(await daysAhead(pool, 'entitlements_told', 'next_turn')).toBe(10);
 });
 
-it('deliveries, circuits and endpoints go on; what the schedule put off keeps its moment', async () => {
+it('deliveries, circuits and endpoints go on; what the schedule postponed keeps its time', async () => {
   const { pool, environment } = await environmentUnderTest();
   await pool.query(
     `INSERT INTO webhook_endpoints (id, environment, url, events, secret, created_at, updated_at,
@@ -121,7 +121,7 @@ it('a repair of the warehouse that failed then is over with the audit that came 
   expect((await readRepairs(pool)).hasFailed).toBe(false);
 });
 
-it('rolls of periods, fan-outs, alarms, kept answers and stamps of keys are brought back, too', async () => {
+it('rolls of periods, fan-outs, alarms, stored responses and stamps of keys are reset, too', async () => {
   const { pool, environment, add } = await clockUnderTest();
   // It rolled then, and an operator has put its period right since.
   const ahead = new Date(Date.now() + DAYS_40_MS);

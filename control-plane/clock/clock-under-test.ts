@@ -12,7 +12,7 @@ import { fieldsOfTerm, type TermFields } from '../subscriptions/subscription-fie
 import { catalogueUnderTest, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 import { startSubscriptionClock } from './subscription-clock.ts';
 
-/** When the clock of a test stands still. */
+/** The time of a test's clock, which does not advance. */
 export const START = new Date('2026-01-31T00:00:00.000Z');
 export const DAY_MS = 86_400_000;
 const CUSTOMERS = 16;

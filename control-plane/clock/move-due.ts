@@ -28,11 +28,11 @@ const CHUNK = 100;
 const AT_ONCE = 4;
 
 /**
- * Passes once over all that is due. Before each chunk of rolls come the cancellations and ends of trials that
- * are due by then: those are as many as were asked for, while periods of a millisecond keep coming. What took
- * too long comes last, until it does so again: a pass would have no end. False when some of it is left:
- * another process has the lease, or a subscription could not be moved, which holds up no other. Throws
- * Transient while Postgres is away.
+ * Passes once over everything due. Each chunk of rolls is preceded by the cancellations and ends of trials
+ * that are due by then: their number is limited by what was requested, while periods of a millisecond keep
+ * coming due. Subscriptions that took too long are processed last in the next pass, or a pass would not end.
+ * Returns false when some are left: another process has the lease, or one subscription could not be moved,
+ * which delays no other. Throws Transient while Postgres is unavailable.
  */
 export async function moveDue(look: DueLook): Promise<boolean> {
   const { pool, slow, nowMs } = look;
@@ -41,7 +41,8 @@ export async function moveDue(look: DueLook): Promise<boolean> {
   let isAllDone = true;
   let [lastEnd, lastRoll] = [FROM_THE_START, FROM_THE_START];
   while (!look.signal.aborted) {
-    // Between two chunks, when no move is under way: each keeps others from the lease until it is done.
+    // Between two chunks, when no move is in progress: each move blocks other processes from the lease until
+    // it is done.
     const epoch = await look.hold();
     if (epoch === undefined) return false;
     const ends = await findDueEnds(

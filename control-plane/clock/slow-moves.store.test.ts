@@ -10,10 +10,10 @@ import { moveDue } from './move-due.ts';
 import { SUBSCRIPTION_CLOCK } from './subscription-clock.ts';
 
 /*
- * Subscriptions that take too long to be moved, over a real Postgres, by a clock that stands still.
+ * Subscriptions that take too long to move, over a real Postgres, with a clock that does not advance.
  *
- * Breaks that turn it red: a look that ends with one that takes too long; one that is tried first in each
- * look, or no more, or again and again; a look that goes on without its connection.
+ * Mutants this suite catches: a pass that ends at a slow subscription; a slow one that is tried first in each
+ * pass, never again, or again and again; a pass that continues without its connection.
  */
 const WAIT = { timeout: 10_000, interval: 20 };
 

@@ -7,11 +7,12 @@ import { rejectRows } from '../http/rejection-under-test.ts';
 import { CREDIT_EXPIRY, startCreditExpiry } from './credit-expiry.ts';
 
 /*
- * The job that takes out what has expired, over a real Postgres, by a clock that stands still.
+ * The job that takes expired credits out of wallets, over a real Postgres, with a clock that does not
+ * advance.
  *
- * Breaks that turn it red: who does not get the lease goes on; a look that ends with the wallet that fails;
- * grants that expired at once taken out one process each; the next moment not looked at; a look that ends
- * with the wallet that takes too long, or tries it first; one that goes on without its connection.
+ * Mutants this suite catches: a process that continues without the lease; a pass that ends with the wallet
+ * that fails; grants that expired together taken out one process each; the next time not checked; a pass that
+ * ends with the wallet that takes too long, or tries it first; one that continues without its connection.
  */
 const WAIT = { timeout: 10_000, interval: 20 };
 const log = pino({ level: 'silent' });
@@ -43,7 +44,7 @@ async function expiryUnderTest() {
   };
 }
 
-it('takes out what has expired, with its entries, and tells who has nothing left', async () => {
+it('takes out what has expired, with its entries, and notifies customers with nothing left', async () => {
   const { customers, grant, run, clock, wallets, notified, pool, expiries } = await expiryUnderTest();
   const [id = '', other = ''] = await customers(2);
   const spent = await grant(id, { amount: '5', expiresAtMs: START_MS + 1_000 });

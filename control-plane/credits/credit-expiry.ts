@@ -35,8 +35,8 @@ const CHUNK = 200;
 const FAILURES_MAX = 100;
 
 /**
- * Takes out of wallets what has expired. It is burned no more from its very moment on, whoever comes first;
- * here it gets its entries, and the customer is told, within 10 s.
+ * Takes expired credits out of wallets. Expired credits are never burned after their expiry, whether or not
+ * this job has run; the job writes the ledger entries and notifies the customer, within 10 s.
  */
 export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryOptions = {}): LeasedJob {
   const { pool, clock } = deps;

@@ -20,9 +20,9 @@ interface Counts extends QuickHistogram {
 }
 
 /**
- * A histogram that is scraped like any of prom-client's, of which each observation makes the labels into a
- * text and looks them up: more than a warm check costs otherwise. Made once for each set of labels, which
- * have to be few.
+ * A histogram with the same scraped text as prom-client's. In prom-client every observation prints the labels
+ * and looks them up, which costs more than a cached check does otherwise. Here that is done once for each set
+ * of labels; there must be few.
  */
 export function createQuickHistogram<Label extends string>(
   registry: Registry,
@@ -40,7 +40,7 @@ export function createQuickHistogram<Label extends string>(
       values: valuesOf(name, buckets, made),
     }),
   };
-  // Whoever writes the page asks for no more than that.
+  // The metrics page needs no more than that.
   registry.registerMetric(metric as unknown as Metric);
   return (labels) => {
     const key = JSON.stringify(labelNames.map((label) => labels[label]));

@@ -25,7 +25,7 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
 });
 
 // Red when it is forgotten with the audit after it, which found its work half done.
-it('readyz says that strong reads are refused since a repair failed', async () => {
+it('readyz says that strong reads are rejected since a repair failed', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
   await api.pool.query(
@@ -34,7 +34,7 @@ it('readyz says that strong reads are refused since a repair failed', async () =
   );
   const { status, body } = await api.call('GET', '/readyz', { key: undefined });
   expect(status).toBe(503);
-  expect(body.checks.audit.detail).toMatch(/^a repair has failed, and strong reads are refused/);
+  expect(body.checks.audit.detail).toMatch(/^a repair has failed; strong reads are rejected/);
   await api.pool.query(
     `INSERT INTO audit_runs (id, repair, state, finished_at)
      VALUES ('3', true, 'done', now() + interval '2 seconds')`,

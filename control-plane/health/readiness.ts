@@ -77,11 +77,11 @@ function tooLate(freshness: Freshness, { bytesMax, secondsMax }: LagLimits): str
   return `${left} of the log are not counted yet, the oldest for ${Math.round(seconds)} s`;
 }
 
-/** Nobody repeats one that a person asked for. */
+/** A repair that a person requested is not retried automatically. */
 async function failedRepair(pool: Pool): Promise<string | undefined> {
   const { hasFailed } = await readRepairs(pool);
   return hasFailed
-    ? 'a repair has failed, and strong reads are refused until one comes through: npm run audit -- --repair'
+    ? 'a repair has failed; strong reads are rejected until a repair succeeds: npm run audit -- --repair'
     : undefined;
 }
 

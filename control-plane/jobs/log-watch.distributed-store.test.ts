@@ -27,7 +27,7 @@ it('events that wait for half of what a topic keeps raise an alarm until they ar
   ]);
   await vi.waitFor(() => expect(Math.round((seen.at(-1)?.oldestMs ?? 0) / HOUR_MS)).toBe(6), SOON);
   expect(seen.at(-1)?.keepsMs).toBe(KEEPS_MS);
-  // Behind the mark stands the first of them, behind it the second.
+  // The mark is followed by the first of them, then by the second.
   await load(pool, Buffer.from(kafka.logId).toString('hex'), 2);
   await vi.waitFor(async () => expect(await alarms()).toEqual([]), SOON);
 });
@@ -62,7 +62,7 @@ async function watched() {
     pool,
     kafka,
     keep,
-    /** Gives what the metrics were told. */
+    /** Returns what the metrics received. */
     watch() {
       const seen: Array<{ oldestMs: number; keepsMs: number }> = [];
       const metrics = {

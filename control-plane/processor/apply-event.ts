@@ -45,8 +45,8 @@ export async function applyEvent(
 }
 
 /**
- * Than what the processor told last, or than what was changed here since. The times of a test clock cannot
- * be compared with ours: there it counts when the event came.
+ * Older than the processor's last change, or than a change made here since. The times of a test clock cannot
+ * be compared with ours: for them the time of receipt counts.
  */
 function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolean {
   const { processorChangedAt, localChangedAt, status } = row;

@@ -10,7 +10,7 @@ export function outdated({ appliedAt }: { appliedAt: Date | null }): EventOutcom
   return { ...NOTHING_MISSING, status: appliedAt ? 'applied' : 'ignored', reasons: ['older'] };
 }
 
-/** It waits: until what is missing is there it is tried again, else when somebody asks for it. */
+/** The event waits: it is retried when what is missing is there, and when a user requests it. */
 export function unmatched(
   reasons: ProcessorEventReason[],
   missing: Partial<Pick<EventOutcome, 'missingPrices' | 'missingCustomer' | 'missingName'>> = {},

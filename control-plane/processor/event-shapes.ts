@@ -33,7 +33,7 @@ const Recurring = Type.Object({
 const Item = Type.Object({
   ...Period.properties,
   price: maybe(Type.Union([Id, Type.Object({ id: Id, recurring: maybe(Recurring) })])),
-  /** Before there were prices, and beside them until 2025. */
+  /** From before there were prices, and in addition to them until 2025. */
   plan: maybe(Reference),
   quantity: maybe(Quantity),
   deleted: maybe(Type.Boolean()),

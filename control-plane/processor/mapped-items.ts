@@ -12,7 +12,7 @@ export interface MappedItems {
   planId?: string;
   /** To be attached, or to have this quantity. */
   put: Attached[];
-  /** To be taken away. */
+  /** To be removed. */
   removed: string[];
   missingPrices: string[];
   reasons: ProcessorEventReason[];
@@ -27,9 +27,9 @@ export interface HeldItems {
 }
 
 /**
- * Pure. A price of a plan makes it that plan; a price of an add-on makes the quantity of its items the
- * add-on's. An add-on that the processor attached goes with its last item; one that was attached here stays.
- * An archived plan takes nobody, and keeps whom it has.
+ * Pure. A price of a plan selects that plan; a price of an add-on sets the add-on's quantity to that of its
+ * items. An add-on that the processor attached is removed with its last item; one that was attached here
+ * stays. An archived plan takes no new subscriptions, and keeps those it has.
  */
 export function mapItems(
   { items = [], hasMoreItems }: Pick<SubscriptionEvent, 'items' | 'hasMoreItems'>,
@@ -73,7 +73,7 @@ function quantities(items: Items, byPrice: ByPrice): Map<string, number> {
   return wanted;
 }
 
-/** Of two plans nobody can tell which is meant, unless it is on one of them. */
+/** With two plans it is ambiguous which one is meant, unless the subscription is on one of them. */
 function planAmong(
   items: Items,
   byPrice: ByPrice,

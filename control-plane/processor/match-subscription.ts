@@ -24,7 +24,7 @@ export async function matchSubscription(
   return applyWaiting(context, processorSubscriptionId, waiting);
 }
 
-/** What waits for one subscription of the processor, and what its prices stand for. */
+/** The waiting events of one subscription of the processor, and what its prices map to. */
 export interface Waiting {
   events: Array<KeptEvent & { id: string }>;
   mapping: Mapping;

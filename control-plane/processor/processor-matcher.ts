@@ -31,9 +31,9 @@ const CHUNK = 100;
 const FROM_THE_START: MatchableSubscription = { environment: '', processorSubscriptionId: '' };
 
 /**
- * Applies what waited for a mapping once there is one. It goes by what is missing and what there is, so that
- * nothing has to be told to it: a mapping may be made in the moment in which an event comes. To be woken is
- * only sooner.
+ * Applies events that waited for a mapping once the mapping exists. It compares what is missing with what
+ * exists, so it does not depend on notifications: a mapping may be created at the same time as an event
+ * arrives. A wake-up only makes it sooner.
  */
 export function startProcessorMatcher(
   deps: ProcessorMatcherDeps,

@@ -14,14 +14,14 @@ export interface ProcessorUnderTest {
   customer(fields?: object): Promise<string>;
   plan(fields?: object): Promise<string>;
   addon(fields?: object): Promise<string>;
-  /** Of the plan and customer that are made at first, unless told. */
+  /** For the plan and customer that are created first, unless `fields` says otherwise. */
   subscribe(fields?: object): Promise<Shown>;
   read(subscriptionId: string): Promise<Shown>;
   patch(subscriptionId: string, body: object): Promise<Shown>;
   cancel(subscriptionId: string): Promise<Shown>;
   /** Those here that are linked to this one there. */
   linkedTo(processorSubscriptionId: string): Promise<Shown[]>;
-  /** To the path of the event's own mode, unless told. */
+  /** To the path of the event's own mode by default. */
   send(notified: EmittedEvent, mode?: 'live' | 'test'): ReturnType<ApiUnderTest['call']>;
   /** The same, and it was taken. */
   notify(notified: EmittedEvent): Promise<void>;

@@ -17,7 +17,7 @@ export function reportedFields(
   return {
     ...movedTo(row, status, sinceOf(kept)),
     ...(period ? { ...inPeriod(row, period), ...otherLength(row, { ...event, period }) } : {}),
-    // What the processor tells of has begun, also where its clock is ahead of ours.
+    // A change reported by the processor has begun, also where its clock is ahead of ours.
     startsAt: new Date(Math.min(row.startsAt.getTime(), nowMs)),
     ...(cancelAtMs === undefined ? {} : cancelFields(cancelAtMs, endMs)),
     ...(trialEndMs === undefined ? {} : { trialEnd: timeOf(trialEndMs) }),

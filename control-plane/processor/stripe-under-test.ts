@@ -119,7 +119,8 @@ function pricesOf({ price: id, quantity = 1 }: Item, version: ApiVersion) {
   const price = { id, object: 'price', active: true, currency: 'eur', recurring, unit_amount: 900 };
   const plan = { id, object: 'plan', active: true, amount: 900, interval: 'month', interval_count: 1 };
   const counted = quantity === null ? {} : { quantity };
-  // The older object stands beside the price in all four; the last version is read without it.
+  // In all four versions the older object exists in addition to the price; the last version is read without
+  // it.
   return { price, ...(version === '2025-09-30.clover' ? {} : { plan }), ...counted };
 }
 

@@ -33,7 +33,7 @@ export interface SubscriptionEvent {
   cancelAtMs?: number | null;
   trialEndMs?: number | null;
   items?: EventItem[];
-  /** It has items beside these. */
+  /** It has items in addition to these. */
   hasMoreItems?: true;
   processorCustomerId?: string;
   /** Our own id of the customer or its externalId: `metadata.customerId`. */
@@ -105,10 +105,12 @@ function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   );
 }
 
-/** Throws Rejected: beside one that lies ahead everything else would be older, and count for nothing. */
+/** Throws Rejected: compared with an event from the future everything else would be older, and ignored. */
 function requireHappened(created: number, nowMs: number): void {
   if (created * 1000 <= nowMs + TOLERANCE_SECONDS * 1000) return;
-  throw new Rejected('invalid_request', '`created` lies more than 5 minutes ahead.', { param: 'created' });
+  throw new Rejected('invalid_request', '`created` is more than 5 minutes in the future.', {
+    param: 'created',
+  });
 }
 
 /** Where payments are not collected the processor's own status stays what it was. */

@@ -15,7 +15,7 @@ export async function isSignedBy({ body, header, secret, nowMs }: SignedCall): P
   const signedAt = signedAtSeconds(header);
   // The package takes any time that is ahead: a signature from the future would never grow stale.
   if (signedAt === undefined || signedAt * 1000 > nowMs + TOLERANCE_SECONDS * 1000) return false;
-  // A tenth of the work of a start: only for those who have a processor.
+  // It takes a tenth of the time of a start: loaded only where a processor is connected.
   const { Stripe } = await import('stripe');
   try {
     const { signature } = Stripe.webhooks;

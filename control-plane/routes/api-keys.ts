@@ -63,7 +63,7 @@ export function createApiKeyHandlers({ keyPepper }: { keyPepper: Buffer }): Pick
   };
 }
 
-/** Tells every cache of keys. */
+/** Notifies every cache of keys. */
 async function end(context: RequestContext, row: ApiKeyRow, how: KeyEnd): Promise<void> {
   const { db, environment, nowMs } = context;
   const ended = await endApiKey(db, row, how);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * The page that shows the description, as a browser sees it.
+ * The page that shows the API description, as a browser sees it.
  *
- * Breaks that turn it red: an asset from another origin; `validatorUrl` left out; a directive of the policy
- * with `*`; the asset read from its folder by the name in the path.
+ * Mutants this suite catches: an asset from another origin; `validatorUrl` left out; a directive of the
+ * policy with `*`; the asset read from its folder by the name in the path.
  */
 let api: ApiUnderTest;
 let page: ApiResponse;
@@ -22,7 +22,7 @@ function assetPaths(): string[] {
 }
 
 describe('the page', () => {
-  it('is HTML without a key, and asks for files of our own origin only', async () => {
+  it('is HTML without a key, and loads files of our own origin only', async () => {
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
     expect(assetPaths()).toHaveLength(5);
     for (const path of assetPaths())
@@ -86,7 +86,7 @@ describe('a file of the page', () => {
     expectRejection(nested, 'not_found');
   });
 
-  it('is asked for with GET and HEAD alone', async () => {
+  it('takes GET and HEAD alone', async () => {
     const path = assetPaths()[0] ?? '';
     expectRejection(await api.call('POST', path, { key: undefined }), 'method_not_allowed');
     const head = await api.call('HEAD', path, { key: undefined });

@@ -61,14 +61,14 @@ export async function startEndpoint(api: ApiUnderTest): Promise<EndpointUnderTes
 
     async notifiedMany(count, state) {
       await api.pool.query(
-        `WITH told AS (
+        `WITH inserted AS (
            INSERT INTO webhook_events (id, environment, type, object_id, body, created_at, fanned_out)
            SELECT 'evt_' || $1 || n, $1, 'plan.created', 'plan_x', '{}',
                   $2::timestamptz + n * interval '1 ms', true
              FROM generate_series(1, $5) AS n RETURNING id, created_at
          )
          INSERT INTO webhook_deliveries (id, environment, endpoint_id, event_id, state, created_at)
-         SELECT 'dlv_' || id, $1, $3, id, $4, created_at FROM told`,
+         SELECT 'dlv_' || id, $1, $3, id, $4, created_at FROM inserted`,
         [environment, at(0), endpointId, state, count],
       );
       await queuePending(api, environment);

@@ -83,7 +83,7 @@ function shown({ apiKey, apiKeyLast4, webhookSecret }: ProcessorConnectionRow): 
   };
 }
 
-/** `action` is told too: a secret that is replaced by another looks the same before and after. */
+/** The audit entry includes `action`: a secret replaced by another looks the same before and after. */
 async function recordAction(
   context: RequestContext,
   { action, before, after }: { action: string; before: ProcessorConnection; after: ProcessorConnection },

@@ -89,7 +89,7 @@ async function lockedMeter(context: RequestContext, name: string): Promise<Meter
   return row;
 }
 
-/** To the values it has: nothing is written and nothing told. */
+/** To the same values: nothing is written and no event is emitted. */
 async function change(context: RequestContext, row: MeterRow, fields: MeterFields): Promise<Meter> {
   const { db, environment, nowMs } = context;
   const before = shownMeter(row);
@@ -114,7 +114,7 @@ async function changeRates(context: RequestContext, meter: MeterRow): Promise<vo
   await markForSettlement(db, environment, { meterKey, from });
 }
 
-/** The data plane keeps meters in memory. */
+/** The data plane caches meters. */
 async function record(context: RequestContext, entry: Change): Promise<void> {
   const { db, environment } = context;
   await recordChange(context, entry);

@@ -86,7 +86,7 @@ async function overrideToChange(
   return { customer, feature, row };
 }
 
-/** To the value it has: nothing is written and nothing told. */
+/** To the same value: nothing is written and no event is emitted. */
 async function put(
   context: RequestContext,
   { customer, feature, row }: Overridden,
@@ -103,7 +103,7 @@ async function put(
     ...fields,
     updatedAt: new Date(nowMs),
   });
-  if (!written) throw new Defect('an override stands in another environment than its customer');
+  if (!written) throw new Defect('an override is in another environment than its customer');
   const after = shownOverride(written);
   await record(context, customer, { objectId: written.id, before, after });
   return after;

@@ -9,8 +9,8 @@ import {
 /*
  * What plans give, over HTTP.
  *
- * Breaks that turn it red: the entitlements of a published plan replaced in place; a new version without a
- * copy of them; numbers from JSON.parse; the same set told as a change; a feature looked up without its
+ * Mutants this suite catches: the entitlements of a published plan replaced in place; a new version without a
+ * copy of them; numbers from JSON.parse; the same set notified as a change; a feature read without its
  * environment.
  */
 let api: ApiUnderTest;

@@ -80,7 +80,7 @@ async function matchingPlan(context: RequestContext, name: string): Promise<Plan
   return row;
 }
 
-/** To the status it has: nothing is written and nothing told. */
+/** To the same status: nothing is written and no event is emitted. */
 async function move(
   context: RequestContext,
   name: string,

@@ -19,7 +19,7 @@ export function createProcessorWebhookHandlers({
     'processor.receiveEvent': async (context, { params, bodyText: body }) => {
       const { db, environment, headers, nowMs } = context;
       const known = await readWebhookSecret(db, environment, sealingKey);
-      // Where there is none one is made up: whoever asks learns nothing from how long the answer takes.
+      // Without a secret a random one is used: the response time reveals nothing to the caller.
       const secret = known ?? randomBytes(32).toString('base64');
       const header = String(headers['stripe-signature'] ?? '');
       if (!(await isSignedBy({ body, header, secret, nowMs }))) throw badSignature();

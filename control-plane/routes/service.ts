@@ -9,7 +9,7 @@ import { openApi } from '../openapi/openapi.ts';
 
 /** A page without a key. */
 export interface PublicPage {
-  /** 200 unless told. */
+  /** 200 by default. */
   status?: number;
   mediaType: string;
   headers?: Record<string, string>;

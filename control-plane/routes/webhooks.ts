@@ -29,7 +29,7 @@ import { checkWebhookUrl } from '../webhooks/webhook-url.ts';
 
 export interface WebhookDeps {
   sealingKey: Buffer;
-  /** What may be registered beside public addresses. */
+  /** Private addresses that may be registered in addition to public ones. */
   privateTargets: PrivateTargets;
 }
 
@@ -133,7 +133,7 @@ function newSecret(owner: SecretOwner, sealingKey: Buffer): { secret: string; se
   return { secret, sealed: sealWebhookSecret(secret, owner, sealingKey) };
 }
 
-/** To the values it has: nothing is told of it, though its failures may be forgotten. */
+/** To the same values: no event is emitted, though the failures may be reset. */
 async function change(
   context: RequestContext,
   row: WebhookEndpointRow,

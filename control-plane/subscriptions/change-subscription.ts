@@ -12,8 +12,8 @@ import { shownSubscription } from './shown-subscription.ts';
 import { termOfRow } from './subscription-fields.ts';
 
 /**
- * Writes a change of a locked subscription and tells it. Whether it may change so is the caller's to judge.
- * Throws Rejected `already_exists` where another subscription has the processor's id.
+ * Writes a change of a locked subscription and emits its events. The caller decides whether the change is
+ * allowed. Throws Rejected `already_exists` where another subscription has the processor's id.
  */
 export async function changeSubscription(
   context: ChangeContext,
@@ -80,7 +80,7 @@ function eventsOfNew({ id, customerId, planId }: Subscription): EmittedEvent[] {
   ];
 }
 
-/** `canceled` is told by its own event alone; metadata is the caller's own and told to nobody. */
+/** `canceled` has its own event alone; metadata is the caller's own and causes no event. */
 function eventsOf(before: Subscription, after: Subscription): EmittedEvent[] {
   const notified = changedFields({ ...before, metadata: undefined }, { ...after, metadata: undefined });
   const events: EmittedEvent[] = [];

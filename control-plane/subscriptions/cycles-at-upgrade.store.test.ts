@@ -33,7 +33,7 @@ const CYCLES: Array<[id: string, anchor: string, months: number | null, ms: numb
  * whole number of days is rounded, when a subscription that counts today counts no more, when `rolls_at`, the
  * pause or a period is touched, or when a process of the release before reads another length.
  */
-it('no period of an earlier release begins or ends at another moment after the upgrade', async () => {
+it('no period of an earlier release begins or ends at another time after the upgrade', async () => {
   const { pool, url, environment } = await databaseOfBefore();
   for (const [id, anchor, months, ms] of CYCLES) {
     await insertOld(pool, environment, { id, anchor, months, ms });

@@ -24,7 +24,7 @@ export async function patchSubscription(
   const row = withRunningPeriod(locked, body, nowMs);
   const { status = row.status } = body;
   const metadata = readMetadata(bodyText) ?? row.metadata;
-  // Before its moments are looked at: what can never be trialing again is not asked for the end of a trial.
+  // Before the times are checked: a subscription that can never trial again needs no end of a trial.
   requireTransition(row, status);
   const trialEnd = patchedTrialEnd(row, body, nowMs);
   const term = patchedTerm(row, body, { status, trialEnd, nowMs });
@@ -79,7 +79,7 @@ function requireOnlyMetadata(row: SubscriptionRow, fields: Partial<SubscriptionF
 export function ended({ status }: SubscriptionRow): Rejected {
   return new Rejected(
     'illegal_transition',
-    `What is ${status} can no longer be changed, but for its metadata.`,
+    `A subscription that is ${status} can no longer be changed, except for its metadata.`,
     { details: { from: status, legal: [] } },
   );
 }

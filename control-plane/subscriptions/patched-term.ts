@@ -17,7 +17,7 @@ import { otherLength } from './period-length.ts';
 import { givenTime, requirePeriod } from './read-times.ts';
 import { fieldsOfTerm, startMoved, type TermFields, termOfRow } from './subscription-fields.ts';
 
-/** Where a change leads beside its period. */
+/** The result of a change, apart from its period. */
 interface Destination {
   status: SubscriptionStatus;
   trialEnd: Date | null;
@@ -46,8 +46,8 @@ export function patchedTerm(row: SubscriptionRow, body: SubscriptionPatch, to: D
 }
 
 /**
- * Before its end, to be paid for: the first paid period begins now. Not where it is told when that begins, by
- * the caller or the processor, or where the trial was not a period of its own.
+ * Whether the change ends the trial early, so that the first paid period begins now. Not if the caller or the
+ * processor says when that begins, or if the trial was not a period of its own.
  */
 function leavesTrial(row: SubscriptionRow, body: SubscriptionPatch, { status, nowMs }: Destination): boolean {
   if (row.status !== 'trialing' || (status !== 'active' && status !== 'past_due')) return false;
@@ -87,7 +87,9 @@ function cycleOfPatched(
   return isWhole ? cycleOf(period, length) : cycleAfter({ cycle, period }, length);
 }
 
-/** One at the end of the period, or of the trial, goes where that goes. One of its own moment stays. */
+/**
+ * A cancellation at the end of the period or of the trial moves with that end. One with its own time stays.
+ */
 function patchedCancellation(
   row: SubscriptionRow,
   body: SubscriptionPatch,

@@ -1,4 +1,4 @@
-/** Moments that a body may name. The schema has checked that each is one. */
+/** Times in a request body. The schema has checked that each is valid. */
 import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
@@ -22,7 +22,7 @@ export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
   });
 }
 
-/** No moment of ours lies beyond; see the timestamps that are taken. */
+/** The latest time that the API accepts; see the accepted timestamps. */
 const END_MAX_MS = Date.UTC(2100, 0, 1);
 
 /** Throws Rejected, naming what gives the end. */

@@ -16,8 +16,8 @@ type StatusFields = Pick<SubscriptionFields, 'status' | 'statusSince' | 'cancele
 type PlanFields = Pick<SubscriptionFields, 'planId' | 'planVersion' | 'pendingPlanId'>;
 
 /**
- * In this status since that moment; nothing changes where it is in it already. Nothing waits for what has
- * ended.
+ * In this status since that time; no change if it is in it already. A subscription that has ended has no
+ * pending plan.
  */
 export function movedTo(
   { status: from, statusSince, canceledAt }: StatusFields,
@@ -30,9 +30,9 @@ export function movedTo(
 }
 
 /**
- * In the period of this moment, over as many as it takes, on the plan that it was to have from the next one
- * on; undefined where its period has not ended by then. A plan that was archived meanwhile is taken: the
- * change was made while it was offered.
+ * In the period that contains this time, however many periods later, on the pending plan if there is one;
+ * undefined if its period has not ended by then. A plan that was archived meanwhile is applied: the change
+ * was made while the plan was offered.
  */
 export function rolledTo(
   row: TermFields & PlanFields,
@@ -48,9 +48,9 @@ export function pendingPlan({ pendingPlanId }: PlanFields): Partial<PlanFields> 
 }
 
 /**
- * From when on it counts, once its period begins at another moment. One that is moved ahead counts from then
- * on, also where it counted before, unless the next period follows the running one without a gap: a renewal
- * that is recorded early takes nothing away.
+ * From when on it counts, once its period begins at another time. A subscription that is moved into the
+ * future counts from then on, even if it counted before, unless the next period follows the running one
+ * without a gap: a renewal that is recorded early takes nothing away.
  */
 export function startMoved(
   { startsAt, currentPeriodStart, currentPeriodEnd }: TermFields & Pick<SubscriptionFields, 'startsAt'>,
