@@ -39,7 +39,7 @@ export interface ApiUnderTest {
    * JSON.
    */
   call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
-  /** The same by operation, with its types; the route's example unless a body is given. */
+  /** The same call by operation, with its types; the body is the route's example unless one is given. */
   ask<Id extends OperationId>(
     operationId: Id,
     input?: Partial<RequestedInput<Routes[Id]>> & Omit<CallOptions, 'body'>,

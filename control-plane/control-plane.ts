@@ -34,9 +34,12 @@ type Inside = 'freshness' | 'logId' | 'firstCalls' | 'lastUsed' | 'keys' | 'memo
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
   logReader: EventLogReader;
-  /** Of a log that gives up what is old by itself: after how long, as it is set just now. */
+  /** For a log with a retention time: reads its present setting. */
   logKeepsMs?: (() => Promise<number | undefined>) | undefined;
-  /** Of a warehouse that is looked at for damage after its start: until then nobody knows. */
+  /**
+   * For a warehouse that checks for damage after its start: whether the check has ended. Until then the state
+   * is unknown.
+   */
   isLookedAt?: () => boolean;
 }
 
@@ -170,7 +173,7 @@ function createMemories(deps: ControlPlaneDeps, freshness: Freshness) {
   return { keys, memory, notes };
 }
 
-/** One partition is where its positions are; of several they are made one number. */
+/** One partition has positions; those of several partitions are combined into one number. */
 function progressOf(logReader: EventLogReader, pool: Pool) {
   const logId = Buffer.from(logReader.logId).toString('hex');
   if (logReader.partitions === 1) {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { createQuickHistogram, type QuickHistogram } from './health/quick-histogram.ts';
 
-/** What the control plane counts. Plain functions, so that nothing else names a metric. */
+/** The control plane's metrics. Plain functions, so that no other file names a metric. */
 export interface HttpMetrics {
   responded(operation: string, status: number, ms: number): void;
 }
@@ -43,7 +43,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
 export interface ClockMetrics {
   moved(): void;
   failed(): void;
-  /** Undefined: nothing is. */
+  /** Undefined: none is due. */
   nextDueAt(time: Date | undefined): void;
 }
 

@@ -21,7 +21,7 @@ export async function nextVersion({ db, environment }: RequestContext, row: Plan
   return versionAfterChange({ ...row, isPinned: await isVersionPinned(db, environment, row) });
 }
 
-/** Writes what is new of a plan to change. */
+/** Writes the changed fields of a plan. */
 export async function writePlan(
   { db, environment, nowMs }: RequestContext,
   row: PlanRow,

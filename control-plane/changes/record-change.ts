@@ -19,7 +19,7 @@ export interface ChangeContext {
   since?: Date;
 }
 
-/** One object as it was and as it is. Both are shown to people: they hold no secret. */
+/** One object before and after the change. Users see both in the audit log: they contain no secret. */
 export interface Change {
   objectId: string;
   before?: object | undefined;

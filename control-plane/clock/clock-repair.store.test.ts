@@ -15,10 +15,8 @@ import { startClockRepair } from './clock-repair.ts';
 import { clockUnderTest } from './clock-under-test.ts';
 
 /*
- * What a clock that was 40 days ahead has left in the stores, once it is right again. The rows are written
- * as it would have left them.
- *
- * Red for its table where the statement of that table is left out.
+ * Rows as a clock that was 40 days ahead leaves them in the stores, after it was corrected. Each case is red
+ * when the statement of its table is left out.
  */
 const WAIT = { timeout: 20_000, interval: 20 };
 const DAY_MS = 86_400_000;

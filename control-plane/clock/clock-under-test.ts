@@ -27,7 +27,7 @@ export async function clockUnderTest() {
   const environment = `${keys.workspaceId}:live`;
   const catalogue = catalogueUnderTest(pool, environment);
   const planId = await catalogue.plan();
-  // A few: moves of one customer wait for each other, and each reads all that it holds.
+  // A small number: moves of one customer wait for each other, and each reads all grants.
   const customerIds = await Promise.all(Array.from({ length: CUSTOMERS }, () => catalogue.customer()));
   let added = 0;
   const clock = standingClock();
@@ -116,7 +116,7 @@ function standingClock(): Clock & { now: Date; requested: number; aheadMs: numbe
   const clock = {
     now: START,
     requested: 0,
-    /** Of the time that never goes back. */
+    /** Of the monotonic clock. */
     aheadMs: 0,
     nowMs: () => {
       clock.requested += 1;

@@ -136,7 +136,7 @@ describe('what is due', () => {
   });
 });
 
-/** The naive way: the next thing that is due, until nothing is. */
+/** The naive simulation: applies the next due change until none is left. */
 function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
   let state = of;
   for (;;) {
@@ -169,7 +169,10 @@ function noticed({ processorSimulated }: SubscriptionRow, time: Date, isTheirs: 
   return processorSimulated ? at(1_000_000) : new Date(time.getTime() + 3 * DAY_MS);
 }
 
-/** What only rolled waits for its pause to end, and whatever rolled begins one, but for what was canceled. */
+/**
+ * A roll alone waits for its pause to end, and every roll begins a pause, except where the subscription is
+ * canceled.
+ */
 function withPause(of: SubscriptionRow, state: SubscriptionRow, now: Date): SubscriptionRow {
   const isRolled = of.currentPeriodEnd.getTime() !== state.currentPeriodEnd.getTime();
   if (!isRolled || state.status === 'canceled') return state;

@@ -26,7 +26,7 @@ const ROLL_PAUSE_MS = 10_000;
  */
 export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | undefined {
   if (hasEnded(row.status)) return undefined;
-  // Of a cancellation that was set here the processor may know nothing.
+  // The processor may not know a cancellation that was requested through the API.
   const isCancelProcessors = row.cancelAt?.getTime() === row.processorCancelAt?.getTime();
   if (row.cancelAt && hasCome(row, row.cancelAt, { isProcessors: isCancelProcessors, nowMs }))
     return cancellation(row, row.cancelAt);

@@ -36,7 +36,7 @@ const AT_ONCE = 4;
  */
 export async function moveDue(look: DueLook): Promise<boolean> {
   const { pool, slow, nowMs } = look;
-  // No later, so that the pass comes to its end: what is rolled in it is due again in ten seconds.
+  // Fixed at the start, so that the pass ends: what rolls in it is due again in ten seconds.
   const rollsUntil = new Date(nowMs());
   let isAllDone = true;
   let [lastEnd, lastRoll] = [FROM_THE_START, FROM_THE_START];

@@ -69,7 +69,7 @@ it('a pass ends with the first that takes too long again', async () => {
     holds += 1;
     return holds < 10 ? holdJob(pool, SUBSCRIPTION_CLOCK, 'owner', 60_000) : undefined;
   };
-  // Whenever it is looked at, its time has come.
+  // Its time has come whenever a pass checks it.
   const monotonicMs = () => {
     clock.aheadMs += 30_000;
     return clock.aheadMs;

@@ -110,7 +110,7 @@ it('a cancellation waits for a chunk of rolls, not for all that are due', async 
   let held = 0;
   const hold = async () => {
     held += 1;
-    // Due only when the first chunk of rolls has been made.
+    // It becomes due only when the first chunk of rolls has been made.
     if (held === 3) clock.now = daysLater(2);
     return epoch;
   };
@@ -229,7 +229,7 @@ it('what was found due several times is moved once, and what is due no more not 
   expect(await notified(kept.id)).toEqual([]);
 });
 
-// Red when a failure ends the look: there are more of them than moves at once.
+// Red when a failure ends the pass: there are more failures than concurrent moves.
 it('subscriptions that cannot be moved hold up no other', async () => {
   const { add, clock, run, pool, metric } = await clockUnderTest();
   for (let n = 0; n < 8; n += 1) await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' });

@@ -23,7 +23,7 @@ export interface CreditExpiryDeps {
 
 export interface CreditExpiryOptions {
   owner?: string;
-  /** At most so long between two looks; sooner where something expires sooner. */
+  /** The longest time between two passes; shorter where something expires sooner. */
   everyMs?: number;
 }
 
@@ -31,7 +31,7 @@ export const CREDIT_EXPIRY = 'credit-expiry';
 
 /** Far less than a lease's worth. */
 const CHUNK = 200;
-/** In one look: with so many something is wrong that concerns all. */
+/** Failures per pass: so many have one common cause. */
 const FAILURES_MAX = 100;
 
 /**
@@ -42,7 +42,7 @@ export function startCreditExpiry(deps: CreditExpiryDeps, options: CreditExpiryO
   const { pool, clock } = deps;
   const slow = createBackoffQueue<WalletPlace>(clock, ({ customerId }) => customerId);
 
-  /** Then how long there is nothing to do, at most. */
+  /** Returns for how long there is nothing to do, at most. */
   async function look(turn: JobTurn): Promise<number | undefined> {
     if (!(await expireDue({ ...deps, ...turn, slow }))) return undefined;
     const nextAt = await nextExpiryAt(pool);
@@ -57,7 +57,7 @@ interface ExpiryLook extends CreditExpiryDeps, JobTurn {
   slow: BackoffQueue<WalletPlace>;
 }
 
-/** False when some is left: another process has the lease, or a wallet failed, which holds up no other. */
+/** False when some are left: another process has the lease, or a wallet failed, which delays no other. */
 async function expireDue(look: ExpiryLook): Promise<boolean> {
   const { pool, clock, signal, slow } = look;
   const failed: WalletPlace[] = [];

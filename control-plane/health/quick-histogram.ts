@@ -14,7 +14,7 @@ export interface QuickHistogramOptions<Label extends string> {
 
 interface Counts extends QuickHistogram {
   labels: Record<string, string>;
-  /** Of each bucket alone; the last is what is beyond all. */
+  /** For each bucket alone; the last counts values beyond all bounds. */
   perBucket: number[];
   sum: number;
 }

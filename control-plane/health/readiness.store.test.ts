@@ -4,7 +4,7 @@ import { EMPTY_LOG, startApi } from '../api-under-test.ts';
 it('readyz names partition alarms, lines set aside, what an audit found and a standing outbox', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
-  // Of the other log nobody here loads anything. Red when readyz knows no log.
+  // Nothing here loads the other log. Red when readyz does not distinguish logs.
   await api.pool.query(
     `INSERT INTO partition_alarms
      VALUES ('ab', 1, 'frame_damaged', 'old'), ($1, 0, 'frame_damaged', 'position 7')`,

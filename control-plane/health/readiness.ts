@@ -35,7 +35,7 @@ export interface LagLimits {
 const LAG_LIMITS: LagLimits = { bytesMax: 4 * 1024 ** 3, secondsMax: 60 };
 const WAREHOUSE_TIMEOUT_MS = 2_000;
 const ALARMS_SHOWN = 20;
-/** Deliveries are made of an event within milliseconds; how soon they arrive is up to their receivers. */
+/** Deliveries of an event are created within milliseconds; when they arrive depends on their receivers. */
 const PENDING_MS_MAX = 60_000;
 
 /** Checks all that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */

@@ -56,7 +56,7 @@ function keyTextOf(ctx: Context, access: Route['access']): string {
   return text;
 }
 
-/** Of an environment that may not exist: nothing is known before the operation has verified the signature. */
+/** The environment may not exist: that is unknown until the operation has verified the signature. */
 function signedCaller({ workspaceId = '', mode = '' }: Record<string, string>): Caller {
   return { environment: `${workspaceId}:${mode}`, actor: 'processor', scopes: [] };
 }

@@ -17,7 +17,7 @@ import { createTenantSemaphore, type SemaphoreLimits } from './tenant-semaphore.
 export interface Response {
   status: number;
   body: string;
-  /** True when it was given before: `Idempotent-Replayed: true`. */
+  /** True for a replayed response: `Idempotent-Replayed: true`. */
   replayed: boolean;
 }
 

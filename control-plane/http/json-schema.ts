@@ -7,7 +7,7 @@ import { rejectionHint, rejectionReason } from './rejection-reason.ts';
 /** Throws Rejected `invalid_request` with the field at fault. May put defaults and integers into `value`. */
 export type Check = (value: unknown) => void;
 
-/** For bodies: nothing is converted. */
+/** For bodies: values are not converted. */
 export function checkOf(schema: TSchema): Check {
   return compile(bodies, schema);
 }
@@ -56,8 +56,8 @@ function compile(ajv: Ajv2020, schema: TSchema): Check {
 }
 
 /**
- * Of a union, which comes last, after what each branch had against the value: what the branch found that
- * takes a value of this type, else that none does.
+ * For a union, whose own error comes last, after those of its branches: the error of the branch that accepts
+ * a value of this type, else that no branch does.
  */
 function notifyingError(errors: ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);

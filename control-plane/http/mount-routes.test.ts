@@ -59,7 +59,8 @@ it('another version is reported with a trailing slash too', async () => {
   expect(await response.text()).toContain('unsupported_api_version');
 });
 
-// Red when a slash behind it is passed over: a proxy that keeps the exact path to itself gives it away.
+// Red when a trailing slash is ignored: a proxy that restricts the exact path would let the other one
+// through.
 it('a page of an operator is at its exact path alone', async () => {
   const statusOf = async (path: string) => (await fetch(url + path)).status;
   expect(await statusOf('/metrics')).toBe(200);

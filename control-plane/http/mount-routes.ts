@@ -18,9 +18,9 @@ export interface Mounted {
 }
 
 /**
- * The first checks of every request, in the contract's order: version, path, method. What is left is the
- * operation's own. Of a concrete and a templated path that both match, the concrete one is meant, whatever
- * the method: GET /usage/events/batch is not customer `events`.
+ * The first checks of every request, in the contract's order: version, path, method. The operation makes the
+ * others. Where a concrete and a templated path both match, the concrete one wins, for any method: GET
+ * /usage/events/batch is not customer `events`.
  */
 export function mountRoutes(operations: Mounted[]): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });

@@ -19,7 +19,7 @@ interface Shape {
   anyOf?: TSchema[];
 }
 
-/** As deep as the schema goes. */
+/** Only as deep as the schema. */
 function textIn(schema: TSchema, value: unknown): unknown {
   const { format, properties = {}, patternProperties = {}, items, anyOf } = schema as Shape;
   const number = numberText(value);

@@ -50,7 +50,7 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
 }
 
 function servePage(page: PublicPages[keyof PublicPages], route: Route): Serve {
-  // Its pages keep what is looked at in their address.
+  // The documentation page keeps its own parameters in its address.
   const isDocs = /^\/docs\b/.test(route.path);
   return async (ctx, params) => {
     const search = searchOf(ctx);
@@ -102,9 +102,7 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
   }
 }
 
-/**
- * What will be done of what the request prefers; where nothing is read there is nothing to be strict about.
- */
+/** Which of the request's preferences apply; without an input there is nothing to handle strictly. */
 function applyPreferences(ctx: Context, route: Route): Preferences {
   const { isStrict, numbersAsText } = readPreferences(ctx.headers.prefer as string | undefined);
   const preferences = { isStrict: isStrict && readsBody(route), numbersAsText };
@@ -133,7 +131,7 @@ function respond(
 ): void {
   ctx.status = status;
   if (status === NO_CONTENT) return;
-  // Of the object, whatever form its numbers take: it goes back in If-Match.
+  // The ETag of the object, independent of its number format: clients send it back in If-Match.
   if (route.etag) ctx.set('ETag', etagOf(body));
   if (route.etag && ctx.fresh) {
     ctx.status = NOT_MODIFIED;

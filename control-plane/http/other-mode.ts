@@ -55,7 +55,10 @@ const BY_CODE: Partial<Record<ErrorCode, Find>> = {
   endpoint_not_found: findEndpoint,
 };
 
-/** Objects without a code of their own. The code also says what is not attached: so by their ids alone. */
+/**
+ * Objects without a code of their own. The code is also used for what is not attached, so they are found by
+ * id alone.
+ */
 const BY_PARAM: Record<string, Find> = {
   addonId: findAddon,
   deliveryId: findDelivery,

@@ -11,7 +11,9 @@ export interface RateLimits {
   publishable?: RateLimit | undefined;
 }
 
-/** Takes one request of this key: 0, or how many milliseconds it has to wait for the next, taking nothing. */
+/**
+ * Takes one request of this key and returns 0, or takes nothing and returns the milliseconds until the next.
+ */
 export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
 /** Everybody can read a publishable key off a page: there is always a limit to what it may write. */

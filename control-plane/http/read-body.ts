@@ -10,14 +10,14 @@ const BODY_TIMEOUT_MS = 30_000;
 const BEACON_TYPE = 'text/plain';
 
 export interface BodyOptions {
-  /** The same JSON may come as `text/plain`. */
+  /** Clients may send the same JSON as `text/plain`. */
   fromBrowser?: boolean | undefined;
-  /** No body at all is fine, whatever media type is named for it: `curl -d ''` names that of a form. */
+  /** An empty body is accepted with any media type: `curl -d ''` names that of a form. */
   isOptional?: boolean;
   timeoutMs?: number;
 }
 
-/** The text of a JSON body, whatever it says. Throws Rejected: media type (415), size (413), UTF-8 (400). */
+/** The text of a JSON body, not parsed. Throws Rejected: media type (415), size (413), UTF-8 (400). */
 export async function readBodyText(
   ctx: Context,
   { fromBrowser = false, isOptional = false, timeoutMs = BODY_TIMEOUT_MS }: BodyOptions = {},

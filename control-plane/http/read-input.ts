@@ -21,7 +21,7 @@ export type ReadInput = (
   params: Record<string, string>,
 ) => HandlerInput<Route> | Promise<HandlerInput<Route>>;
 
-/** Once per operation, when the app is made; its checks are compiled with the first request. */
+/** Once per operation, when the app is created; its checks are compiled with the first request. */
 export function createReadInput(route: Route): ReadInput {
   const checkParams = textCheckOf(route.params);
   const checkQuery = textCheckOf(route.query);
@@ -62,7 +62,7 @@ const STRANGER_MS = 5_000;
 
 const NO_FIELDS = Type.Object({});
 
-/** What is checked here: a signed body is for the handler to read, once the signature holds. */
+/** The handler reads a signed body itself, after it has verified the signature. */
 function bodySchemaOf(route: Route): TSchema | undefined {
   if (route.access === 'signature' || !readsBody(route)) return undefined;
   return route.body ?? NO_FIELDS;

@@ -34,7 +34,7 @@ const FORMATS: Record<string, (text: string) => string> = {
   email: () => 'must be an email address, like ada@example.com',
 };
 
-/** A sentence more, where a member is missing: under which name it was probably sent. */
+/** For a missing member an additional sentence: the name under which it was probably sent. */
 export function rejectionHint({ keyword, params, parentSchema, data }: ErrorObject): string {
   if (keyword !== 'required') return '';
   const known: object = parentSchema?.properties ?? {};

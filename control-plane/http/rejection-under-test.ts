@@ -9,7 +9,7 @@ interface RejectedRows {
   how: string;
 }
 
-/** From now on writes of these rows fail, in the middle of whatever writes them. */
+/** From now on every write of these rows fails, also in the middle of a transaction. */
 export async function rejectRows(pool: Pool, { write, when, how }: RejectedRows) {
   await pool.query('CREATE SEQUENCE tries');
   await pool.query(

@@ -22,7 +22,7 @@ export interface Caller {
 export interface RequestContext extends Caller {
   operationId: string;
   requestId: string;
-  /** When it came: the time of whatever it makes. */
+  /** When the request arrived: the time of everything that it creates. */
   nowMs: number;
   headers: IncomingHttpHeaders;
   /** For an operation that changes something this is its transaction, committed when the handler returns. */

@@ -25,8 +25,9 @@ export function createRequestPlaces(underWayMax = UNDER_WAY_MAX): InPlace {
 }
 
 /**
- * In whose name a caller takes from what is shared. What a stranger can send, with the publishable key off a
- * page or to a path that names a workspace, takes nothing from the secret keys of that workspace.
+ * The name under which a caller takes shared slots. Requests that anybody can send, with the publishable key
+ * from a page or to a path that names a workspace, take nothing from the share of that workspace's secret
+ * keys.
  */
 export function shareOf({ environment, kind }: Pick<Caller, 'environment' | 'kind'>): string {
   if (kind === undefined) return 'signed';

@@ -56,7 +56,7 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
   };
 }
 
-/** Of one environment, first come, first served: is it admitted? */
+/** The waiters of one environment, first come, first served, with whether each is admitted. */
 type Line = Set<(isAdmitted: boolean) => void>;
 
 /** Those that wait. Environments take turns: one that has a hundred waiting delays another by one at most. */

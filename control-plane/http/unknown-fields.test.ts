@@ -56,7 +56,7 @@ function objectsIn({ properties, items, anyOf = [] }: Schema, path: string[] = [
   ];
 }
 
-/** Under whatever keyword. */
+/** Under any keyword. */
 function countObjects(node: unknown): number {
   if (typeof node !== 'object' || node === null) return 0;
   const { type, properties } = node as Schema;

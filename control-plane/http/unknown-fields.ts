@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 
 /**
- * Fields of a body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Looks into
- * objects whose fields are listed, and into lists of them. Each value of the body is looked at once at most.
+ * Fields of a body that its schema does not name, as dotted paths: `entitlements.0.sofft`. Descends into
+ * objects whose fields are listed, and into lists of them. Visits each value of the body at most once.
  */
 export function unknownFields(schema: TSchema, body: unknown): string[] {
   const { properties, items, anyOf } = schema as Shape;

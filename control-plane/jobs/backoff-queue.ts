@@ -6,7 +6,7 @@ export interface BackoffQueue<Piece> {
   add(piece: Piece): void;
   has(piece: Piece): boolean;
   all(): Piece[];
-  /** For when nothing else is to be done: what has waited longest of those whose time has come. */
+  /** For when there is nothing else to do: the longest waiting of those whose time has come. */
   take(): Piece | undefined;
 }
 

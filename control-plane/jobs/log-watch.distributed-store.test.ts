@@ -13,7 +13,7 @@ const KEEPS_MS = 10 * HOUR_MS;
 const SOON = { timeout: 20_000, interval: 50 };
 const TOPIC_CONFIG = 2;
 
-// Red when the age is not that of the first frame of ours behind what is loaded, or is never looked at again.
+// Red when the age is not that of our first frame after the loaded position, or is never measured again.
 it('events that wait for half of what a topic keeps raise an alarm until they are loaded', async () => {
   const { pool, kafka, watch, alarms, write, load } = await watched();
   await write(0, 6 * HOUR_MS);

@@ -35,7 +35,7 @@ const LEASE_MS = 60_000;
 /** The part of the retention after which the watch warns; the operator has as long again. */
 const PART_NOTIFIED = 0.5;
 const HOUR_MS = 3_600_000;
-/** One frame comes whatever its size. */
+/** A read returns one frame of any size. */
 const READ_BYTES = 1;
 /** Foreign records before the first of ours. */
 const PASSED_MAX = 100;

@@ -6,7 +6,7 @@ import { forgetFunnelEvents } from '../store/funnel-events.ts';
 import { forgetProcessorEvents } from '../store/processor-events.ts';
 
 export const OLD_ROWS_SWEEP = { job: 'old-rows-sweep', everyMs: 600_000 };
-/** A statement's worth, milliseconds; the next comes at once while there are so many. */
+/** Rows per statement, which takes milliseconds; the next one follows at once while there are more. */
 const ROWS_MAX = 1_000;
 
 const KINDS = { responses: forgetOldResponses, processor: forgetProcessorEvents, funnel: forgetFunnelEvents };

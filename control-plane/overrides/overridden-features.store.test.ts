@@ -16,7 +16,7 @@ import { overridesUnderTest } from './overrides-under-test.ts';
 let api: ApiUnderTest;
 let made: ReturnType<typeof customerGrantsUnderTest>;
 let overrides: ReturnType<typeof overridesUnderTest>;
-/** What the control plane takes for now; its machine's own clock where nothing is set. */
+/** The control plane's current time; the machine's clock unless it is set. */
 let frozenMs: number | undefined;
 
 beforeAll(async () => {

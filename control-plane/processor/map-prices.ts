@@ -20,7 +20,7 @@ export async function mapPrices(
   await replacePrices(db, environment, owner, priceIds).catch(whenTaken(taken));
 }
 
-/** Whether a list names other prices than there are, in whatever order. */
+/** Whether a list names other prices than the present ones, in any order. */
 export function isOtherPrices(before: readonly string[], after: readonly string[]): boolean {
   return before.length !== after.length || after.some((priceId) => !before.includes(priceId));
 }

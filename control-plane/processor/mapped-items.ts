@@ -6,7 +6,7 @@ import type { SubscriptionEvent } from './subscription-event.ts';
 
 type Attached = SubscriptionRow['addons'][number];
 
-/** What the items of an event come to here, as far as their prices are mapped. */
+/** What the items of an event map to here, as far as their prices are mapped. */
 export interface MappedItems {
   /** Absent where no price is that of a plan which it may have; of two plans only that of now is taken. */
   planId?: string;
@@ -18,7 +18,7 @@ export interface MappedItems {
   reasons: ProcessorEventReason[];
 }
 
-/** What is there now; of a subscription that is still to be made, nothing. */
+/** The present state; empty for a subscription that is still to be created. */
 export interface HeldItems {
   planId?: string;
   addons: readonly Attached[];

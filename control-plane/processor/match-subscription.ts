@@ -30,7 +30,7 @@ export interface Waiting {
   mapping: Mapping;
 }
 
-/** No other transaction takes, applies or links any of it until this one ends. */
+/** No other transaction reads, applies or links any of these events until this one ends. */
 export async function holdWaiting(
   context: Pick<ChangeContext, 'db' | 'environment'>,
   processorSubscriptionId: string,
@@ -48,7 +48,7 @@ export async function holdWaiting(
   };
 }
 
-/** The second half of {@link matchSubscription}: a change that links may come in between. */
+/** The second half of {@link matchSubscription}: a change that links runs between the two. */
 export async function applyWaiting(
   context: ChangeContext,
   processorSubscriptionId: string,

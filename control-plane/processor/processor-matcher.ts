@@ -54,7 +54,7 @@ export function startProcessorMatcher(
   return startLeasedJob(deps, { ...options, everyMs, job: PROCESSOR_MATCHER, look });
 }
 
-/** One that fails holds up no other; it is tried again with the next look. */
+/** One that fails delays no other; it is tried again in the next pass. */
 async function match(
   { pool, clock, log }: ProcessorMatcherDeps,
   { job, epoch, signal }: JobTurn & { epoch: number },

@@ -26,8 +26,8 @@ export function reportedFields(
 }
 
 /**
- * The plan of its items, where they have one: that is what is paid for. Else the plan that waits for the next
- * period is taken with it.
+ * The plan of its items, if they have one: that is what the customer pays for. Otherwise the pending plan is
+ * applied with the next period.
  */
 export function reportedPlan(
   row: SubscriptionRow,
@@ -43,7 +43,7 @@ export function reportedPlan(
   };
 }
 
-/** Of one that is made: all but its customer, its plan and its add-ons. */
+/** The fields of a new subscription, without its customer, its plan and its add-ons. */
 export function firstFields(
   kept: KeptEvent,
   nowMs: number,

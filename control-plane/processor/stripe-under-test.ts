@@ -1,9 +1,9 @@
 import { Stripe } from 'stripe';
 
 /**
- * Events as the processor's API versions print them, made by hand after its published reference of each: no
- * more than a few of the fields that are not read here, to show that they are not.
- * Source: https://docs.stripe.com/api/subscriptions/object and https://docs.stripe.com/changelog
+ * Events as the processor's API versions print them, written by hand from the published reference of each:
+ * with only a few of the fields that are not read here, to show that they are not. Source:
+ * https://docs.stripe.com/api/subscriptions/object and https://docs.stripe.com/changelog/
  */
 export const API_VERSIONS = ['2022-11-15', '2024-06-20', '2025-03-31.basil', '2025-09-30.clover'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];

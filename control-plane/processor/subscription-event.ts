@@ -21,7 +21,7 @@ export interface SubscriptionEvent {
   processorSubscriptionId: string;
   /** Milliseconds; a later one is newer, see {@link orderedMs}. */
   changedAtMs: number;
-  /** Its times are those of a test clock, and say nothing of ours. */
+  /** Its times are those of a test clock, and unrelated to ours. */
   isSimulated: boolean;
   status: SubscriptionStatus;
   /** When it got there. */
@@ -120,12 +120,12 @@ function statusOf(object: StripeSubscription, type: string): SubscriptionStatus 
   return pause && PAUSED_FROM.includes(status) ? 'paused' : status;
 }
 
-/** The others give nothing, and say why. */
+/** Other types return nothing and say why. */
 const PAUSED_FROM: SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
 /**
- * The processor's time has whole seconds, and a checkout makes several events in one. Within a second the
- * creation comes first and the end last, which is what the milliseconds say; of the rest the one that came
+ * The processor's times have whole seconds, and a checkout creates several events in one. Within a second the
+ * creation comes first and the end last, which the milliseconds express; of the others the one that arrived
  * later counts.
  */
 function orderedMs(created: number, type: string, status: SubscriptionStatus): number {
@@ -134,14 +134,14 @@ function orderedMs(created: number, type: string, status: SubscriptionStatus): n
 }
 
 /**
- * A change of ours in that order: among what the processor did in the same second it counts like an event of
- * its own that came when the change was made.
+ * The position of a change made here in that order: among the processor's events of the same second it counts
+ * like an event that arrived when the change was made.
  */
 export function localOrderMs(changedAt: Date, status: SubscriptionStatus): number {
   return Math.floor(changedAt.getTime() / 1000) * 1000 + (hasEnded(status) ? 2 : 1);
 }
 
-/** The subscription's own, else that of its item which ends first. An empty one says nothing. */
+/** The subscription's own period, else that of the item which ends first. An empty period is ignored. */
 function periodOf({ items, ...own }: StripeSubscription): Span | undefined {
   const spans = (items?.data ?? []).flatMap(spanOf);
   return spanOf(own)[0] ?? spans.sort((a, b) => a.toMs - b.toMs)[0];

@@ -1,4 +1,4 @@
-/** What a subscription of the processor is made of, and whose it is. */
+/** The items of a subscription of the processor, and its customer. */
 
 import type { PeriodLength } from '../../domain/rules/subscription-period.ts';
 import { faultyText } from '../../schemas/primitives/exact-json.ts';
@@ -47,7 +47,7 @@ interface References {
   sessionId?: string;
 }
 
-/** The subscription's own metadata, else that of its customer where the event holds it. */
+/** The subscription's own metadata, else that of its customer if the event contains it. */
 export function referencesOf({ customer, metadata }: StripeSubscription): References {
   const ofCustomer = typeof customer === 'object' ? customer?.metadata : undefined;
   const customerName = nameIn(metadata, 'customerId') ?? nameIn(ofCustomer, 'customerId');

@@ -7,7 +7,7 @@ export interface SignedCall {
   nowMs: number;
 }
 
-/** How far the processor's clock may be from ours, and for how long a call that was overheard is good. */
+/** How far the processor's clock may be from ours, and for how long an intercepted call can be replayed. */
 export const TOLERANCE_SECONDS = 300;
 
 /** Whether this secret signed this body, not long ago. */
@@ -26,7 +26,7 @@ export async function isSignedBy({ body, header, secret, nowMs }: SignedCall): P
   }
 }
 
-/** Of the one `t` that the header holds: of two the package would take the last. */
+/** The header must have exactly one `t`: of two the package would use the last. */
 function signedAtSeconds(header: string): number | undefined {
   const stamps = header.split(',').filter((item) => item.split('=')[0] === 't');
   const digits = stamps.length === 1 ? /^t=(\d{1,12})$/.exec(stamps[0] ?? '')?.[1] : undefined;

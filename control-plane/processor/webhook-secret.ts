@@ -12,7 +12,7 @@ export async function readWebhookSecret(
   return sealed ? unseal(sealed, sealingKey, webhookSecretContext(environment)).toString() : undefined;
 }
 
-/** What a secret is sealed for: it opens in no other environment and as nothing else. */
+/** The context that a secret is sealed for: it opens in no other environment and for no other use. */
 export function webhookSecretContext(environment: string): string {
   return `${environment}/processor-webhook-secret`;
 }

@@ -94,7 +94,7 @@ describe('a file of the page', () => {
   });
 });
 
-/** What a style sheet loads by itself; in a program, what its own start names. */
+/** The other origins that a style sheet loads, or that the script which starts the page names. */
 function otherOrigins(path: string, text: string): string[] {
   if (path.endsWith('.css')) {
     const named = [...text.matchAll(/url\(\s*["']?([^"')]{0,40})|@import\s+(\S+)/g)];

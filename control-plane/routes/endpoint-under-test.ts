@@ -1,17 +1,19 @@
 import { newId } from '../../schemas/primitives/ids.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 
-/** One enabled endpoint of a workspace of its own, and what delivery would have written of it. */
+/**
+ * One enabled endpoint of a separate workspace, with the rows that the delivery service would have written.
+ */
 export interface EndpointUnderTest {
   key: string;
   environment: string;
   endpointId: string;
   newEndpoint(events?: string[]): Promise<string>;
-  /** An event of that second after {@link at}(0), and what came of it. */
+  /** An event of that second after {@link at}(0), and its outcome. */
   notified(seconds: number, state: string, more?: Notified): Promise<{ id: string; eventId: string }>;
   /** As many events that happened a millisecond after the other, with a delivery each. */
   notifiedMany(count: number, state: 'failed' | 'pending'): Promise<void>;
-  /** The events of what is due now, in their order. */
+  /** The events that are due now, in their order. */
   dueNow(): Promise<string[]>;
   disable(): Promise<unknown>;
 }

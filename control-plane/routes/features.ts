@@ -83,7 +83,7 @@ function shownFeature({ id, key, name, type, meterKey, createdAt, updatedAt }: F
   };
 }
 
-/** As its caller saw it; nobody else changes it in this transaction. */
+/** As its caller saw it; locked against other changes in this transaction. */
 async function featureToChange(context: RequestContext, name: string): Promise<FeatureRow> {
   await beginCatalogueChange(context);
   const row = (await findFeature(context.db, context.environment, name)) ?? notFound(name);

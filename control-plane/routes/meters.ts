@@ -68,7 +68,10 @@ export const meterHandlers: Pick<Handlers, MeterOperation> = {
   },
 };
 
-/** What occurred before the meter was made came late: it costs what the meter costs. */
+/**
+ * When a meter's first rates begin: usage from before its creation arrived late, and costs what the meter
+ * costs.
+ */
 const BEFORE_ALL_USAGE = new Date(0);
 
 function shownMeter({ property, unit, creditRate, creditRates, ...row }: MeterRow): Meter {

@@ -79,7 +79,7 @@ describe('the entitlements of a plan', () => {
     expect(entries.at(-1)).toMatchObject({ before: first.body, after: second.body });
   });
 
-  // Red when the plan is not locked before its pins are looked for: the change is made in place.
+  // Red when the plan is not locked before its pins are read: the change is made in place.
   it('of a draft that is being subscribed to wait, and leave the version that was pinned', async () => {
     const made = subscriptionsUnderTest(api);
     const params = await newPlan();

@@ -31,7 +31,7 @@ export function createProcessorWebhookHandlers({
   };
 }
 
-/** In the same words whatever is wrong: a workspace, its mode, a secret, the signature or its time. */
+/** The same message for every cause: a workspace, its mode, a secret, the signature or its time. */
 function badSignature(): Rejected {
   return new Rejected(
     'signature_invalid',

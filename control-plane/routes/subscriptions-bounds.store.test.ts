@@ -9,7 +9,7 @@ import { subscriptionsUnderTest } from '../subscriptions/subscriptions-under-tes
  * together); ended ones counted; `<=` in place of `<`; the customer left out of the count; another bound than
  * these; existing add-ons not counted where one is attached.
  */
-/** Numbers of their own: with the code's constants a bound that moved would go unseen. */
+/** Written as numbers: with the code's constants a changed bound would go unnoticed. */
 const SUBSCRIPTIONS_MAX = 100;
 const ADDONS_MAX = 20;
 

@@ -80,7 +80,7 @@ async function lockedSubscription(context: RequestContext, id: string): Promise<
   return row;
 }
 
-/** Of the trial or period that runs now; what is to end sooner still does. */
+/** At the end of the running trial or period; an earlier cancellation stays. */
 function cancellationAtEnd(row: SubscriptionRow, now: Date): Partial<SubscriptionFields> {
   const end = runningEnd(row, now);
   const isSooner = row.cancelAt !== null && row.cancelAt < end && !row.cancelsAtPeriodEnd;

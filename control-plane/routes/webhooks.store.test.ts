@@ -103,7 +103,7 @@ describe('a webhook endpoint', () => {
     }
   });
 
-  // Red when the mode of the key is not looked at, and when a change is judged by other rules.
+  // Red when the mode of the key is not checked, and when a change is checked by other rules.
   it('may be http and loopback in test mode alone, where the server allows that', async () => {
     const open = await startApi(undefined, { webhookTargets: 'loopback' });
     try {

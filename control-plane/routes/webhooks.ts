@@ -152,7 +152,7 @@ async function change(
   return after;
 }
 
-/** Locked, for whatever is done with it. Throws Rejected `endpoint_not_found`. */
+/** Locked, for any further use. Throws Rejected `endpoint_not_found`. */
 export async function lockedEndpoint(
   { db, environment }: RequestContext,
   id: string,

@@ -4,7 +4,7 @@ import type { PageQuery } from '../../schemas/resources/fields.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** A customer with one of its open grants; one without any has a row in which what is not there is null. */
+/** A customer with one of its open grants; a customer without any has one row with nulls. */
 export type CreditsRow = { customerId: string; unpaid: string | null } & (
   | GrantRow
   | { [Name in keyof Omit<GrantRow, 'customerId'>]: null }

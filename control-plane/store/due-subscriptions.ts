@@ -14,8 +14,8 @@ export type DuePlace = Pick<DueSubscription, 'id' | 'dueAt'>;
 export const FROM_THE_START: DuePlace = { id: '', dueAt: new Date(0) };
 
 /**
- * Cancellations and ends of trials, of all environments: the longest due first, behind a given place. What
- * the processor says itself is due after its grace.
+ * Cancellations and ends of trials, of all environments: the longest due first, after a given position. What
+ * the processor reports itself is due after its grace.
  */
 export async function findDueEnds(
   db: Database,

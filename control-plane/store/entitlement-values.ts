@@ -1,6 +1,6 @@
 import type { FeatureType } from '../../schemas/resources/entitlement-values.ts';
 
-/** What a plan's version or an add-on gives of one feature. */
+/** What a version of a plan, or an add-on, gives of one feature. */
 export interface EntitlementValueRow {
   featureId: string;
   featureKey: string;

@@ -14,7 +14,7 @@ export interface FanoutMember {
 
 type MembersOf = (db: Database, job: FanoutJob, limit: number) => Promise<FanoutMember[]>;
 
-/** Behind the job's position, and on its second way no further than that goes. */
+/** After the job's position, and in its second pass up to the end of that pass. */
 export const FANOUT_MEMBERS: Record<FanoutScope, MembersOf> = {
   plan: membersOfPlan,
   addon: membersOfAddon,

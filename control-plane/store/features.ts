@@ -48,7 +48,7 @@ export async function findFeature(
   return rows[0];
 }
 
-/** As {@link findFeature}; nobody deletes it for the rest of the transaction. */
+/** As {@link findFeature}, locked against deletion for the rest of the transaction. */
 export async function shareFeature(
   db: Database,
   environment: string,

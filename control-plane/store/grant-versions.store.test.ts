@@ -84,7 +84,7 @@ describe("a customer's mark", () => {
     await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
     expect(await markOf(customerId)).not.toBe(before);
     const mark = await markOf(customerId);
-    // Of one whose turn changes nothing it stays, but for the catalogue's own version.
+    // Where the change that was due changes nothing the mark stays, except for the catalogue's own version.
     await made.giveInstead(planId, { seats: 1, calls: 5 });
     await expect.poll(jobs, { interval: 20, timeout: 20_000 }).toBe(0);
     expect(await markOf(customerId)).toBe(mark);

@@ -2,13 +2,16 @@
 import { rowsBy } from '../../domain/store/rows-by.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** Another text after whatever changed a customer's row, what it holds, the catalogue or its credits. */
+/** A text that changes with a customer's row, its grants, the catalogue or its credits. */
 export interface CustomerGrantsMark {
   customerId: string;
   mark: string;
 }
 
-/** A row is another one when another transaction wrote it last: xmin, which nobody can forget to raise. */
+/**
+ * A row has changed when another transaction wrote it last: every write sets xmin, so no statement can forget
+ * it.
+ */
 const MARK = `concat_ws(' ', c.xmin, coalesce(notified.version, 0), coalesce(catalogue.version, 0),
   coalesce(wallet.xmin::text, '-'), held_by.subscriptions)`;
 
@@ -23,7 +26,7 @@ const OF_CUSTOMER = `
   ) held_by ON true`;
 
 export interface SizedMark extends CustomerGrantsMark {
-  /** How much it holds: subscriptions, grants and overrides. Counted up to the bound that was given. */
+  /** How many subscriptions, grants and overrides it has, counted up to the given bound. */
   held: number;
 }
 

@@ -1,7 +1,9 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../http/request-context.ts';
 
-/** The transaction, which has done nothing yet, only reads, and all of it as of its first statement. */
+/**
+ * Makes a transaction that has run no statement yet read-only, with one snapshot as of its first statement.
+ */
 export async function readOneTime(client: PoolClient, statementMs: number): Promise<void> {
   await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   await limitStatements(client, statementMs);

@@ -15,7 +15,7 @@ export interface KeptResponse {
   body: Buffer;
 }
 
-/** Takes the lock of this key for the rest of the transaction, if nobody has it. */
+/** Takes the lock of this key for the rest of the transaction, unless another transaction has it. */
 export async function tryRequestKey(client: PoolClient, request: RequestKey): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>(
     'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',

@@ -1,6 +1,9 @@
 import type { Database } from '../http/request-context.ts';
 
-/** Until the transaction ends nobody locks the environment's as below; any number may do this at once. */
+/**
+ * A shared lock until the end of the transaction: it excludes the exclusive lock below, not other shared
+ * ones.
+ */
 export async function shareEntitlements(db: Database, environment: string): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [keyOf(environment)]);
 }

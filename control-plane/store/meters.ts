@@ -70,7 +70,7 @@ export async function findMeter(
   return rows[0];
 }
 
-/** As {@link findMeter}; nobody else changes it for the rest of the transaction. */
+/** As {@link findMeter}, locked against changes for the rest of the transaction. */
 export async function lockMeter(
   db: Database,
   environment: string,

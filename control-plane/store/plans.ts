@@ -53,7 +53,7 @@ export async function findPlan(
   return rows[0];
 }
 
-/** As {@link findPlan}; nobody else changes it, or subscribes to it, for the rest of the transaction. */
+/** As {@link findPlan}, locked against changes and new subscriptions for the rest of the transaction. */
 export async function lockPlan(
   db: Database,
   environment: string,

@@ -10,7 +10,7 @@ export interface WaitingEventRow {
   /** JSON, see processor/kept-event.ts. */
   reading: string;
   receivedAt: Date;
-  /** Null where nothing of it was applied yet. */
+  /** Null where no part of it was applied yet. */
   appliedAt: Date | null;
 }
 
@@ -24,7 +24,7 @@ export interface NewProcessorEvent {
   reading: string;
 }
 
-/** It then waits, also one that was given up before. False when it is kept already. */
+/** The event then waits, also one that was dropped before. False when it is stored already. */
 export async function keepProcessorEvent(
   db: Database,
   environment: string,
@@ -79,7 +79,7 @@ export interface EventOutcome {
   missingName: string | null;
 }
 
-/** Of one that waits no longer the reading goes. */
+/** The parsed event is deleted when it no longer waits. */
 export async function settleProcessorEvent(
   db: Database,
   environment: string,
@@ -204,7 +204,7 @@ export interface MatchableSubscription {
   processorSubscriptionId: string;
 }
 
-/** Of all environments, behind a given one. */
+/** Of all environments, after a given one. */
 export async function findMatchable(
   db: Database,
   after: MatchableSubscription,

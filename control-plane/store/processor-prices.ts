@@ -29,7 +29,7 @@ function pricesOf(condition: string): string {
     AS "processorPriceIds"`;
 }
 
-/** Whose prices these are: one row of its table, read under its environment in this transaction. */
+/** The owner of these prices: one row of its table, read under its environment in this transaction. */
 export type PriceOwner = { planId: string } | { addonId: string };
 
 /** Raises a unique violation when another plan, or another add-on, has one of them. */

@@ -23,7 +23,7 @@ export interface BreakdownGroup {
   label: string;
   total: string;
   count: number;
-  /** Where the meter has rates, or had: the usage under each of them. */
+  /** If the meter has or had rates: the usage under each of them. */
   rated: RatedUsage[];
 }
 

@@ -24,7 +24,7 @@ export interface PartitionAlarm {
   message: string;
 }
 
-/** Lines set aside that nobody has dealt with. */
+/** Quarantined lines that are not resolved. */
 export async function countQuarantined(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     'SELECT count(*) FROM quarantine WHERE resolved_at IS NULL',
@@ -49,7 +49,7 @@ export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefine
   return rows[0];
 }
 
-/** Since when the oldest event has waited for its deliveries to be made; null: none does. */
+/** Since when the oldest event has waited for the creation of its deliveries; null: none waits. */
 export async function readPendingSince(pool: Pool): Promise<Date | null> {
   const { rows } = await pool.query<{ since: Date | null }>(
     'SELECT min(created_at) AS since FROM webhook_events WHERE NOT fanned_out',

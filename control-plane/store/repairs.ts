@@ -8,7 +8,7 @@ export interface Repairs {
   isOpen: boolean;
   /** One has failed, and no audit has found everything as it should be since. */
   hasFailed: boolean;
-  /** Changes with every repair that ends, whatever the clock says; null before the first. */
+  /** Changes with every repair that ends, independent of the clock; null before the first. */
   ended: string | null;
 }
 

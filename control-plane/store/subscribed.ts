@@ -7,7 +7,7 @@ export interface SubscribedCustomer {
 }
 
 /**
- * By id or external id. Not even another subscription is made for it meanwhile, so that rivals count each
+ * By id or external id. Also locked against further subscriptions, so that concurrent requests count each
  * other.
  */
 export async function lockSubscriber(

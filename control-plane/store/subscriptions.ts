@@ -103,7 +103,7 @@ export async function findSubscription(
   return rows[0];
 }
 
-/** As {@link findSubscription}; nobody else changes it or its add-ons for the rest of the transaction. */
+/** As {@link findSubscription}, locked with its add-ons against changes for the rest of the transaction. */
 export async function lockSubscription(
   db: Database,
   environment: string,
@@ -113,7 +113,7 @@ export async function lockSubscription(
     environment,
     id,
   ]);
-  // A second statement: the add-ons are read as they are once the lock is held, not as they were before.
+  // A second statement: it reads the add-ons as they are once the lock is held, not as they were before.
   return findSubscription(db, environment, id);
 }
 

@@ -4,7 +4,7 @@ export interface Ahead {
   now: Date;
   /** What a clock that is right would not have written by now. */
   latest: Date;
-  /** The same for what lies ahead by itself: the next attempt of a delivery, up to two days. */
+  /** The same for times that are in the future normally: the next attempt of a delivery, up to two days. */
   latestAttempt: Date;
 }
 
@@ -15,7 +15,7 @@ export interface Ahead {
 const STATEMENTS: Record<string, string> = {
   // Customers are notified again as of now: nothing is notified of a time before the last one.
   entitlements_told: `UPDATE entitlements_told SET resolved_at = $1, next_turn = $1 WHERE resolved_at > $2`,
-  // The one that was worked at least lately comes first.
+  // The job that was worked on longest ago comes first.
   fanout_jobs: `UPDATE fanout_jobs
        SET worked_at = least(worked_at, $1), asked_at = least(asked_at, $1),
            changed_at = least(changed_at, $1)
@@ -44,7 +44,9 @@ const STATEMENTS: Record<string, string> = {
   api_keys: 'UPDATE api_keys SET last_used_at = $1 WHERE last_used_at > $2',
 };
 
-/** Not of a host whose clock is behind: what is right by the database is not brought back. */
+/**
+ * Not the time of a host whose clock is behind: a time that is right by the database's clock is not reset.
+ */
 export async function latestNow(db: Database, now: Date): Promise<Date> {
   const { rows } = await db.query<{ now: Date }>(
     `SELECT greatest($1, date_trunc('milliseconds', clock_timestamp())) AS now`,
@@ -63,7 +65,7 @@ export async function bringBack(
 ): Promise<number> {
   const sql = STATEMENTS[table] ?? '';
   const values = [now, latest, latestAttempt].filter((_, at) => sql.includes(`$${at + 1}`));
-  // Without an index on what is looked for: a table is read as a whole, now and then.
+  // These columns have no index: each table is read completely, every ten minutes.
   await db.query(`SELECT set_config('statement_timeout', $1, true)`, [String(SCAN_MS_MAX)]);
   // The driver's own limit, which its declarations know of whole connections only.
   const statement = { text: sql, values, query_timeout: SCAN_MS_MAX + SILENCE_MS };
@@ -72,5 +74,5 @@ export async function bringBack(
 }
 
 const SCAN_MS_MAX = 120_000;
-/** How long after Postgres should have given the statement up we give up Postgres. */
+/** How long the client waits after Postgres should have canceled the statement. */
 const SILENCE_MS = 2_000;

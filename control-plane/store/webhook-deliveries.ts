@@ -81,7 +81,7 @@ export async function listAttempts(
   return rows;
 }
 
-/** A delivery to be made: it is due at once. */
+/** A delivery to create: it is due at once. */
 export interface NewDelivery {
   id: string;
   eventId: string;
@@ -167,7 +167,10 @@ export async function hurryDelivery(
   return rows[0]?.id;
 }
 
-/** The same for an endpoint's whose event lies in a span, oldest first. Returns the times of their events. */
+/**
+ * The same for the deliveries of an endpoint whose events are in a time range, oldest first. Returns their
+ * events' times.
+ */
 export async function hurryDeliveries(
   db: Database,
   environment: string,

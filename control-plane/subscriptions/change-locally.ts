@@ -28,7 +28,7 @@ export async function stampAddonChange(
   if (isOther(before, after)) await stampLocalChange(db, environment, { id: after.id, at: new Date(nowMs) });
 }
 
-/** Of the rest the processor says nothing. */
+/** The processor reports none of the other fields. */
 function isOther(before: SubscriptionRow, after: SubscriptionRow): boolean {
   const [old, now] = [before, after].map((row) => {
     const { metadata: _, processorSubscriptionId: __, ...notified } = shownSubscription(row);

@@ -29,7 +29,10 @@ export async function changeSubscription(
   return updated;
 }
 
-/** What a new subscription, or a change of one, leaves behind. To what it was: nothing. */
+/**
+ * The events and audit entry of a new subscription, or of a change of one. A change to the same values has
+ * none.
+ */
 export async function recordSubscription(
   context: ChangeContext,
   before: SubscriptionRow | undefined,
@@ -52,7 +55,7 @@ function tookEffectAt(before: SubscriptionRow, after: SubscriptionRow): Date | u
   return isOtherPlan && after.currentPeriodStart >= currentPeriodEnd ? currentPeriodEnd : undefined;
 }
 
-/** Whether its customer's entitlements, and the periods of its meters, go on as they would have. */
+/** Whether the customer's entitlements, and the periods of its meters, continue as they would have. */
 function isHeldAlike(before: SubscriptionRow, after: SubscriptionRow): boolean {
   return (
     changedFields(customerGrantsOf(before), customerGrantsOf(after)).length === 0 &&

@@ -28,7 +28,7 @@ export async function patchedPlan(
   return { planId: plan.id, planVersion: version, pendingPlanId: waiting };
 }
 
-/** To the plan that it has nothing has to wait. */
+/** A change to the present plan needs no pending plan. */
 async function waitingPlan(
   context: RequestContext,
   row: SubscriptionRow,

@@ -3,7 +3,7 @@ import { Rejected } from '../../schemas/failures.ts';
 import { INTERVAL_COUNT_MAX } from '../../schemas/resources/subscriptions.ts';
 import type { Interval } from '../../schemas/value-sets.ts';
 
-/** What a body says of it. */
+/** The length in a request body. */
 export interface GivenLength {
   interval?: Interval;
   intervalCount?: number;

@@ -3,7 +3,7 @@ import { Defect, Rejected } from '../../schemas/failures.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { timestampMs } from '../../schemas/primitives/timestamp.ts';
 
-/** Undefined: nothing is said; null: there is to be none. */
+/** Undefined: left out; null: to be removed. */
 export function givenTime<None extends null | undefined>(text: string | None): Date | None {
   return typeof text === 'string' ? timeOf(text) : text;
 }
@@ -25,7 +25,7 @@ export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
 /** The latest time that the API accepts; see the accepted timestamps. */
 const END_MAX_MS = Date.UTC(2100, 0, 1);
 
-/** Throws Rejected, naming what gives the end. */
+/** Throws Rejected, with the parameter that sets the end. */
 export function requirePeriod({ fromMs, toMs }: Span, param: 'currentPeriodEnd' | 'trialEnd'): void {
   const rule =
     toMs <= fromMs ? 'lies after `currentPeriodStart`' : toMs >= END_MAX_MS ? 'lies before 2100' : undefined;

@@ -1,5 +1,6 @@
 /**
- * What a body names, found and held for the transaction, in one order everywhere: customer, plan, add-ons.
+ * The objects that a body names, found and locked for the transaction, always in one order: customer, plan,
+ * add-ons.
  */
 import { Rejected } from '../../schemas/failures.ts';
 import {

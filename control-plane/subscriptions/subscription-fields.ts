@@ -65,7 +65,7 @@ export function startMoved(
   return { startsAt: new Date(fromMs) };
 }
 
-/** In this period; the lattice of the row goes on where the period ends on it. */
+/** In this period; the row's series of periods continues where the period ends on it. */
 export function inPeriod(row: CycleFields, period: Span): TermFields {
   return fieldsOfTerm({ cycle: cycleThrough(cycleOfRow(row), period), period });
 }

@@ -57,7 +57,7 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
   const catalogue = catalogueUnderTest(api.pool, `${api.keys.workspaceId}:live`);
   const notified = (objectId: string) => emittedEvents(api.pool, objectId);
 
-  /** With these fields, of a customer and plan of its own unless they are given. */
+  /** With these fields, and a separate customer and plan unless they are given. */
   async function subscribe(fields: Record<string, unknown> = {}) {
     const customerId = fields.customerId ?? (await catalogue.customer());
     const planId = fields.planId ?? (await catalogue.plan());

@@ -104,7 +104,7 @@ describe('a breakdown', () => {
     }
   });
 
-  // Red when the built-in dimensions are looked up in a plain object: 500, and a function's text in the SQL.
+  // Red when the built-in dimensions are found in a plain object: 500, and a function's text in the SQL.
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
     'takes %s for a property',
     async (name) => {

@@ -18,7 +18,7 @@ interface PairNames {
   meterId: string;
 }
 
-/** By the names in the path. Throws Rejected when one of them is nothing in this environment. */
+/** By the names in the path. Throws Rejected when one of them does not exist in this environment. */
 export async function findCustomerMeter(context: RequestContext, names: PairNames): Promise<CustomerMeter> {
   const { db, environment } = context;
   const customerId = await findCustomer(context, names.customerId);

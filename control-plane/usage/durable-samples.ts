@@ -1,4 +1,7 @@
-/** At this time the log's durable end was there: what was acknowledged before is before it. */
+/**
+ * At this time the log's durable end was `end`: everything acknowledged before the time is before that
+ * position.
+ */
 export interface DurableSample {
   /** Taken before the end was read, milliseconds since 1970. */
   atMs: number;
@@ -33,7 +36,7 @@ export function createDurableSamples(): DurableSamples {
       }
       const last = waiting.at(-1);
       const before = waiting.at(-2);
-      // Looks that overlap may come back in another order; the later one has said more.
+      // Concurrent reads may finish in another order; the later one is more accurate.
       if (last && (sample.atMs <= last.atMs || sample.end < last.end)) return;
       const isClose = before && last && last.atMs - before.atMs < APART_MS;
       // The same end seen later says more than seen earlier, and of two close ones the later is enough.

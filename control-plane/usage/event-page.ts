@@ -9,7 +9,7 @@ import type { CustomerMeter } from './customer-meter.ts';
 
 type UsageEvent = UsageEventList['data'][number];
 
-/** `events` holds one more than `limit` where another page follows. */
+/** `events` has one more entry than `limit` if another page follows. */
 export function eventPage(
   events: StoredEvent[],
   limit: number,
@@ -55,7 +55,7 @@ function cursorAfter({ occurredAtMs, id }: EventPlace): string {
   return Buffer.from(JSON.stringify([occurredAtMs, id])).toString('base64url');
 }
 
-/** Far beyond any usage, and within what the warehouse's DateTime64 holds. */
+/** Far beyond any usage, and within the range of the warehouse's DateTime64. */
 const DATE_MS_MAX = Date.UTC(2200, 0, 1);
 
 /** Throws Rejected for anything that is no cursor of ours. */

@@ -20,7 +20,7 @@ let end: number;
 let stored: Loaded | undefined;
 let requested: number;
 let postgresAway: boolean;
-/** How long a look at the log takes. */
+/** How long a read of the log's end takes. */
 let lookMs: number;
 let repairs: Repairs;
 let freshness: Freshness;
@@ -220,7 +220,7 @@ describe('consistency', () => {
     expect(requested).toBe(0);
   });
 
-  // Red when only what is open before the read is looked at: it may have waited for its turn meanwhile.
+  // Red when repairs are checked only before the read: it may have waited for the semaphore meanwhile.
   it.each<[string, Partial<Repairs>]>([
     ['begins', { isOpen: true, ended: null }],
     ['begins and ends', { isOpen: false, ended: 'another' }],

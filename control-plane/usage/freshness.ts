@@ -50,7 +50,7 @@ export interface FreshnessDeps extends ProgressDeps {
   log: Logger;
 }
 
-/** How often the log is looked at, and Postgres: less often while nobody waits. */
+/** How often the log's end and Postgres are read: Postgres less often while no read waits. */
 const LOOK_EVERY_MS = 100;
 const POLL_EVERY_MS = 1_000;
 const POLL_WHILE_WAITING_MS = 200;

@@ -1,6 +1,6 @@
 import { createTenantSemaphore, type SemaphoreLimits } from '../http/tenant-semaphore.ts';
 
-/** Runs a long read when its environment's turn comes. Throws Rejected `overloaded` when too many wait. */
+/** Runs a long read when its environment's slot is free. Throws Rejected `overloaded` when too many wait. */
 export type LongReads = <T>(environment: string, read: () => Promise<T>) => Promise<T>;
 
 /**

@@ -168,7 +168,7 @@ describe('a counter of a subscriber', () => {
     expect(await period(endedMs)).not.toHaveProperty('limit');
   });
 
-  // Red when periods are computed from what holds now: 127, 107 and 10 for 20, 7 and 3.
+  // Red when periods are computed from the current terms: 127, 107 and 10 for 20, 7 and 3.
   it('has no event in two periods, whatever its subscriptions become', async () => {
     const customerId = await made.customer();
     await usage.makeMeter('chained', 'sum');

@@ -8,16 +8,16 @@ export interface LoadedPartition {
 }
 
 /**
- * Positions of a log of several partitions as single numbers. A look at all durable ends at once is a cut;
+ * Positions of a log of several partitions as single numbers. A read of all durable ends together is a cut;
  * cuts are numbered, and the loaded position is the number of the latest cut before which everything is
- * loaded. Positions never go back, so neither do the numbers. They mean something in this process alone.
+ * loaded. Positions never go back, so neither do the numbers. They are valid in this process only.
  */
 export interface PartitionCuts {
   /** The number of a cut that was taken after this call. */
   durableEnd(): Promise<number>;
   heard(note: LoadedNote): Loaded;
   loaded(partitions: readonly LoadedPartition[]): Loaded;
-  /** Of all partitions together, when they were last looked at. */
+  /** Of all partitions together, as of their last read. */
   recordsLeft(): number;
 }
 

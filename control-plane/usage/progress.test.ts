@@ -98,7 +98,7 @@ describe('asOf when the clock is set back', () => {
   });
 });
 
-/** What goes on between two readings of the clock. It is set once in between at most. */
+/** Runs between two readings of the clock, which is set at most once in between. */
 const turn = fc.record({
   beforeMs: fc.nat(60),
   setByMs: fc.oneof(

@@ -16,8 +16,8 @@ export interface Lag {
 }
 
 /**
- * What is known of the log's durable end and of the position up to which it is loaded. Neither goes back;
- * `asOfMs` goes back with the clock alone: what is acknowledged then is not counted yet.
+ * The known durable end of the log, and the position up to which it is loaded. Neither goes back; `asOfMs`
+ * goes back with the clock only: what is acknowledged then is not counted yet.
  */
 export interface Progress {
   /** Looks at the durable end. */
@@ -58,7 +58,8 @@ export function createProgress({ durableEnd, clock, recordsLeft }: ProgressDeps)
 
   return {
     async look() {
-      // Before the look: an acknowledgement earlier than this cannot be beyond the end that is then seen.
+      // Taken before the read: what was acknowledged earlier than this is before the end that the read
+      // returns.
       const atMs = nowMs();
       const before = setBacks;
       const end = await durableEnd();

@@ -5,7 +5,7 @@ import type { Consistency } from '../../schemas/resources/usage.ts';
 export interface ReadTime {
   /** Whole milliseconds, one at least. */
   leftMs(): number;
-  /** For a wait for Postgres. Rejects with Transient once the time is over; what was begun goes on. */
+  /** For a wait for Postgres. Rejects with Transient once the time is over; the started work continues. */
   within<T>(begun: Promise<T>): Promise<T>;
   /** For work with a bound of its own: the time of the read does not count while it runs. */
   beside<T>(work: () => Promise<T>): Promise<T>;
@@ -16,7 +16,7 @@ export interface ReadTime {
  * connection, and then the warehouse may hang too.
  */
 const READ_MS = 5_000;
-/** For what was acknowledged before the read, unless it says how consistent it is to be. */
+/** How long a read that names no consistency waits for what was acknowledged before it. */
 export const USUAL_WAIT_MS = 1_000;
 
 /** Begins now. */

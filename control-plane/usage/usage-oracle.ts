@@ -48,7 +48,7 @@ export function within(happenings: Happening[], { fromMs, toMs }: Span): Happeni
   return happenings.filter(({ occurredAtMs }) => fromMs <= occurredAtMs && occurredAtMs < toMs);
 }
 
-/** The id under which a meter's copy of it is stored. */
+/** The id under which a meter's copy of the event is stored. */
 export function storedId({ id }: Happening, meterKey: string): string {
   return `use_${base32(createHash('md5').update(`${id} ${meterKey}`).digest())}`;
 }

@@ -4,7 +4,7 @@
  */
 export type Gathering<T> = (name: string, thing: T) => Promise<void>;
 
-/** Holds no more than what is waited for. */
+/** Keeps only keys with waiting items. */
 export function createBatchByKey<T>(work: (things: T[]) => Promise<void>): Gathering<T> {
   const open = new Map<string, { things: T[]; done: Promise<void> }>();
   const underWay = new Map<string, Promise<void>>();

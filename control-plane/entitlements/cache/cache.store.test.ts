@@ -100,7 +100,7 @@ describe('a warm check', () => {
   });
 });
 
-/** One change of what a customer holds, and what a check of it says before and afterwards. */
+/** One change of a customer's entitlements, and the result of a check before and after it. */
 interface SeenChange {
   customer: string;
   feature: string;
@@ -201,7 +201,7 @@ describe('a change', () => {
       const first = await seenElsewhereMs(await make());
       expect(first).toBeLessThan(LOOKED_AGAIN_MS);
       if (first < 1_000) return;
-      // One may be held up by a machine that is busy elsewhere, in Postgres or on the way.
+      // A request may be delayed by a busy machine, in Postgres or on the way.
       await usualGrace();
       expect(await seenElsewhereMs(await make())).toBeLessThan(1_000);
     },

@@ -33,7 +33,7 @@ export interface RememberedCustomer extends ReadCustomer {
 /** What a decision on one feature of a customer takes, worked out once for as long as it stays the same. */
 export interface Prepared {
   view: EntitlementView;
-  /** Of what is metered and held: the counter of the period that ends then. */
+  /** For a metered feature that the customer has: the counter of the current period. */
   place: CounterPlace | undefined;
   untilMs: number;
   counter: RememberedCounter | undefined;

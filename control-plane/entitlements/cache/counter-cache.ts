@@ -40,7 +40,7 @@ export interface CounterMemoryDeps {
 }
 
 const PAUSE_MS = 500;
-/** A second of ClickHouse; the others come next. */
+/** About one second of ClickHouse; the rest is read in the next cycle. */
 const A_TURN_MAX = 1_500;
 /** Per statement, of 70 ms: a read of another counter waits for it. */
 const TOGETHER_MAX = 100;
@@ -50,7 +50,7 @@ export function createCounterMemory({ warehouse, freshness, log }: CounterMemory
 
   const { readTogether, readFirst } = createCounterReads({ warehouse, freshness }, cache);
 
-  /** What was read before goes on while it cannot be read. */
+  /** While it cannot be read, the last reading is used. */
   async function readingOf(one: KeptCounter): Promise<CounterReading> {
     try {
       await one.underWay;

@@ -112,7 +112,7 @@ export function createCounterCache(): CounterCache {
   };
 }
 
-/** A reading from before the clock was set back holds nothing of what is acknowledged since. */
+/** A reading from before the clock was set back does not include what was acknowledged since. */
 function notAhead(one: KeptCounter, asOfMs: number): void {
   if (one.reading && one.reading.asOfMs > asOfMs) one.reading = { current: one.reading.current, asOfMs };
 }

@@ -7,7 +7,7 @@ import {
 import { type CacheBounds, type Cached, createBoundedCache } from './lru-cache.ts';
 import { createSingleFlight } from './single-flight.ts';
 
-/** What the cache keeps of a customer with too many grants: nothing more than that. */
+/** The cache's entry for a customer with too many grants, which are not cached. */
 export interface LargeCustomer {
   environment: string;
   customerId: string;

@@ -38,7 +38,7 @@ export function createCustomerGrantsReads(limits: SemaphoreLimits = GATE): Custo
         }),
       );
     }
-    // In a transaction there is no waiting: it would hold one of the pool's connections.
+    // A read inside a transaction does not wait: it would keep one of the pool's connections.
     return gate.runAtOnce(environment, async () => {
       await limitStatements(db, STATEMENT_MS);
       return read(db);

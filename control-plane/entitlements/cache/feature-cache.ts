@@ -11,7 +11,7 @@ export interface FeatureMemory {
   ): Promise<Map<string, RequestedFeatureRow>>;
   forgetEnvironment(environment: string): void;
   clear(): void;
-  /** All that it holds, to be looked at again. */
+  /** All cached features, to be checked again. */
   all(): Array<{ environment: string; feature: RequestedFeatureRow }>;
 }
 

@@ -14,7 +14,8 @@ export function withLocalInvalidation(
     try {
       return await runChange(request, (client) => gatherNotes(client, notes, () => change(client)));
     } finally {
-      // Also where it failed: nobody knows of every commit that failed. To forget too much does no harm.
+      // Also after a failure: a failed commit may have been made all the same. Too many invalidations do no
+      // harm.
       for (const { channel, payload } of notes) hear(channel, payload);
     }
   };

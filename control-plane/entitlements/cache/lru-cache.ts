@@ -1,11 +1,13 @@
-/** Things under an id and other names, bounded by count and size: what was used longest ago goes first. */
+/**
+ * Entries under an id and other names, bounded by count and size: the least recently used is evicted first.
+ */
 export interface BoundedCache<Thing extends Cached> {
   find(name: string): Thing | undefined;
   /** In place of another one with its id. */
   put(thing: Thing): void;
   remove(id: string): void;
   removeWhere(isMeant: (thing: Thing) => boolean): void;
-  /** From now on whatever is used counts as used later than anything before. */
+  /** Everything used from now on counts as more recent than everything before. */
   nextRound(): void;
   /** How many rounds ago it was used last. */
   idleRounds(thing: Thing): number;

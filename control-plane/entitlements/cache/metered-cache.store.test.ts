@@ -162,7 +162,7 @@ describe('a warm check of what is metered', () => {
     await expect.poll(code, { interval: 20, timeout: 4_000 }).toBe('limit_reached');
   });
 
-  // Red where only what entitles is a change of what is held, and not the periods of its meters.
+  // Red where only a change of entitlements invalidates, and not one of the periods of meters.
   it('goes by a period that was extended since', async () => {
     const customerId = await made.customer();
     const id = await made.subscribe(customerId, { 'sum-feature': 1 });

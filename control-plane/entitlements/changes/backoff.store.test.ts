@@ -97,7 +97,7 @@ interface GivenOverride {
   db?: Database;
 }
 
-/** One environment whose customers hold overrides, that are put as the API does it, in one transaction. */
+/** One environment whose customers have overrides, written as the API does it, in one transaction. */
 async function placeUnderTest() {
   const pool = await freshPool();
   const keys = newWorkspaceKeys();

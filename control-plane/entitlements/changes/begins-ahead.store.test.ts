@@ -209,7 +209,7 @@ async function typesOf(objectId: string, only?: string): Promise<string[]> {
   return types.filter((type) => only === undefined || type === only).sort();
 }
 
-/** What a job notices by itself: it looks every second or two. */
+/** A job notices this by polling, every second or two. */
 async function heardLater(customerId: string) {
   const all: Awaited<ReturnType<typeof notified.heard>> = [];
   await expect

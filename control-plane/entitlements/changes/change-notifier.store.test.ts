@@ -112,7 +112,7 @@ it('a plan change waits for a customer that subscribes meanwhile, with the old p
     hasResponse = true;
   });
   await vi.waitFor(async () => expect(hasResponse || (await place.isAnybodyLockedOut())).toBe(true), SOON);
-  // Had it not waited, its job would be through by now, and nobody would have found this customer.
+  // Without the wait its job would be finished by now, without this customer.
   if (hasResponse) await place.notified.quiet();
   await open.query('COMMIT');
   await given;

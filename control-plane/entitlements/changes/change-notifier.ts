@@ -29,7 +29,7 @@ export interface ChangeNotifierOptions {
   /** One process's own at any time. */
   owner?: string;
   leaseMs?: number;
-  /** At most so long between two looks; sooner when it is woken. */
+  /** The longest time between two passes; shorter when it is woken. */
   everyMs?: number;
   /** Customers of one transaction, at most. */
   chunkMax?: number;

@@ -54,7 +54,7 @@ it('entitlements at the upgrade count as notified: the first event is of the fir
   for (const id of ['active', 'twice']) expect(await notified.heard(id)).toEqual([]);
 });
 
-/** Everything an earlier release could hold; `seats` are given once more by the add-on. */
+/** Every kind of entitlement of an earlier release; the add-on gives `seats` a second time. */
 const CUSTOMER_GRANTS = `
   INSERT INTO products (environment, id, name, created_at) VALUES (:environment, 'p', 'p', now());
   INSERT INTO features (id, environment, key, name, type, created_at, updated_at)

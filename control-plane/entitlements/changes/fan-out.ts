@@ -44,7 +44,7 @@ async function lockAll(
   return [...rows, ...(await lockNotified(db, environment, others))];
 }
 
-/** Without a last one the way has come to its end. */
+/** Without `last` the pass has reached its end. */
 async function noteProgress(
   db: Database,
   job: FanoutJob,

@@ -21,7 +21,7 @@ let notified: ReturnType<typeof notifiedUnderTest>;
 let number = 0;
 let featureKey: string;
 let meters: [before: string, after: string];
-/** By what gives it the feature. */
+/** By what grants the feature. */
 let holders: Record<string, string>;
 
 beforeAll(async () => {
@@ -137,7 +137,7 @@ function jobOf(job: Partial<FanoutJob>): FanoutJob {
   return { environment: `${api.keys.workspaceId}:live`, scope: 'feature', ...rest, ...job };
 }
 
-/** One for each way to hold the feature, among them those whose value is 0 or that hold nothing yet. */
+/** One customer for each way to have the feature, including values of 0 and customers without a grant yet. */
 async function holdersOf(given: Record<string, number>): Promise<Record<string, string>> {
   const planId = await made.plan(given);
   await api.ask('plans.publish', { params: { planId } });

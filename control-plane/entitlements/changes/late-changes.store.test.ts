@@ -213,7 +213,7 @@ function whileNotifierWaits(todo: () => Promise<void>): Promise<void> {
   });
 }
 
-/** What was recorded until now: the limits, by the seconds since `startMs` from which on they hold. */
+/** The terms recorded until now: the limits, by the seconds since `startMs` from which on they apply. */
 async function limits(customerId: string): Promise<Record<number, string>> {
   const { rows } = await made.api.pool.query<{ at: Date; limits: string[] }>(
     `SELECT starts_at AS at, ARRAY (SELECT trim_scale(amount)::text FROM unnest(limits) AS amount) AS limits

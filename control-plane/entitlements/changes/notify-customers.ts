@@ -58,7 +58,7 @@ export interface NotifyContext {
 /** Of one that is archived. */
 const NOTHING: NotifiedValues = {};
 
-/** A clock that is behind that of another process takes nothing back. */
+/** A clock that is behind that of another process reverts nothing. */
 function later(resolvedAt: Date, nowMs: number): Date {
   return new Date(Math.max(resolvedAt.getTime(), nowMs));
 }

@@ -51,7 +51,7 @@ export async function recordMeteredTerms(
     });
   });
   if (changes.length === 0) return;
-  // Most changes replace nothing: what was recorded holds from earlier times on.
+  // Most changes replace nothing: the recorded terms apply from earlier times on.
   const replacing = changes.filter(({ isReplacing }) => isReplacing);
   const replaced = replacing.map(({ place, fromMs }) => ({ ...place, from: new Date(fromMs) }));
   const terms = changes.flatMap(({ place, terms: own }) => own.map((term) => ({ ...term, ...place })));
@@ -82,7 +82,7 @@ function byCustomer<One extends { customerId: string }>(all: readonly One[]): Ma
   return lists;
 }
 
-/** Of one customer: those that it holds, and those that it held. */
+/** The metered features of one customer: those that it has, and those that it had. */
 function metersOf(recorded: readonly TermOfCustomer[], times: readonly TimeFacts[]): string[] {
   const held = times.flatMap(({ facts }) => [...facts.keys()]);
   return [...new Set([...recorded.map(({ meterKey }) => meterKey), ...held])];
@@ -131,8 +131,8 @@ function changeOf(place: MeterOfCustomer, { before, times }: Changing): TermsCha
 }
 
 /**
- * A subscription that is made with a period that has begun already, as one that is imported, holds from that
- * period's start on, where nothing else held until now.
+ * A subscription created with a period that has already begun, for example an imported one, applies from the
+ * start of that period, if no other terms applied until now.
  */
 function backdated(last: MeteredTerm | undefined, first: FoundFacts | undefined, sinceMs: number): number {
   const { source } = first ?? {};

@@ -254,7 +254,7 @@ async function heard(of = customerId) {
   return notified.heard(of);
 }
 
-/** What a job notices by itself: it looks every second or two. */
+/** A job notices this by polling, every second or two. */
 async function heardLater(of = customerId) {
   const all: Awaited<ReturnType<typeof notified.heard>> = [];
   await expect

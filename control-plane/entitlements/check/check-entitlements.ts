@@ -102,7 +102,7 @@ function termsRequested(
 
 const NOTHING: CustomerGrants = { graceMs: 0, subscriptions: [], overrides: [] };
 
-/** The counters that decide: each meter once, where the customer holds a feature on it. */
+/** The counters that decide: each meter once, where the customer has a feature on it. */
 function questionsOf(
   rows: RequestedFeatureRow[],
   { terms, view, nowMs }: { terms: Map<string, MeteredTerm[]>; view: EntitlementView; nowMs: number },

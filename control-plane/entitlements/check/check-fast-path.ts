@@ -18,7 +18,7 @@ export type WarmResponse = (
   input: WarmInput,
 ) => string | undefined;
 
-/** Nothing of it was checked. */
+/** Unchecked input. */
 export interface WarmInput {
   params: Record<string, string>;
   /** '' of a GET. */
@@ -65,7 +65,7 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
   return (request, response) => {
     const warm = findWarm(operations, request);
     if (!warm) return next(request, response);
-    // Numbers in another form, or whatever else is preferred, are made there.
+    // The app serves requests for other number formats and other preferences.
     if (request.headers.prefer !== undefined) return next(request, response);
     if (request.method === 'GET') return answer(request, response, warm);
     if (!hasPlainBody(request)) return next(request, response);
@@ -79,7 +79,7 @@ const OK = 200;
 interface WarmOperation {
   operationId: string;
   route: Route;
-  /** Of a path with nothing encoded in it, and without a query. */
+  /** A path without percent-encoding and without a query. */
   path: RegExp;
   names: string[];
   response: WarmResponse;
@@ -150,7 +150,7 @@ function mayAsk({ kind, scopes }: StoredKey, { access }: Route): boolean {
 
 const BODY_BYTES_MAX = 16_384;
 
-/** JSON and no more: not to be repeated under a key, inflated or judged strictly. */
+/** Plain JSON: no Idempotency-Key, no Content-Encoding, no strict handling. */
 function hasPlainBody({ headers }: IncomingMessage): boolean {
   const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': transfer } = headers;
   const { 'idempotency-key': key, 'content-encoding': encoding } = headers;
@@ -171,7 +171,7 @@ function send(response: ServerResponse, requestId: string, text: string): void {
     'Content-Length',
     String(bytes),
   ]);
-  // As many bytes as characters: ASCII, which nobody has to encode.
+  // ASCII has as many bytes as characters, so it needs no encoding.
   response.write(text, bytes === text.length ? 'latin1' : 'utf8');
   // `end` with the text would send an empty piece behind it, and two pieces take a dearer call than one: a
   // fourteenth of all that a check costs.

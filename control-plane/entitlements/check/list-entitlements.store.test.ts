@@ -144,7 +144,7 @@ describe('the list of what a customer holds', () => {
   });
 });
 
-/** Every number of it as the marked text that it is read as. */
+/** Every number in it as a marked string. */
 function marked(contributions: unknown): unknown {
   return parseExact(exactJson(contributions));
 }
