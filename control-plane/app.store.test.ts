@@ -103,7 +103,7 @@ describe('the order of checks', () => {
       expectRejection(await send({ a: 1 }, { prefer: 'handling=strict' }), 'invalid_request', 'a');
     }
     const path = `/api/v1/plans/${plan.id}/publish`;
-    // A form's media type is what some clients name of themselves, for nothing.
+    // Some clients send a form's media type by default.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await api.call('POST', path, { body: '', headers })).status).toBe(200);
     expect((await api.call('POST', path)).status).toBe(200);

@@ -125,14 +125,14 @@ function startJobs(deps: ControlPlaneDeps) {
     jobWatch,
     wakeMatcher: () => processorMatcher.wake(),
     wakeNotifier: () => changeNotifier.wake(),
-    /** One after the other, the last to be started last. */
+    /** Closes one job after the other, in the order of their start. */
     async close() {
       for (const job of jobs) await job.close();
     },
   };
 }
 
-/** What an event of the processor may have waited for. */
+/** After a change that an event of the processor may have waited for. */
 function mayMap(payload: string): boolean {
   const { kind } = JSON.parse(payload) as ChangeNote;
   return kind === 'catalogue' || kind === 'customer';

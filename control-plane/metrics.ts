@@ -39,7 +39,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** What the subscription clock does. */
+/** The metrics of the subscription clock. */
 export interface ClockMetrics {
   moved(): void;
   failed(): void;
@@ -78,7 +78,7 @@ export function createClockMetrics(registry: Registry, nowMs: () => number): Clo
   };
 }
 
-/** What came of the payment processor's events about subscriptions. */
+/** Outcomes of the payment processor's events about subscriptions. */
 export interface ProcessorMetrics {
   took(taken: { status: string; givenUp: number }): void;
 }

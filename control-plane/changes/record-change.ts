@@ -4,7 +4,7 @@ import type { ChangeEvent } from '../../schemas/event-types.ts';
 import { exactJson } from '../../schemas/primitives/exact-json.ts';
 import type { Database } from '../http/request-context.ts';
 
-/** Who changes something, and when. A request's context is one. */
+/** The actor and the time of a change. A request's context is one. */
 export interface ChangeContext {
   /** The transaction of the change. */
   db: Database;
@@ -24,11 +24,11 @@ export interface Change {
   objectId: string;
   before?: object | undefined;
   after?: object | undefined;
-  /** Where one reports another object it names it. */
+  /** An event about another object names that object. */
   events?: Array<ChangeEvent & { objectId?: string }>;
 }
 
-/** Writes what a change has to leave behind, in its own transaction: the audit log and the outbox. */
+/** Writes the audit entry and the outbox events of a change, in the change's own transaction. */
 export async function recordChange(context: ChangeContext, change: Change): Promise<void> {
   const { db, environment, actor, operationId, requestId = null, nowMs } = context;
   const { objectId, before, after, events = [] } = change;

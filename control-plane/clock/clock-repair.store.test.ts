@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const DAYS_40_MS = 40 * DAY_MS;
 const AHEAD = "now() + interval '40 days'";
 
-/** Looks at once, as at a start, until it has been through all tables. */
+/** Runs at once, as after a start, until it has processed all tables. */
 async function repair(pool: Pool): Promise<void> {
   const job = startClockRepair({ pool, clock: systemClock, log: pino({ level: 'silent' }) });
   onTestFinished(() => job.close());
@@ -60,7 +60,7 @@ it('a customer notified as of a future day is notified now, and on that day agai
     const value = { enabled: true, amount: null, expiresAt, reason: null };
     const row = { id: newId('ovr'), customerId, featureId: 'sso', ...value, updatedAt: new Date() };
     await putOverride(db, environment, row);
-    // Where it is 40 days later this has expired.
+    // With a clock 40 days later this has expired.
     const nowMs = Date.now() + DAYS_40_MS;
     const context = { db, environment, actor: 'key', operationId: 'test', nowMs };
     await touchEntitlements(context, { customerIds: [customerId] });
@@ -121,7 +121,7 @@ it('a repair of the warehouse that failed then is over with the audit that came 
 
 it('rolls of periods, fan-outs, alarms, stored responses and stamps of keys are reset, too', async () => {
   const { pool, environment, add } = await clockUnderTest();
-  // It rolled then, and an operator has put its period right since.
+  // It rolled with the wrong clock, and an operator has corrected its period since.
   const ahead = new Date(Date.now() + DAYS_40_MS);
   await add({ noRollBefore: ahead, localChangedAt: ahead });
   await pool.query(

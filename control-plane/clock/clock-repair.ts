@@ -18,7 +18,7 @@ export interface ClockRepairOptions {
 
 export const CLOCK_REPAIR = { job: 'clock-repair', everyMs: 600_000 };
 
-/** More than the clocks of hosts differ by, a lease of a delivery and a pause of a circuit. */
+/** More than the difference of hosts' clocks, the lease of a delivery and the pause of a circuit breaker. */
 const AHEAD_MS_MAX = 15 * 60_000;
 
 /**

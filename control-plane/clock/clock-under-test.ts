@@ -18,7 +18,7 @@ export const DAY_MS = 86_400_000;
 const CUSTOMERS = 16;
 const log = pino({ level: 'silent' });
 
-/** An installation of its own, where it is the last of January, 2026. */
+/** A separate installation whose time is the last day of January 2026. */
 export async function clockUnderTest() {
   const database = await createTestDatabase();
   const pool = createPool({ url: database.url, name: 'test', log });
@@ -44,7 +44,7 @@ export async function clockUnderTest() {
     environment,
     clock,
     metrics,
-    /** Of its metrics by this name. */
+    /** The value of its metric with this name. */
     async metric(name: string) {
       return (await registry.getSingleMetric(`metergate_subscription_${name}`)?.get())?.values[0]?.value;
     },
@@ -127,7 +127,7 @@ function standingClock(): Clock & { now: Date; requested: number; aheadMs: numbe
   return clock;
 }
 
-/** Periods of this length, from the start on, as a row of an earlier release may have them. */
+/** Periods of this length, from the start on, as a row of an earlier release may store them. */
 export function lasting(legacyIntervalMs: number): TermFields {
   const cycle = { anchorMs: START.getTime(), interval: 'day', intervalCount: 1, legacyIntervalMs } as const;
   return fieldsOfTerm({ cycle, period: { fromMs: cycle.anchorMs, toMs: cycle.anchorMs + legacyIntervalMs } });

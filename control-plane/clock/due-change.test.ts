@@ -163,7 +163,7 @@ function simulate(of: SubscriptionRow, now: Date): SubscriptionRow {
   }
 }
 
-/** Three days after what the processor says; what a test clock says, never. */
+/** Three days after a time that the processor reports; never for the time of a test clock. */
 function noticed({ processorSimulated }: SubscriptionRow, time: Date, isTheirs: boolean): Date {
   if (!isTheirs) return time;
   return processorSimulated ? at(1_000_000) : new Date(time.getTime() + 3 * DAY_MS);
@@ -192,7 +192,7 @@ function isSame(a: SubscriptionRow, b: SubscriptionRow): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The first period ends then, be it one interval long or not. */
+/** The first period ends then, whether or not it is one interval long. */
 function beginning(length: PeriodLength, end = new Date(later(length, START_MS, 1))) {
   const period = { fromMs: START_MS, toMs: end.getTime() };
   return fieldsOfTerm({ cycle: cycleOf(period, length), period });

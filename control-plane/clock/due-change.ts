@@ -5,7 +5,7 @@ import { PROCESSOR_GRACE_MS } from './processor-grace.ts';
 
 /** What time does to a subscription. */
 export interface DueChange {
-  /** The weightiest of what happened, as the audit log names it. */
+  /** The most important action of the change, as the audit log names it. */
   action: 'subscriptions.cancel' | 'subscriptions.endTrial' | 'subscriptions.rollPeriod';
   fields: Partial<SubscriptionFields>;
   /** When it took effect, however late it is noticed. */
@@ -41,7 +41,7 @@ export function dueChange(row: SubscriptionRow, nowMs: number): DueChange | unde
   return { action: 'subscriptions.rollPeriod', fields: roll, since: row.currentPeriodEnd };
 }
 
-/** Of what the processor says itself it has the first word. */
+/** What the processor reports itself is its decision first. */
 function hasCome(row: SubscriptionRow, time: Date, { isProcessors, nowMs }: Look): boolean {
   if (!isProcessors) return time.getTime() <= nowMs;
   return !row.processorSimulated && time.getTime() + PROCESSOR_GRACE_MS <= nowMs;
@@ -53,8 +53,8 @@ interface Look {
 }
 
 /**
- * Not before the status that it had. Its last period is the one that ran when it was canceled, or that ended
- * then.
+ * Not before the time of its present status. Its last period is the one that ran when it was canceled, or
+ * that ended then.
  */
 function cancellation(row: SubscriptionRow, cancelAt: Date): DueChange {
   const at = cancelAt < row.statusSince ? row.statusSince : cancelAt;

@@ -22,9 +22,9 @@ export interface DueLook extends JobTurn {
   nowMs: () => number;
 }
 
-/** Far less than a lease's worth: a few hundred moves a second. */
+/** Takes far less time than the lease: a few hundred moves per second. */
 const CHUNK = 100;
-/** Of the pool's ten connections. */
+/** Out of the pool's ten connections. */
 const AT_ONCE = 4;
 
 /**
@@ -64,7 +64,7 @@ export async function moveDue(look: DueLook): Promise<boolean> {
   return isAllDone;
 }
 
-/** False when one of them could not be moved. */
+/** False when at least one of them could not be moved. */
 async function moveChunk(look: DueLook, epoch: number, chunk: DueSubscription[]): Promise<boolean> {
   const { pool, log, metrics, slow, job, nowMs, signal } = look;
   const rest = chunk.values();

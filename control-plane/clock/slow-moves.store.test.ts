@@ -22,7 +22,7 @@ it.each(['57014', '25P03', '55P03'])(
   async (code) => {
     const { add, clock, run, row, pool, metric } = await clockUnderTest();
     const slow: string[] = [];
-    // More of them than moves at once.
+    // More subscriptions than concurrent moves.
     for (let n = 0; n < 8; n += 1) slow.push(await add({ cancelAt: daysLater(1), metadata: '{"bad":true}' }));
     const period = lasting(2 * DAY_MS);
     const [end, roll] = [await add({ cancelAt: daysLater(2) }), await add(period)];
@@ -82,7 +82,7 @@ it('a pass ends with the first that takes too long again', async () => {
   expect(await tries()).toBe(2);
 });
 
-/** From now on those marked as bad are not moved. */
+/** From now on the subscriptions marked as bad cannot be moved. */
 function reject(pool: Pool, how: string) {
   return rejectRows(pool, { write: 'UPDATE ON subscriptions', when: `new.metadata ? 'bad'`, how });
 }

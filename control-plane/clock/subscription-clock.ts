@@ -16,7 +16,7 @@ export interface SubscriptionClockDeps {
 }
 
 export interface SubscriptionClockOptions {
-  /** One process's own at any time. */
+  /** The name of this process, unique at any time. */
   owner?: string;
   leaseMs?: number;
   /** The longest time between two passes; shorter where something is due sooner. */

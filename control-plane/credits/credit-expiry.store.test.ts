@@ -34,7 +34,7 @@ async function expiryUnderTest() {
       onTestFinished(() => job.close());
       return job;
     },
-    /** From now on the wallet of this customer is not written. */
+    /** From now on writes of this customer's wallet fail. */
     reject: (id: string | undefined, how: string) =>
       rejectRows(under.pool, { write: 'UPDATE ON credit_wallets', when: `new.customer_id = '${id}'`, how }),
     async expiries(): Promise<number> {
@@ -114,7 +114,7 @@ it.each(['57014', '25P03', '55P03'])(
     clock.ms = START_MS + 2_000;
     run('one');
     await vi.waitFor(async () => expect(await expiries()).toBe(11), WAIT);
-    // With all the others, and alone.
+    // With all the others, and by itself.
     await vi.waitFor(async () => expect(await tries()).toBe(2), WAIT);
     await fill(await customers(2), { amount: '1', expiresAtMs: START_MS + 2_000 });
     await vi.waitFor(async () => expect(await expiries()).toBe(13), WAIT);

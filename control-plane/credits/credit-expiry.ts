@@ -29,7 +29,7 @@ export interface CreditExpiryOptions {
 
 export const CREDIT_EXPIRY = 'credit-expiry';
 
-/** Far less than a lease's worth. */
+/** Takes far less time than the lease. */
 const CHUNK = 200;
 /** Failures per pass: so many have one common cause. */
 const FAILURES_MAX = 100;
@@ -77,7 +77,7 @@ async function expireDue(look: ExpiryLook): Promise<boolean> {
   return failed.length + slow.all().length === 0;
 }
 
-/** All at once; where that fails one after the other. Gives those that failed. */
+/** All at once, or one after the other if that fails. Returns the wallets that failed. */
 async function expireChunk(
   turn: ExpiryLook & JobEpoch & { nowMs: number },
   places: readonly WalletPlace[],
@@ -97,7 +97,7 @@ async function expireChunk(
   const failed: WalletPlace[] = [];
   for (const place of places) {
     if (turn.signal.aborted) break;
-    // What timed out took longer than the lease.
+    // A statement that timed out took longer than the lease.
     await turn.hold();
     failed.push(...(await expireChunk(turn, [place])));
   }

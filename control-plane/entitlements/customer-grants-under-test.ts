@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { OperationId } from '../../schemas/routes.ts';
 import type { ApiResponse, ApiUnderTest } from '../api-under-test.ts';
 
-/** What a feature is worth in a plan or an add-on; as JSON text where a double would round it. */
+/** The value of a feature in a plan or an add-on; as JSON text where a double would round it. */
 export type Given = Record<string, unknown>;
 
 /** Customers with plans and add-ons, all created through the API. */
@@ -57,7 +57,7 @@ export function customerGrantsUnderTest(api: ApiUnderTest) {
   };
 }
 
-/** `{value, soft}` says that it is soft. */
+/** `{value, soft}` makes it soft. */
 function setOf(given: Given) {
   const entitlements = Object.entries(given).map(([featureKey, value]) =>
     typeof value === 'object' && value !== null ? { featureKey, ...value } : { featureKey, value },

@@ -15,7 +15,10 @@ import type { ApiUnderTest, UsageStores, Wire } from '../api-under-test.ts';
 import type { AppOptions } from '../app.ts';
 import { createControlPlane } from '../control-plane.ts';
 
-/** Another control plane of the same installation, as in another process, that says what its requests ask. */
+/**
+ * A second control plane of the same installation, as in another process, that records its requests'
+ * statements.
+ */
 export interface SecondControlPlane {
   port: number;
   check(customerId: string, featureKey: string, query?: string): Promise<CheckResponse>;

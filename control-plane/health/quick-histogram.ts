@@ -65,7 +65,7 @@ function newCounts(labels: Record<string, string>, buckets: readonly number[]): 
   return counts;
 }
 
-/** Each bucket with all below it, as Prometheus reads them. */
+/** Each bucket includes all below it, as Prometheus expects. */
 function valuesOf(name: string, buckets: readonly number[], made: ReadonlyMap<string, Counts>) {
   return [...made.values()].flatMap(({ labels, perBucket, sum }) => {
     let count = 0;

@@ -24,7 +24,7 @@ it('readyz names partition alarms, lines set aside, what an audit found and a st
   expect(body.checks.audit.detail).toContain('2 differences');
 });
 
-// Red when it is forgotten with the audit after it, which found its work half done.
+// Red when the failed repair is forgotten after the next audit, which found its work half done.
 it('readyz says that strong reads are rejected since a repair failed', async () => {
   const api = await startApi();
   onTestFinished(() => api.close());
@@ -39,7 +39,7 @@ it('readyz says that strong reads are rejected since a repair failed', async () 
     `INSERT INTO audit_runs (id, repair, state, finished_at)
      VALUES ('3', true, 'done', now() + interval '2 seconds')`,
   );
-  // What was found is kept for a second.
+  // The result is cached for a second.
   const isWell = async () => (await api.call('GET', '/readyz', { key: undefined })).body.checks.audit.ok;
   await expect.poll(isWell, { timeout: 30_000, interval: 100 }).toBe(true);
 });

@@ -19,13 +19,13 @@ export interface ReadinessDeps {
   pool: Pool;
   warehouse: Warehouse;
   freshness: Freshness;
-  /** Hex. Alarms of another are none of ours. */
+  /** Hex. Alarms of another log are ignored. */
   logId: string;
   jobWatch: JobWatch;
   limits?: LagLimits;
 }
 
-/** Beyond either the counters are called late. */
+/** Beyond either limit the counters are reported as late. */
 export interface LagLimits {
   bytesMax: number;
   secondsMax: number;
@@ -38,7 +38,7 @@ const ALARMS_SHOWN = 20;
 /** Deliveries of an event are created within milliseconds; when they arrive depends on their receivers. */
 const PENDING_MS_MAX = 60_000;
 
-/** Checks all that this process needs, once for all concurrent requests (platform/shared-outcome.ts). */
+/** Checks all dependencies of this process, once for all concurrent requests (platform/shared-outcome.ts). */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { pool, warehouse, freshness, logId, jobWatch, limits = LAG_LIMITS } = deps;
   const checks: Record<string, Check> = {

@@ -20,7 +20,7 @@ describe('null for an optional member', () => {
       { entitlements: [{ value: null, soft: null }] },
       { entitlements: [{ value: null }] },
     ],
-    // Red where what has a default counts as required: it is filled in before it is checked.
+    // Red where a member with a default counts as required: it is filled in before the check.
     ['subscriptions.cancel', { at: null }, {}],
     ['meters.update', { creditRate: null, unit: null }, { creditRate: null, unit: null }],
   ])('of %s takes %j for absent where it says nothing else', (operationId, sent, taken) => {

@@ -61,7 +61,7 @@ function signedCaller({ workspaceId = '', mode = '' }: Record<string, string>): 
   return { environment: `${workspaceId}:${mode}`, actor: 'processor', scopes: [] };
 }
 
-/** Of a beacon, which cannot set headers. Throws Rejected for a secret key: addresses end in logs. */
+/** For a beacon, which cannot set headers. Throws Rejected for a secret key: addresses end up in logs. */
 function keyInQuery(ctx: Context): string | undefined {
   const text = new URLSearchParams(ctx.querystring).get('key');
   if (text === null || !text.startsWith('sk_')) return text ?? undefined;

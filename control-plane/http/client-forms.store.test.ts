@@ -20,7 +20,7 @@ afterAll(() => api?.close());
 describe('a query parameter that is not known', () => {
   const exempt = (route: Route) => route.fromBrowser || route.deprecated || route.path.startsWith('/docs');
 
-  /** Red when an operation reads its query in a way of its own, or not at all. */
+  /** Red when an operation reads its query differently, or not at all. */
   it.each(
     Object.entries<Route>(ROUTES).filter(
       ([, route]) => route.plane === 'control' && route.access !== 'signature',
@@ -59,7 +59,7 @@ describe('a body', () => {
     const headers = { 'idempotency-key': 'marked' };
     const made = await api.call('POST', CUSTOMERS, { body: `\ufeff${sent}`, headers });
     expect([made.status, made.body.metadata, made.body.externalId]).toEqual([201, { n: 0.1 }, undefined]);
-    // The same said in another way is the same request.
+    // The same content in another form is the same request.
     const again = await api.call('POST', CUSTOMERS, {
       body: { name: 'Ada', email: 'a@example.com', metadata: { n: 0.1 } },
       headers,
@@ -73,7 +73,7 @@ describe('a body', () => {
     expect(missing.body.error.message).toBe(
       '`customerId` is required. The field `customer_id` is not known. Did you mean `customerId`?',
     );
-    // Also for other reasons than the field that is missing.
+    // Also when the cause is not the missing field.
     expect(missing.headers['x-ignored-fields']).toBe('customer_id');
     const named = await api.call('POST', CUSTOMERS, { body: { full_name: 'Ada', email: 'a@example.com' } });
     expectRejection(named, 'invalid_request', 'name');

@@ -13,7 +13,7 @@ export function allowAnyOrigin(ctx: Context): void {
   ctx.set('Access-Control-Expose-Headers', READABLE);
 }
 
-/** What a browser asks before a request that a form could not have sent. */
+/** The preflight that a browser sends before a request that a form could not have sent. */
 export function respondToPreflight(ctx: Context, methods: string[]): void {
   ctx.status = 204;
   ctx.set('Access-Control-Allow-Methods', methods.join(', '));

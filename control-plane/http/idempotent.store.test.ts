@@ -203,7 +203,8 @@ describe('an idempotent POST', () => {
     expect(later.body.id).not.toBe(first.body.id);
   });
 
-  // Red when any character is taken: Latin-1 and UTF-8 of a header are read as one, and a key with them.
+  // Red when any character is accepted: the same header bytes can be read as Latin-1 or UTF-8, and so could a
+  // key.
   it('rejects a key that is empty, too long, or ambiguous', async () => {
     const body = { name: 'n', email: 'n@example.com' };
     for (const key of ['', 'x'.repeat(256), 'a\u00e9', '\u00e9a', 'a\u00ffb', 'a\tb']) {

@@ -28,7 +28,7 @@ export interface ChangeRequest {
   /** The `Idempotency-Key` header, where there is one. */
   key: string | undefined;
   bodyText: string;
-  /** In whose name it takes its turn. Default: its environment. */
+  /** The name for its share of the semaphore. Default: its environment. */
   share?: string;
   /** What must be the same, in addition to the body, for the response to be replayed. */
   boundTo?: string[];
@@ -44,7 +44,7 @@ export type Change = (client: PoolClient) => Promise<{ status: number; body: str
  */
 export type RunChange = (request: ChangeRequest, change: Change) => Promise<Response>;
 
-/** A rival with the same key is waited for this long. */
+/** How long a request waits for a rival with the same key. */
 const RIVAL_WAIT_MS = 5_000;
 /**
  * Each waiting request holds one of the pool's 20 connections: at most ten of one environment wait, which may
@@ -101,7 +101,9 @@ export function createRunChange(pool: Pool, sealingKey: Buffer, rivalWaitMs = RI
     );
 }
 
-/** As on the data plane: other bytes of a header are read in more than one way, and two keys would be one. */
+/**
+ * As on the data plane: other bytes of a header can be decoded in several ways, and two keys would be one.
+ */
 const ACCEPTABLE_KEY = /^[\x20-\x7e]{1,255}$/;
 
 function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey | undefined {
@@ -117,7 +119,7 @@ function placeOf({ environment, method, path, key }: ChangeRequest): RequestKey 
 
 function hashOf({ bodyText, boundTo = [] }: ChangeRequest): Buffer {
   const bound = boundTo.length === 0 ? '' : `\n${JSON.stringify(boundTo)}`;
-  // Where a body may be left out, none is an empty one.
+  // Where a body is optional, none equals an empty one.
   const body = canonicalJson(bodyText === '' ? '{}' : bodyText);
   return createHash('sha256')
     .update(body + bound)

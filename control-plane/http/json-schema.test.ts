@@ -93,7 +93,7 @@ describe('a rejected body', () => {
 });
 
 describe('the checks of every operation', () => {
-  /** They are compiled at their first request, which is late to find that one cannot be. */
+  /** Schemas are compiled with their first request, which is late to find a schema that does not compile. */
   it('can be compiled', () => {
     for (const { params, query, body = Type.Object({}) } of Object.values<Route>(ROUTES)) {
       for (const check of [textCheckOf(params), textCheckOf(query), checkOf(body)]) {

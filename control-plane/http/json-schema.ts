@@ -12,7 +12,7 @@ export function checkOf(schema: TSchema): Check {
   return compile(bodies, schema);
 }
 
-/** For parameters of path and query, which are all text: integers are read, defaults filled in. */
+/** For parameters of path and query, which are all strings: integers are parsed, defaults filled in. */
 export function textCheckOf(schema: TSchema): Check {
   return compile(texts, schema);
 }
@@ -32,13 +32,13 @@ const formats = {
   email: new RegExp(`^${EMAIL_NAME}@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})+$`, 'u'),
 };
 
-// An infinite number (1e400) is a number that is too large, which the handler says better.
+// An infinite number (1e400) is a number that is too large, for which the handler has the better message.
 const options = {
   strict: true,
   strictNumbers: false,
   strictTypes: false,
   useDefaults: true,
-  // Errors carry the schema they come from: the reasons need it.
+  // Errors contain their schema: the reasons need it.
   verbose: true,
   keywords: ['x-pattern-rule'],
   formats,

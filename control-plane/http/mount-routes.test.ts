@@ -11,7 +11,7 @@ import { respondAlways } from './respond.ts';
 
 let url: string;
 
-/** Says which operation it is, with its parameters and the path that later checks see. */
+/** Returns the operation, with its parameters and the path that later checks see. */
 const say =
   (operationId: string): Serve =>
   async (ctx, params) => {

@@ -48,8 +48,8 @@ function plainPaths(mounted: ReadonlyArray<readonly [path: string, here: Mounted
 }
 
 /**
- * One is taken, as many clients put it there; from here on the path, also as part of a key, is the other. Not
- * of an operator's page, which a proxy keeps back by its name.
+ * One trailing slash is accepted, since many clients add it; from here on the path, also as part of a key, is
+ * without it. Not for an operator's page, which a proxy restricts by its exact path.
  */
 const withoutTrailingSlash: Middleware = (ctx, next) => {
   const shorter = ctx.path.length > 1 && ctx.path.endsWith('/') ? ctx.path.slice(0, -1) : undefined;
@@ -94,7 +94,7 @@ function allowed(here: Mounted[]): string[] {
   return isFromBrowser(here) ? [...methods, 'OPTIONS'] : methods;
 }
 
-/** By segments: text before a parameter. */
+/** By segments: a literal before a parameter. */
 function concreteFirst(a: string, b: string): number {
   return sortable(a) < sortable(b) ? -1 : 1;
 }

@@ -43,7 +43,7 @@ function serveOf(operationId: OperationId, route: Route, deps: OperationDeps): S
   const page = Object.hasOwn(deps.pages, operationId) && deps.pages[operationId as keyof PublicPages];
   if (page) return servePage(page, route);
   const handler = Object.hasOwn(deps.handlers, operationId) && deps.handlers[operationId as keyof Handlers];
-  // The table ties each handler to its own route; here they are all one.
+  // The table ties each handler to its own route; here they all have one type.
   return handler
     ? serveKeyed(operationId, route, handler as unknown as Handler<Route>, deps)
     : serveElsewhere;
@@ -96,7 +96,7 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
       if (replayed) ctx.set('Idempotent-Replayed', 'true');
       respond(ctx, route, preferences, responded);
     } catch (error) {
-      // Here, where no transaction is open any more.
+      // Runs outside of any transaction.
       throw await withOtherMode(deps.pool, caller, error, input);
     }
   }

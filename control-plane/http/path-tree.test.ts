@@ -11,7 +11,7 @@ import { createPathTree } from './path-tree.ts';
  */
 const templates = [...new Set(Object.values<Route>(ROUTES).map(({ path }) => path))];
 
-/** What the router would say, of all the templates in the order in which they are mounted. */
+/** The router's result, with all templates in the order in which they are mounted. */
 function createOracle(paths: string[]) {
   const router = new Router({ sensitive: true, strict: true });
   const sortable = (path: string) => path.replaceAll('{', '\uffff');

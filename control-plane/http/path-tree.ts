@@ -12,9 +12,9 @@ export interface FoundPath<Value> {
 
 interface Branch<Value> {
   concrete: Map<string, Branch<Value>>;
-  /** For any segment but an empty one. */
+  /** Matches any segment except an empty one. */
   parameter: Branch<Value> | undefined;
-  /** Of a template that ends here, with the names of its parameters in their order. */
+  /** The template that ends here, with the names of its parameters in their order. */
   end: { value: Value; names: string[] } | undefined;
 }
 
@@ -65,7 +65,7 @@ function parameterBranch<Value>(branch: Branch<Value>): Branch<Value> {
   return branch.parameter;
 }
 
-/** What was taken for a parameter on a way that led nowhere is taken back. No deeper than a template. */
+/** Backtracking drops the parameters of a dead end. The depth is bounded by the longest template. */
 function climb<Value>(
   branch: Branch<Value>,
   segments: string[],

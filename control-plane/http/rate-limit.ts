@@ -16,7 +16,7 @@ export interface RateLimits {
  */
 export type TakeRequest = (caller: Pick<Caller, 'kind' | 'actor'>) => number;
 
-/** Everybody can read a publishable key off a page: there is always a limit to what it may write. */
+/** Anybody can read a publishable key from a page, so its writes are always limited. */
 const PUBLISHABLE: RateLimit = { perSecond: 50, burst: 200 };
 
 /** Of this process. */

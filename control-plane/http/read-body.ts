@@ -6,7 +6,7 @@ import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
 /** For the whole body. A slower client is rejected and disconnected. */
 const BODY_TIMEOUT_MS = 30_000;
 
-/** What a page's `sendBeacon` sends of itself; anything else would cost it a preflight. */
+/** What a page's `sendBeacon` sends by default; any other type would cost it a preflight. */
 const BEACON_TYPE = 'text/plain';
 
 export interface BodyOptions {

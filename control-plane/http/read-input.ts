@@ -15,7 +15,7 @@ import { readBodyText } from './read-body.ts';
 import type { HandlerInput } from './request-context.ts';
 import { namesBeside, unknownFields } from './unknown-fields.ts';
 
-/** Reads and checks what a request says. Throws Rejected: media type, size, JSON, then fields. */
+/** Reads and checks the input of a request. Throws Rejected: media type, size, JSON, then fields. */
 export type ReadInput = (
   ctx: Context,
   params: Record<string, string>,
@@ -117,7 +117,7 @@ function restorePlus({ query: { properties } }: Route, query: Record<string, unk
 
 const SPACED_OFFSET = /(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/;
 
-/** Neither Postgres nor ClickHouse can keep such a text, and NUL marks our own exact numbers. */
+/** Neither Postgres nor ClickHouse can store such a string, and NUL marks our own exact numbers. */
 function checkTexts(texts: unknown): void {
   if (faultyText(texts) === undefined) return;
   throw new Rejected('invalid_request', 'A text holds U+0000 or half of a surrogate pair.');

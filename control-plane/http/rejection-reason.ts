@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { misspelling, notKnown } from '../../schemas/primitives/similar-name.ts';
 import { timestampFault } from '../../schemas/primitives/timestamp-fault.ts';
 
-/** What a value must be, as the end of "`name` …": the validator's own words speak of its keywords. */
+/** What a value must be, as the end of "`name` …": the validator's own messages are about its keywords. */
 export function rejectionReason(error: ErrorObject): string {
   return REASONS[error.keyword]?.(error) ?? 'is not valid';
 }

@@ -21,7 +21,7 @@ export async function rejectRows(pool: Pool, { write, when, how }: RejectedRows)
   );
   return {
     allow: () => pool.query('DROP FUNCTION reject CASCADE'),
-    /** How often; no transaction that is undone takes a number back. */
+    /** How many attempts: a rollback does not undo a sequence. */
     tries: async () => (await pool.query('SELECT last_value FROM tries')).rows[0].last_value,
   };
 }

@@ -8,7 +8,7 @@ export type Database = Pool | PoolClient;
 
 /** Who asks. */
 export interface Caller {
-  /** Every statement names it. */
+  /** Every statement uses it. */
   environment: string;
   /** The id of the key, or `processor`. */
   actor: string;

@@ -6,8 +6,8 @@ import type { Caller } from './request-context.ts';
 export type InPlace = <T>(caller: Caller, serve: () => Promise<T>) => Promise<T>;
 
 /**
- * As many as an ingest process forwards at once. One environment that sends only what takes its time, such as
- * strong reads that wait, gets half of them, and every other one is served.
+ * As many as an ingest process forwards at once. An environment that sends only slow requests, such as strong
+ * reads that wait, gets half of them, and every other environment is served.
  */
 const UNDER_WAY_MAX = 512;
 

@@ -21,7 +21,7 @@ export function respondAlways(log: Logger, metrics: HttpMetrics): Middleware {
     ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-API-Version', API_VERSION);
-    // A page may say otherwise of caches.
+    // A page may set its own caching.
     ctx.set(RESPONSE_GUARDS);
     try {
       await next();

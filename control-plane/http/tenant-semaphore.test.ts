@@ -8,7 +8,7 @@ import { createTenantSemaphore } from './tenant-semaphore.ts';
  */
 const LIMITS = { underWayMax: 3, shareMax: 2, waitingMax: 3, waitingShareMax: 2, waitMs: 5_000 };
 
-/** Work that says when it has begun and is ended by hand. */
+/** Work that reports its start and is ended by the test. */
 function manual() {
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

@@ -1,8 +1,8 @@
 import { Rejected } from '../../schemas/failures.ts';
 
-/** Work of many environments, so much at a time, and of each no more than its share. */
+/** Runs a limited amount of work of many environments, and of each no more than its share. */
 export interface TenantSemaphore {
-  /** Waits its turn. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
+  /** Waits for a free slot. Throws Rejected `overloaded` when too many wait, or when it waited too long. */
   run<T>(environment: string, work: () => Promise<T>): Promise<T>;
   /** Throws Rejected `overloaded` when it would have to wait. */
   runAtOnce<T>(environment: string, work: () => Promise<T>): Promise<T>;
@@ -10,7 +10,7 @@ export interface TenantSemaphore {
 
 export interface SemaphoreLimits {
   underWayMax: number;
-  /** Of these, those of one environment. */
+  /** The share of one environment of these. */
   shareMax: number;
   waitingMax: number;
   waitingShareMax: number;
@@ -30,7 +30,7 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
       return await work();
     } finally {
       underWay.remove(environment);
-      // Taken for it here: it runs only a turn later.
+      // The slot is taken here, since the work runs only a microtask later.
       lines.admitNext(hasRoom, underWay.add);
     }
   }
@@ -59,7 +59,10 @@ export function createTenantSemaphore(limits: SemaphoreLimits, what: string): Te
 /** The waiters of one environment, first come, first served, with whether each is admitted. */
 type Line = Set<(isAdmitted: boolean) => void>;
 
-/** Those that wait. Environments take turns: one that has a hundred waiting delays another by one at most. */
+/**
+ * Waiters of all environments, round robin: a hundred of one environment delay another one by one slot at
+ * most.
+ */
 function createLines(waitMs: number) {
   /** The one that was admitted last is at the end. */
   const lines = new Map<string, Line>();

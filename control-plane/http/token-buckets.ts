@@ -2,12 +2,12 @@ import type { Clock } from '../../infra/ports/clock.ts';
 
 export interface RateLimit {
   perSecond: number;
-  /** So many at once after a pause, at least 1. */
+  /** The number of requests at once after a pause, at least 1. */
   burst: number;
 }
 
 export interface TokenBuckets {
-  /** Milliseconds until the next token of this key, above 0; 0 when one was there and is taken. */
+  /** Takes a token of this key and returns 0, or returns the milliseconds until its next token. */
   take(key: string): number;
 }
 

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 export function unknownFields(schema: TSchema, body: unknown): string[] {
   const { properties, items, anyOf } = schema as Shape;
   if (typeof body !== 'object' || body === null) return [];
-  // No union of ours has two objects: whichever branch lists fields is the one that took it.
+  // No union of ours has two objects: the branch that lists fields is the matching one.
   if (anyOf) return anyOf.flatMap((branch) => unknownFields(branch, body));
   if (!properties && !items) return [];
   if (Array.isArray(body) !== (items !== undefined)) return [];

@@ -1,6 +1,6 @@
 import type { Clock } from '../../infra/ports/clock.ts';
 
-/** Pieces of a job that fail or take too long, so that it does the others first. */
+/** Pieces of a job that fail or take too long, so that the job does the others first. */
 export interface BackoffQueue<Piece> {
   /** Starts the wait now; it is longer each time the piece comes back from {@link BackoffQueue.take}. */
   add(piece: Piece): void;
@@ -12,9 +12,9 @@ export interface BackoffQueue<Piece> {
 
 /** A short pause of a store makes good pieces slow, too: they must not wait long for that. */
 const FIRST_MS = 2_000;
-/** One that times out has taken ten seconds of its job each time. */
+/** A piece that times out takes ten seconds of its job each time. */
 const MS_MAX = 30_000;
-/** Then what waits longest is tried with the others. */
+/** Beyond it the longest waiting is tried with the others. */
 const COUNT_MAX = 1_000;
 
 interface PutOff<Piece> {

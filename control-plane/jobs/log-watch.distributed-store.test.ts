@@ -89,7 +89,7 @@ async function watched() {
   };
 }
 
-/** What an aggregator leaves behind when it has loaded a partition so far. */
+/** The rows of an aggregator that has loaded a partition up to here. */
 async function load(pool: Pool, logId: string, hi: number): Promise<void> {
   await pool.query("INSERT INTO partition_leases VALUES ($1, 0, 'one', 1, now())", [logId]);
   await pool.query(

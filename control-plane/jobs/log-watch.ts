@@ -19,7 +19,7 @@ export interface LogWatchDeps {
 }
 
 export interface LogWatchMetrics {
-  /** Of the oldest event that is not loaded, and what the log keeps. */
+  /** The age of the oldest event that is not loaded, and the log's retention time. */
   watched(ages: { oldestMs: number; keepsMs: number }): undefined;
 }
 
@@ -93,7 +93,7 @@ async function agesOf({ pool, logReader, clock }: LogWatchDeps, logId: string): 
   return ages;
 }
 
-/** When the first frame of a stretch was written; undefined where there is none. */
+/** When the first frame of a range was written; undefined where there is none. */
 async function committedAt(
   reader: EventLogReader,
   partition: number,

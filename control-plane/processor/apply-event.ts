@@ -56,12 +56,12 @@ function isOlder(row: SubscriptionRow, { event, receivedAt }: KeptEvent): boolea
   return event.changedAtMs < localOrderMs(localChangedAt, status);
 }
 
-/** The processor names times by whole seconds: what it says took effect within the one that it names. */
+/** The processor's times have whole seconds: a change took effect within the second that it names. */
 const SECOND_MS = 1_000;
 
 interface Taking {
   row: SubscriptionRow;
-  /** That it takes from the event. */
+  /** The fields that the event sets. */
   fields: Partial<SubscriptionFields>;
 }
 

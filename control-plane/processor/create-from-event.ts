@@ -46,9 +46,9 @@ export async function createFromEvent(
   return { row, outcome: reasons.length > 0 ? unmatched(reasons, { missingPrices }) : APPLIED };
 }
 
-/** Whose an event's subscription is. */
+/** The customer of an event's subscription. */
 export interface FoundCustomer {
-  /** Undefined where it cannot be subscribed. */
+  /** Undefined if the customer cannot subscribe to it. */
   id?: string;
   reasons: ProcessorEventReason[];
   missingCustomer: string | null;

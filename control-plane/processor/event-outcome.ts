@@ -5,7 +5,10 @@ const NOTHING_MISSING = { missingPrices: [], missingCustomer: null, missingName:
 
 export const APPLIED: EventOutcome = { ...NOTHING_MISSING, status: 'applied', reasons: [] };
 
-/** By another event or a change here. Of one that was applied but for its items they are not any more. */
+/**
+ * Superseded by another event or a change here. An event that was applied without its items counts as
+ * applied: only its items are superseded.
+ */
 export function outdated({ appliedAt }: { appliedAt: Date | null }): EventOutcome {
   return { ...NOTHING_MISSING, status: appliedAt ? 'applied' : 'ignored', reasons: ['older'] };
 }

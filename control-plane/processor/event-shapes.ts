@@ -7,7 +7,7 @@
 import { type Static, Type } from 'typebox';
 import { INTERVALS, SUBSCRIPTION_STATUSES } from '../../schemas/value-sets.ts';
 
-/** Unix time, up to the end of what our own timestamps may be. */
+/** Unix time, up to the latest time of our own timestamps. */
 const Seconds = Type.Integer({ minimum: 0, maximum: Date.UTC(2100, 0, 1) / 1000 - 1 });
 const Id = Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' });
 

@@ -4,8 +4,9 @@ import { type PriceOwner, replacePrices } from '../store/processor-prices.ts';
 import { whenTaken } from '../store/unique-violation.ts';
 
 /**
- * Makes these the prices of a plan or an add-on. The catalogue is locked. What waited for one of them is
- * applied within seconds (processor-matcher.ts). Throws Rejected `already_exists` for another's price.
+ * Makes these the prices of a plan or an add-on. The catalogue is locked. Events that waited for one of them
+ * are applied within seconds (processor-matcher.ts). Throws Rejected `already_exists` for a price of another
+ * plan or add-on.
  */
 export async function mapPrices(
   { db, environment }: RequestContext,

@@ -8,9 +8,9 @@ type Attached = SubscriptionRow['addons'][number];
 
 /** What the items of an event map to here, as far as their prices are mapped. */
 export interface MappedItems {
-  /** Absent where no price is that of a plan which it may have; of two plans only that of now is taken. */
+  /** Absent where no price belongs to a plan that it may have; of two plans only the present one is used. */
   planId?: string;
-  /** To be attached, or to have this quantity. */
+  /** Add-ons to attach, or to set to this quantity. */
   put: Attached[];
   /** To be removed. */
   removed: string[];
@@ -22,7 +22,7 @@ export interface MappedItems {
 export interface HeldItems {
   planId?: string;
   addons: readonly Attached[];
-  /** Of these the ones that the processor attached. */
+  /** The add-ons among these that the processor attached. */
   processorAddonIds: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export function mapItems(
 type Items = NonNullable<SubscriptionEvent['items']>;
 type ByPrice = ReadonlyMap<string, Mapping[number]>;
 
-/** By add-on; none is as if the item were not there. */
+/** By add-on; quantity 0 is as if the item were absent. */
 function quantities(items: Items, byPrice: ByPrice): Map<string, number> {
   const wanted = new Map<string, number>();
   for (const { priceId, quantity } of items) {

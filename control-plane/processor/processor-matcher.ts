@@ -19,7 +19,7 @@ export interface ProcessorMatcherDeps {
 }
 
 export interface ProcessorMatcherOptions {
-  /** One process's own at any time. */
+  /** The name of this process, unique at any time. */
   owner?: string;
   everyMs?: number;
 }

@@ -1,11 +1,11 @@
-/** What an event says, as fields of a subscription here. */
+/** The content of an event, as fields of a subscription here. */
 import { cycleOf, later, type PeriodLength } from '../../domain/rules/subscription-period.ts';
 import type { SubscriptionFields, SubscriptionRow } from '../store/subscriptions.ts';
 import { fieldsOfTerm, inPeriod, movedTo, pendingPlan } from '../subscriptions/subscription-fields.ts';
 import type { KeptEvent } from './kept-event.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
-/** Of a subscription that there is, without its plan. */
+/** For an existing subscription, without its plan. */
 export function reportedFields(
   row: SubscriptionRow,
   kept: KeptEvent,
@@ -69,12 +69,12 @@ export function firstFields(
 
 const MONTHLY: PeriodLength = { interval: 'month', intervalCount: 1 };
 
-/** By our own time where it is a test clock's: how long a payment may be overdue is counted from it. */
+/** By our own time for a test clock: the grace of an overdue payment is counted from it. */
 function sinceOf({ event, receivedAt }: KeptEvent): Date {
   return event.isSimulated ? receivedAt : new Date(event.statusSinceMs);
 }
 
-/** A period of another length than the row knows begins a lattice of its own. */
+/** A period of another length than the row's begins a new series of periods. */
 function otherLength(
   row: SubscriptionRow,
   { length, period }: SubscriptionEvent & { period: NonNullable<SubscriptionEvent['period']> },

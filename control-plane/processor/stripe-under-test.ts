@@ -8,7 +8,7 @@ import { Stripe } from 'stripe';
 export const API_VERSIONS = ['2022-11-15', '2024-06-20', '2025-03-31.basil', '2025-09-30.clover'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 
-/** Of a subscription, in no version's words. Times in seconds. */
+/** A subscription independent of any version's format. Times in seconds. */
 export interface ReportedSubscription {
   id: string;
   status?: string;
@@ -124,7 +124,7 @@ function pricesOf({ price: id, quantity = 1 }: Item, version: ApiVersion) {
   return { price, ...(version === '2025-09-30.clover' ? {} : { plan }), ...counted };
 }
 
-/** Of a subscription with one item also its own. */
+/** With one item also the subscription's own. */
 function legacyPlan(items: Item[]) {
   const [only, ...others] = items;
   return only && others.length === 0
@@ -132,7 +132,7 @@ function legacyPlan(items: Item[]) {
     : { plan: null, quantity: null };
 }
 
-/** As the processor signs it. */
+/** Signed like the processor. */
 export function signatureOf(payload: string, { secret, atMs }: { secret: string; atMs: number }): string {
   const timestamp = Math.floor(atMs / 1000);
   return Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });

@@ -14,7 +14,7 @@ import {
 import { type EventItem, itemsOf, lengthOf, referencesOf } from './subscription-items.ts';
 import { TOLERANCE_SECONDS } from './verify-signature.ts';
 
-/** What the processor says of a subscription, and when it said so. Kept as JSON while it waits. */
+/** What the processor reports of a subscription, and when. Stored as JSON while it waits. */
 export interface SubscriptionEvent {
   id: string;
   type: string;
@@ -26,9 +26,9 @@ export interface SubscriptionEvent {
   status: SubscriptionStatus;
   /** When it got there. */
   statusSinceMs: number;
-  /** Absent, like what follows, where the event does not say. */
+  /** Absent, like the following fields, if the event does not contain it. */
   period?: Span;
-  /** Of the periods that follow. */
+  /** The length of the following periods. */
   length?: PeriodLength;
   cancelAtMs?: number | null;
   trialEndMs?: number | null;
@@ -38,14 +38,14 @@ export interface SubscriptionEvent {
   processorCustomerId?: string;
   /** Our own id of the customer or its externalId: `metadata.customerId`. */
   customerName?: string;
-  /** Of the pricing funnel: `metadata.sessionId`. */
+  /** The session of the pricing funnel: `metadata.sessionId`. */
   sessionId?: string;
 }
 
 /**
- * Reads an event of the processor; undefined where it is of no subscription. Throws Rejected `invalid_json`,
- * and `invalid_request` for one of the other mode and for a subscription that cannot be understood: the
- * processor shows that to its owner.
+ * Reads an event of the processor; undefined if it is not about a subscription. Throws Rejected
+ * `invalid_json`, and `invalid_request` for an event of the other mode and for a subscription that cannot be
+ * read: the processor shows that to its owner.
  */
 export function readSubscriptionEvent(
   text: string,
@@ -93,7 +93,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws Rejected. An event that does not say is of the mode whose secret signed it. */
+/** Throws Rejected. An event without a mode has the mode whose secret signed it. */
 function requireMode(livemode: boolean | null | undefined, mode: Mode): void {
   if (livemode == null || livemode === (mode === 'live')) return;
   const other = livemode ? 'live' : 'test';
@@ -113,7 +113,7 @@ function requireHappened(created: number, nowMs: number): void {
   });
 }
 
-/** Where payments are not collected the processor's own status stays what it was. */
+/** While payment collection is paused, the processor's own status stays what it was. */
 function statusOf(object: StripeSubscription, type: string): SubscriptionStatus {
   const { status, pause_collection: pause } = object;
   if (type === DELETED && !hasEnded(status)) return 'canceled';

@@ -1,5 +1,5 @@
 export interface SignedCall {
-  /** As it came: another spelling of the same JSON has another signature. */
+  /** The body as received: another spelling of the same JSON has another signature. */
   body: string;
   /** `Stripe-Signature`. */
   header: string;
@@ -10,10 +10,10 @@ export interface SignedCall {
 /** How far the processor's clock may be from ours, and for how long an intercepted call can be replayed. */
 export const TOLERANCE_SECONDS = 300;
 
-/** Whether this secret signed this body, not long ago. */
+/** Whether this secret signed this body recently. */
 export async function isSignedBy({ body, header, secret, nowMs }: SignedCall): Promise<boolean> {
   const signedAt = signedAtSeconds(header);
-  // The package takes any time that is ahead: a signature from the future would never grow stale.
+  // The package accepts any future time: a signature from the future would never expire.
   if (signedAt === undefined || signedAt * 1000 > nowMs + TOLERANCE_SECONDS * 1000) return false;
   // It takes a tenth of the time of a start: loaded only where a processor is connected.
   const { Stripe } = await import('stripe');

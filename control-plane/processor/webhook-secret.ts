@@ -2,7 +2,7 @@ import { unseal } from '../../domain/secrets.ts';
 import type { Database } from '../http/request-context.ts';
 import { findConnection } from '../store/processor-connections.ts';
 
-/** With which the processor signs for this environment; undefined where there is none, or no environment. */
+/** The processor's signing secret for this environment; undefined if there is none, or no environment. */
 export async function readWebhookSecret(
   db: Database,
   environment: string,

@@ -11,7 +11,7 @@ export interface EndpointUnderTest {
   newEndpoint(events?: string[]): Promise<string>;
   /** An event of that second after {@link at}(0), and its outcome. */
   notified(seconds: number, state: string, more?: Notified): Promise<{ id: string; eventId: string }>;
-  /** As many events that happened a millisecond after the other, with a delivery each. */
+  /** So many events, a millisecond apart, with a delivery each. */
   notifiedMany(count: number, state: 'failed' | 'pending'): Promise<void>;
   /** The events that are due now, in their order. */
   dueNow(): Promise<string[]>;

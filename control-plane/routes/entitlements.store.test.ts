@@ -289,7 +289,7 @@ describe('a check of several features', () => {
   });
 });
 
-/** By the ways that the transition table knows. */
+/** By the transitions that the table allows. */
 async function setStatus(subscriptionId: string, status: string): Promise<void> {
   if (status === 'active') return;
   if (status === 'incomplete' || status === 'trialing') {

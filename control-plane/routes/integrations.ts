@@ -56,7 +56,7 @@ function missing(param: string, action: string): Rejected {
   return new Rejected('invalid_request', `\`${param}\` is required for ${action}.`, { param });
 }
 
-/** What the action changes; sealed for this environment alone. */
+/** The fields that the action changes; sealed for this environment alone. */
 function connectionAfter(
   { action, apiKey, secret }: ProcessorAction,
   { environment, sealingKey }: { environment: string; sealingKey: Buffer },

@@ -109,7 +109,10 @@ async function change(context: RequestContext, row: MeterRow, fields: MeterField
   return after;
 }
 
-/** What occurs from its `updatedAt` on was settled at the old rates only where it was ahead of its time. */
+/**
+ * Events at or after its `updatedAt` were settled at the old rates only if their timestamps were in the
+ * future.
+ */
 async function changeRates(context: RequestContext, meter: MeterRow): Promise<void> {
   const { db, environment } = context;
   const { key: meterKey, creditRate, creditRates, updatedAt: startedAt } = meter;

@@ -64,14 +64,14 @@ export const overrideHandlers: Pick<Handlers, OverrideOperation> = {
   },
 };
 
-/** What there is of an override, with what it is of. */
+/** The existing override, with its customer and feature. */
 interface Overridden {
   customer: CustomerRow;
   feature: FeatureRow;
   row: OverrideRow | undefined;
 }
 
-/** As its caller saw it; the customer is locked, and the feature is not deleted meanwhile. */
+/** As its caller saw it; the customer is locked, and the feature is locked against deletion. */
 async function overrideToChange(
   context: RequestContext,
   names: { customerId: string; featureKey: string },

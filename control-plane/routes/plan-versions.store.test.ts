@@ -34,7 +34,7 @@ type Step =
   | { does: 'archive' };
 
 const limit = fc.option(fc.integer({ min: 0, max: 3 }), { nil: null });
-/** Few enough that the same set comes twice in a row now and then. */
+/** Few enough that the same set occurs twice in a row sometimes. */
 const limits = fc.oneof(
   fc.constantFrom<Limits>({}, { a: 1 }),
   fc.record({ a: limit, b: limit, c: limit }, { requiredKeys: [] }).map((given) => ({ ...given }) as Limits),
@@ -79,7 +79,7 @@ async function take(params: { planId: string }, step: Step, planVersion: number)
   // Rejected for an archived plan.
   if (step.does === 'pin') {
     const { body } = await api.ask('subscriptions.create', { body: { customerId, ...params, planVersion } });
-    // It counts also when it has ended, and leaves room for the next.
+    // It counts also when it has ended, and then leaves room for the next.
     await api.ask('subscriptions.cancel', { params: { subscriptionId: String(body.id) } });
   }
   if (step.does === 'rename') await api.ask('plans.update', { params, body: { name: step.name } });

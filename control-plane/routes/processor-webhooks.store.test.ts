@@ -12,7 +12,7 @@ import { type ApiResponse, type ApiUnderTest, expectRejection, startApi } from '
  */
 const SECRET = 'whsec_processor';
 const T0 = Math.floor(Date.UTC(2026, 5, 1) / 1000);
-/** Beyond the subscription clock's reach. */
+/** Far enough in the future that the subscription clock does not move it. */
 const FAR = Math.floor(Date.UTC(2090, 0, 1) / 1000);
 const clock = { nowMs: () => Date.UTC(2026, 5, 2), monotonicMs: () => 0 };
 

@@ -23,7 +23,7 @@ export function createProcessorWebhookHandlers({
       const secret = known ?? randomBytes(32).toString('base64');
       const header = String(headers['stripe-signature'] ?? '');
       if (!(await isSignedBy({ body, header, secret, nowMs }))) throw badSignature();
-      // What has a secret is an environment.
+      // Only an existing environment has a secret.
       const event = readSubscriptionEvent(body, { mode: params.mode as Mode, nowMs });
       if (event) metrics.took(await takeEvent(context, event));
       return { received: true };

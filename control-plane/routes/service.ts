@@ -61,7 +61,7 @@ export function createServicePages({ readiness, metrics, access }: ServiceDeps):
 }
 
 const GUARDED = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
-/** A year: another content has another name. */
+/** A year: changed content gets another name. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 function docsAsset({ assets }: DocsPage, name: string): PublicPage {

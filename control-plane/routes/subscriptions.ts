@@ -87,7 +87,7 @@ function cancellationAtEnd(row: SubscriptionRow, now: Date): Partial<Subscriptio
   return isSooner ? {} : { cancelAt: end, cancelsAtPeriodEnd: true };
 }
 
-/** Be its period stored already or not. */
+/** Whether or not its period is stored already. */
 function runningEnd(row: SubscriptionRow, now: Date): Date {
   const end = endOfTerm(row);
   return end > now ? end : new Date(termPeriodAt(termOfRow(row), now.getTime()).toMs);

@@ -124,7 +124,7 @@ function createUsageList({ warehouse, freshness }: UsageDeps): UsageHandlers['us
   };
 }
 
-/** Its form was checked with the query. */
+/** Its format was checked with the query. */
 function timeOf(at: string | undefined, nowMs: number): number {
   return (at === undefined ? undefined : timestampMs(at)) ?? nowMs;
 }

@@ -95,7 +95,7 @@ interface Progress {
   nextFromMs?: number | undefined;
 }
 
-/** What waits for its next attempt. */
+/** The deliveries that wait for their next attempt. */
 async function hurry(context: RequestContext, { endpointId, fromMs, toMs }: EndpointSpan): Promise<Progress> {
   const { db, environment, nowMs } = context;
   const [from, to, now] = [new Date(fromMs), new Date(toMs), new Date(nowMs)];
@@ -118,7 +118,7 @@ async function replaySpan(
   return { count: eventIds.length, nextFromMs: found[REPLAYED_MAX]?.createdAt.getTime() };
 }
 
-/** Makes a delivery of each event, due at once. Returns their ids. */
+/** Creates a delivery of each event, due at once. Returns their ids. */
 async function deliver(
   { db, environment, nowMs }: RequestContext,
   endpointId: string,

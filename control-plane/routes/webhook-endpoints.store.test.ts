@@ -51,7 +51,7 @@ async function audited(id: string): Promise<Array<{ action: string; before: obje
   return (await api.pool.query(sql, [id])).rows;
 }
 
-/** As delivery leaves one that failed for days. */
+/** As the delivery service leaves an endpoint that failed for days. */
 async function failFor(id: string): Promise<void> {
   await api.pool.query(
     `UPDATE webhook_endpoints SET failures = 40, failing_since = now(), circuit_until = now(),
@@ -233,7 +233,7 @@ describe('a webhook endpoint that is deleted', () => {
 
   it('makes room for another', async () => {
     const made: Array<Awaited<ReturnType<typeof make>>> = [];
-    // They wait for each other: a hundred at once wait longer than they may on a busy machine.
+    // Rotations wait for each other: a hundred at once exceed their time on a busy machine.
     for (let tens = 0; tens < 10; tens += 1) {
       made.push(...(await Promise.all(Array.from({ length: 10 }, () => make()))));
     }

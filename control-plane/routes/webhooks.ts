@@ -127,7 +127,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const OVERLAP_SECONDS = 86_400;
 
-/** Its text, and as it is stored. */
+/** The secret for the response, and sealed as it is stored. */
 function newSecret(owner: SecretOwner, sealingKey: Buffer): { secret: string; sealed: Buffer } {
   const secret = `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
   return { secret, sealed: sealWebhookSecret(secret, owner, sealingKey) };

@@ -6,7 +6,7 @@ import { type ApiUnderTest, expectRejection, startApi } from '../api-under-test.
  * The workspace and the audit log.
  *
  * Seen red with: the entry of the other mode left out; the environment left out of listAuditEntries; an entry
- * written for a change to the value it has.
+ * written for a change to the same value.
  */
 const SOON = { timeout: 20_000 };
 let api: ApiUnderTest;

@@ -24,7 +24,7 @@ export async function lockKey(db: Database, environment: string, id: string): Pr
 export interface KeyFilter {
   kind?: ApiKey['kind'] | undefined;
   status?: ApiKey['status'] | undefined;
-  /** At which a key has its status. */
+  /** The time for which the key's status is computed. */
   now: Date;
 }
 

@@ -30,7 +30,7 @@ export async function readCredits(
   return rows;
 }
 
-/** Of a locked customer; what has expired by now counts no more. */
+/** Of a locked customer; grants that have expired by now do not count. */
 export async function countOpenGrants(
   db: Database,
   environment: string,

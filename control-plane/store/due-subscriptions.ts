@@ -10,7 +10,7 @@ export interface DueSubscription {
 /** A position in the order of due times. */
 export type DuePlace = Pick<DueSubscription, 'id' | 'dueAt'>;
 
-/** Before every subscription. */
+/** The position before every subscription. */
 export const FROM_THE_START: DuePlace = { id: '', dueAt: new Date(0) };
 
 /**
@@ -55,13 +55,13 @@ export async function findDueEnds(
   return rows;
 }
 
-/** What is due by now, and how long the processor has to say it itself. */
+/** The time up to which changes are due, and the grace of the processor. */
 export interface EndsUntil {
   now: Date;
   graceMs: number;
 }
 
-/** Periods to be rolled, as above. */
+/** Periods to be rolled, ordered as above. */
 export async function findDueRolls(
   db: Database,
   now: Date,
@@ -78,7 +78,7 @@ export async function findDueRolls(
   return rows;
 }
 
-/** When something is due next, in any environment. */
+/** When the next change is due, in any environment. */
 export async function nextDueAt(db: Database, graceMs: number): Promise<Date | undefined> {
   const { rows } = await db.query<{ dueAt: Date | null }>(
     `SELECT least(

@@ -4,7 +4,7 @@ import type { Database } from '../http/request-context.ts';
 export interface FanoutJob {
   environment: string;
   scope: FanoutScope;
-  /** Id of the plan or add-on; of a feature that is gone or moved its key, a blank and its former meter. */
+  /** Id of the plan or add-on; for a deleted or moved feature its key, a blank and its former meter. */
   target: string;
   /** All customers up to this position are processed. */
   position: string;
@@ -67,7 +67,7 @@ export async function advanceFanout(
   );
 }
 
-/** From the start once more: up to `round_to`, or all of them where the target has changed since. */
+/** Starts the second pass: up to `round_to`, or over all where the target has changed since. */
 export async function beginRound(
   db: Database,
   { environment, scope, target, revision }: FanoutJob,
@@ -93,7 +93,7 @@ export async function endFanout(
   return rowCount === 1;
 }
 
-/** After the others, as it is. */
+/** Moves the job behind the others, unchanged. */
 export async function putFanoutLast(
   db: Database,
   { environment, scope, target }: FanoutJob,

@@ -7,7 +7,7 @@ import type { Database } from '../http/request-context.ts';
 import type { FanoutJob, FanoutScope } from './fanout-jobs.ts';
 
 export interface FanoutMember {
-  /** Grows from one to the next. */
+  /** Increases from one member to the next. */
   place: string;
   customerId: string;
 }
@@ -50,7 +50,7 @@ async function membersOfAddon(db: Database, job: FanoutJob, limit: number): Prom
 /** A metered feature with the meter that it counted before the change. */
 export interface ChangedFeature {
   featureKey: string;
-  /** Null where it is not metered. */
+  /** Null if it is not metered. */
   meterKey: string | null;
 }
 
@@ -72,7 +72,7 @@ async function membersOfFeature(db: Database, job: FanoutJob, limit: number): Pr
   return [...customers, ...(await addonHoldersOf(db, job, left))];
 }
 
-/** Before the id of a subscription: no customer's id begins so. */
+/** A prefix for the id of a subscription: no customer's id begins so. */
 const BY_ADDON = 'addon ';
 
 /**

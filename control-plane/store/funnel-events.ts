@@ -65,7 +65,7 @@ export async function countFunnelSessions(
   return rows[0] ?? { viewed: 0, started: 0, activated: 0 };
 }
 
-/** Deletes at most `rowsMax` that are older than 400 days. Returns how many went. */
+/** Deletes at most `rowsMax` that are older than 400 days. Returns how many were deleted. */
 export async function forgetFunnelEvents(pool: Pool, rowsMax: number): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM funnel_events WHERE ctid IN (

@@ -63,7 +63,7 @@ export async function readSizedMark(
   return rows[0];
 }
 
-/** Of those of these customers that there are. */
+/** For the existing ones of these customers. */
 export async function readMarks(
   db: Database,
   places: ReadonlyArray<{ environment: string; customerId: string }>,

@@ -9,7 +9,7 @@ export async function readOneTime(client: PoolClient, statementMs: number): Prom
   await limitStatements(client, statementMs);
 }
 
-/** No statement of the rest of the transaction takes longer: SQLSTATE 57014. */
+/** Limits every statement of the rest of the transaction: SQLSTATE 57014. */
 export async function limitStatements(db: Database, statementMs: number): Promise<void> {
   await db.query(`SELECT set_config('statement_timeout', $1, true)`, [String(statementMs)]);
 }

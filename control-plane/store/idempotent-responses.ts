@@ -24,7 +24,9 @@ export async function tryRequestKey(client: PoolClient, request: RequestKey): Pr
   return rows[0]?.taken ?? false;
 }
 
-/** As {@link tryRequestKey}; a rival is waited for at most `waitMs`. A false ends the transaction. */
+/**
+ * As {@link tryRequestKey}, but waits for a rival, at most `waitMs`. After false the transaction has failed.
+ */
 export async function lockRequestKey(
   client: PoolClient,
   request: RequestKey,

@@ -14,7 +14,7 @@ export async function readLoadedPosition(pool: Pool, logId: string): Promise<Loa
   return rows[0];
 }
 
-/** The same of each partition that was ever loaded. */
+/** The same for each partition that was ever loaded. */
 export async function readLoadedPartitions(pool: Pool, logId: string): Promise<LoadedPartition[]> {
   const { rows } = await pool.query<LoadedPartition>(
     `SELECT partition, hi FROM partition_leases AS leases CROSS JOIN LATERAL (

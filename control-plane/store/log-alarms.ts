@@ -21,7 +21,7 @@ export async function raiseLogAlarm(
   return rows[0]?.isNew === true;
 }
 
-/** Of all partitions but those. */
+/** For all partitions except those. */
 export async function clearLogAlarms(
   pool: Pool,
   { logId, code, except }: { logId: string; code: string; except: number[] },

@@ -24,7 +24,7 @@ export interface FactsQuestion {
 /** How many future changes by time alone are read. Later ones are read when these have come. */
 const TIMES_MAX = 16;
 
-/** Of a grant's subscription, so that the two are joined once. */
+/** The subscription's columns, included with each grant so that the two are joined once. */
 const LIVING = `living.id, living.customer_id, living.is_archived, living.status, living.starts_at,
             living.created_at, living.grace_ends`;
 
@@ -136,7 +136,7 @@ const FACTS = `WITH named AS (
      LEFT JOIN living l ON l.id = metered.id
     ORDER BY m.customer_id, m.at`;
 
-/** A subscription that gives a meter its periods, with when it was made. */
+/** A subscription that gives a meter its periods, with its creation time. */
 interface FactsRow extends SourceRow {
   customerId: string;
   at: Date;

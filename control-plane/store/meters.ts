@@ -4,7 +4,7 @@ import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
 /**
- * A meter as it is stored; rates are decimal texts, also those inside the JSON: jsonb's numbers leave as
+ * A meter as it is stored; rates are decimal strings, also those inside the JSON: jsonb's numbers are read as
  * doubles.
  */
 export interface MeterRow {

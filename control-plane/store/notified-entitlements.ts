@@ -47,7 +47,7 @@ export async function addNotified(
   );
 }
 
-/** In one order everywhere, so that two that lock several wait for each other and not in a circle. */
+/** Always in one order, so that transactions that lock several rows cannot deadlock. */
 export async function lockNotified(
   db: Database,
   environment: string,

@@ -4,7 +4,7 @@ import type { ProcessorEventReason, ProcessorEventStatus } from '../../schemas/r
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** One that waits for its subscription, or for a mapping. */
+/** An event that waits for its subscription, or for a mapping. */
 export interface WaitingEventRow {
   id: string;
   /** JSON, see processor/kept-event.ts. */
@@ -18,7 +18,7 @@ export interface NewProcessorEvent {
   id: string;
   type: string;
   processorSubscriptionId: string;
-  /** The processor's own time, in its order. */
+  /** The processor's own time, in the processor's order. */
   changedAt: Date;
   receivedAt: Date;
   reading: string;
@@ -44,7 +44,7 @@ export async function keepProcessorEvent(
   return rowCount === 1;
 }
 
-/** No other transaction takes or applies an event of this subscription, or links it, until this one ends. */
+/** No other transaction reads or applies an event of this subscription, or links it, until this one ends. */
 export async function lockProcessorEvents(
   db: Database,
   environment: string,
@@ -55,7 +55,7 @@ export async function lockProcessorEvents(
   ]);
 }
 
-/** Those of a subscription, in the order in which they happened there. */
+/** The events of a subscription, in the order in which they happened there. */
 export async function findWaitingEvents(
   db: Database,
   environment: string,
@@ -70,7 +70,7 @@ export async function findWaitingEvents(
   return rows;
 }
 
-/** What came of an event; the mappings that it still misses, where it waits. */
+/** The outcome of an event; with the mappings that are still missing, if it waits. */
 export interface EventOutcome {
   status: ProcessorEventStatus;
   reasons: ProcessorEventReason[];
@@ -106,8 +106,9 @@ export interface WaitingBounds {
 }
 
 /**
- * Gives up the oldest beyond the bounds, by the processor's time of one subscription, else by ours. Rows that
- * another transaction has locked are left to the next call: it may be waiting for rows that are locked here.
+ * Drops the oldest beyond the bounds, by the processor's time within a subscription, otherwise by ours. Rows
+ * that another transaction has locked are left to the next call: it may be waiting for rows that are locked
+ * here.
  */
 export async function giveUpEvents(
   db: Database,
@@ -147,7 +148,7 @@ export async function giveUpEvents(
 
 export interface ProcessorEventRow {
   id: string;
-  /** Null, like what follows, of one that was taken by an earlier release. */
+  /** Null, like the following fields, for an event stored by an earlier release. */
   type: string | null;
   status: ProcessorEventStatus;
   reasons: ProcessorEventReason[];
@@ -198,7 +199,7 @@ export async function findProcessorEvent(
   return rows[0];
 }
 
-/** A subscription of the processor of which an event waits for a mapping that there is by now. */
+/** A subscription of the processor with an event that waits for a mapping which exists by now. */
 export interface MatchableSubscription {
   environment: string;
   processorSubscriptionId: string;

@@ -6,7 +6,7 @@ import type { Database } from '../http/request-context.ts';
 export interface List {
   columns: string;
   from: string;
-  /** Names its values $1, $2, … */
+  /** Its values are named $1, $2, … */
   where: string;
   values: unknown[];
 }

@@ -14,7 +14,7 @@ export interface StoredEvent {
   properties: Array<[string, string]>;
 }
 
-/** Of the last event that was seen. */
+/** Of the last event of the previous page. */
 export interface EventPlace {
   occurredAtMs: number;
   id: string;

@@ -38,7 +38,7 @@ export interface AuditOutcome {
   differences: number;
 }
 
-/** The last audit that came to its end; undefined when there was none. */
+/** The last completed audit; undefined when there was none. */
 export async function readLastAudit(pool: Pool): Promise<AuditOutcome | undefined> {
   const { rows } = await pool.query<AuditOutcome>(
     `SELECT finished_at AS "finishedAt",

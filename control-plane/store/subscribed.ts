@@ -23,7 +23,7 @@ export async function lockSubscriber(
   return rows[0];
 }
 
-/** As above, by the processor's id. */
+/** The same by the processor's id. */
 export async function lockProcessorSubscriber(
   db: Database,
   environment: string,
@@ -37,7 +37,7 @@ export async function lockProcessorSubscriber(
   return rows[0];
 }
 
-/** Those of a customer that have not ended. */
+/** The customer's subscriptions that have not ended. */
 export async function countLivingSubscriptions(
   db: Database,
   environment: string,
@@ -54,7 +54,7 @@ export async function countLivingSubscriptions(
 export interface SubscribedPlan {
   id: string;
   status: 'draft' | 'published' | 'archived';
-  /** The newest; those before it exist from 1 on. */
+  /** The newest version; all from 1 to it exist. */
   version: number;
 }
 

@@ -4,7 +4,7 @@ import type { Interval, SubscriptionStatus } from '../../schemas/value-sets.ts';
 import type { Database } from '../http/request-context.ts';
 import { readPage } from './read-page.ts';
 
-/** What changes in the life of a subscription. */
+/** The fields that change in the life of a subscription. */
 export interface SubscriptionFields {
   planId: string;
   /** Where it is pinned. */
@@ -15,12 +15,12 @@ export interface SubscriptionFields {
   currentPeriodEnd: Date;
   /** From when on it counts. */
   startsAt: Date;
-  /** The lattice of its periods, see domain/rules/subscription-period.ts. */
+  /** The series of its periods, see domain/rules/subscription-period.ts. */
   anchor: Date;
   interval: Interval;
   intervalCount: number;
   legacyIntervalMs: number | null;
-  /** Null where it was never rolled. */
+  /** Null if it was never rolled. */
   noRollBefore: Date | null;
   cancelAt: Date | null;
   /** `cancelAt` is the end of the period, or of the trial, and moves with it. */
@@ -34,9 +34,9 @@ export interface SubscriptionFields {
   processorChangedAt: Date | null;
   /** When the API last changed something here that the processor may change too. */
   localChangedAt: Date | null;
-  /** What the processor last said of `cancelAt`. */
+  /** The processor's last value of `cancelAt`. */
   processorCancelAt: Date | null;
-  /** It lives in the time of a test clock of the processor. */
+  /** Its times are those of a test clock of the processor. */
   processorSimulated: boolean;
   /** JSON. */
   metadata: string | null;
@@ -45,7 +45,7 @@ export interface SubscriptionFields {
 export interface SubscriptionRow extends SubscriptionFields {
   id: string;
   customerId: string;
-  /** Of the plan as it is now. */
+  /** The plan's present name. */
   planName: string;
   /** By id of the add-on. */
   addons: Array<{ addonId: string; quantity: number }>;
@@ -146,7 +146,7 @@ export async function updateSubscription(
   return rows[0];
 }
 
-/** Of a locked one: of its add-ons, which are rows of their own, something was changed here. */
+/** For a locked one: records that its add-ons, which are separate rows, were changed through the API. */
 export async function stampLocalChange(
   db: Database,
   environment: string,

@@ -2,7 +2,7 @@ import type { Database } from '../http/request-context.ts';
 
 export interface Ahead {
   now: Date;
-  /** What a clock that is right would not have written by now. */
+  /** The latest time that a correct clock could have written by now. */
   latest: Date;
   /** The same for times that are in the future normally: the next attempt of a delivery, up to two days. */
   latestAttempt: Date;
@@ -67,7 +67,7 @@ export async function bringBack(
   const values = [now, latest, latestAttempt].filter((_, at) => sql.includes(`$${at + 1}`));
   // These columns have no index: each table is read completely, every ten minutes.
   await db.query(`SELECT set_config('statement_timeout', $1, true)`, [String(SCAN_MS_MAX)]);
-  // The driver's own limit, which its declarations know of whole connections only.
+  // The driver's own limit; its type declarations have it for whole connections only.
   const statement = { text: sql, values, query_timeout: SCAN_MS_MAX + SILENCE_MS };
   const { rowCount } = await db.query(statement);
   return rowCount ?? 0;

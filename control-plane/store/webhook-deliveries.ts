@@ -65,7 +65,7 @@ export interface WebhookAttemptRow {
   responseBody: string | null;
 }
 
-/** In their order. There are ten at most. */
+/** In their order. There are at most ten. */
 export async function listAttempts(
   db: Database,
   environment: string,
@@ -110,7 +110,7 @@ export interface ReplayFilter {
   /** from ≤ time of the event < to. */
   from: Date;
   to: Date;
-  /** Those of which no delivery has succeeded. */
+  /** Only events without a successful delivery. */
   onlyFailed: boolean;
   limit: number;
 }
@@ -152,7 +152,7 @@ export async function findReplayable(
   return rows;
 }
 
-/** One delivery that waits for its next attempt is due at once; not one that is being tried just now. */
+/** Makes a delivery that waits for its next attempt due at once; not one whose attempt is running. */
 export async function hurryDelivery(
   db: Database,
   environment: string,

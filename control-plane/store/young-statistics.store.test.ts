@@ -141,7 +141,7 @@ function expectAFew(read: number, rows: number): void {
   expect(read).toBeLessThanOrEqual(5 * rows);
 }
 
-/** In a database of its own. */
+/** In a separate database. */
 async function placeUnderTest() {
   const { keys, pool, close } = await startApi();
   onTestFinished(close);
@@ -155,7 +155,7 @@ async function placeUnderTest() {
   };
 }
 
-/** How many rows of a table, or entries of its indexes, something reads. */
+/** How many rows of a table, or entries of its indexes, a function reads. */
 function rowsRead(pool: Pool, table: string, reading: (db: PoolClient) => Promise<void>): Promise<number> {
   return inTransaction(pool, async (db) => {
     const before = await rowsReadLately(db, table);
@@ -183,7 +183,7 @@ async function customerIdsOf(pool: Pool, environment: string, limit: number): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Customers of one plan and add-on, each by a session of the funnel and with an override that expires. */
+/** Customers of one plan and add-on, each with a session of the funnel and an override that expires. */
 async function crowd(pool: Pool, environment: string, many: number): Promise<void> {
   await pool.query(
     `WITH ids AS (SELECT md5($1 || n) AS id, $2::timestamptz + n * interval '1 s' AS born

@@ -14,7 +14,7 @@ import { givenTime, requirePeriod } from './read-times.ts';
 /** What determines the first period, in addition to the body. */
 interface Beginning {
   nowMs: number;
-  /** Of a subscription that is trialing. */
+  /** For a trialing subscription. */
   trialEnd: Date | null;
 }
 

@@ -14,7 +14,7 @@ import { givenTime, requireTrialAhead } from './read-times.ts';
 import { shownSubscription } from './shown-subscription.ts';
 import { movedTo, rolledTo } from './subscription-fields.ts';
 
-/** Throws Rejected: first for the fields, then for what they name. The row is locked. */
+/** Throws Rejected: first for the fields, then for the objects that they name. The row is locked. */
 export async function patchSubscription(
   context: RequestContext,
   locked: SubscriptionRow,

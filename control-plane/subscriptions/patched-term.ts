@@ -28,8 +28,8 @@ type PatchedTerm = TermFields &
   Pick<SubscriptionFields, 'startsAt' | 'trialEnd' | 'cancelAt' | 'cancelsAtPeriodEnd'>;
 
 /**
- * The period after a change, and what moves with it: its lattice, and a cancellation at its end. Another
- * interval begins with the period after the running one. Throws Rejected.
+ * The period after a change, and what moves with it: its series of periods, and a cancellation at its end.
+ * Another interval begins with the period after the running one. Throws Rejected.
  */
 export function patchedTerm(row: SubscriptionRow, body: SubscriptionPatch, to: Destination): PatchedTerm {
   const before = termOfRow(row);
@@ -57,7 +57,7 @@ function leavesTrial(row: SubscriptionRow, body: SubscriptionPatch, { status, no
   return isOwnPeriod && isRunning && row.processorSubscriptionId === null;
 }
 
-/** A trial that begins, or is moved, takes the end of its period along. Throws Rejected. */
+/** A trial that begins, or is moved, moves the end of its period. Throws Rejected. */
 function givenPeriod(row: SubscriptionRow, body: SubscriptionPatch, to: Destination): Span {
   const isOtherTrial = to.status !== row.status || to.trialEnd?.getTime() !== row.trialEnd?.getTime();
   const trialEnd = to.status === 'trialing' && isOtherTrial ? to.trialEnd : undefined;
@@ -71,7 +71,9 @@ function givenPeriod(row: SubscriptionRow, body: SubscriptionPatch, to: Destinat
   return period;
 }
 
-/** On the old lattice where the period still ends there. The first period after a trial begins at its end. */
+/**
+ * On the old series if the period still ends on it. The first period after a trial begins at the trial's end.
+ */
 function cycleOfPatched(
   before: SubscriptionTerm,
   period: Span,

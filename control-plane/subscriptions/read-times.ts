@@ -14,7 +14,7 @@ function timeOf(text: string): Date {
   return new Date(ms);
 }
 
-/** Throws Rejected: a trial without an end ahead would be over before it began. */
+/** Throws Rejected: a trial without an end in the future would be over before it began. */
 export function requireTrialAhead(trialEnd: Date | null, nowMs: number): void {
   if (trialEnd !== null && trialEnd.getTime() > nowMs) return;
   throw new Rejected('invalid_request', 'A trialing subscription needs a `trialEnd` that lies ahead.', {

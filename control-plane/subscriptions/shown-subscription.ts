@@ -28,7 +28,7 @@ export function shownSubscription(row: SubscriptionRow): Subscription {
   };
 }
 
-/** One of an earlier release may have periods of a length that no interval says. */
+/** A subscription of an earlier release may have periods of a length that no interval describes. */
 function shownLength({ interval, intervalCount, legacyIntervalMs }: SubscriptionRow) {
   return legacyIntervalMs === null ? { interval, intervalCount } : {};
 }

@@ -42,7 +42,7 @@ export function rolledTo(
   return { ...inPeriod(row, termPeriodAt(termOfRow(row), atMs)), ...pendingPlan(row) };
 }
 
-/** Another plan begins with no version pinned. */
+/** A new plan starts without a pinned version. */
 export function pendingPlan({ pendingPlanId }: PlanFields): Partial<PlanFields> {
   return pendingPlanId === null ? {} : { planId: pendingPlanId, planVersion: null, pendingPlanId: null };
 }

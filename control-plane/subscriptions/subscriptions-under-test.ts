@@ -47,7 +47,7 @@ export function catalogueUnderTest(pool: Pool, environment: string): CatalogueUn
   };
 }
 
-/** As a timestamp; of the past where it is negative. */
+/** Minutes from now as a timestamp; negative numbers are in the past. */
 export function inMinutes(minutes: number): string {
   return new Date(Date.now() + minutes * 60_000).toISOString();
 }
@@ -67,7 +67,7 @@ export function subscriptionsUnderTest(api: ApiUnderTest) {
   return {
     ...catalogue,
     subscribe,
-    /** In any status, also those that it may not be created with. */
+    /** In any status, also one that the API does not create. */
     async subscribed(status: string) {
       const { body } = await subscribe();
       await api.pool.query(

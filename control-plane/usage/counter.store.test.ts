@@ -208,7 +208,7 @@ describe('a read behind the log', () => {
     const stop = await listening;
     const appended = await usage.append([usage.logged(one('late 1'), 'waited')]);
     const durableAtMs = Date.now();
-    // The strong one waits for longer than a load takes on a busy machine.
+    // The strong read waits for longer than a load takes on a busy machine.
     for (const consistency of ['?consistency=strong', '']) {
       const response = usage.read(`waited${consistency}`);
       if (consistency !== '') {

@@ -5,7 +5,7 @@ import { findCustomerId } from '../store/find-customer-id.ts';
 import { findMeter, type MeterRow } from '../store/meters.ts';
 import { type Metering, meteringOf } from './metering.ts';
 
-/** Whose usage of what: how the warehouse's tables are keyed. */
+/** The customer and the meter: the key of the warehouse's tables. */
 export interface CustomerMeter {
   environment: string;
   customerId: string;

@@ -18,11 +18,11 @@ export interface DurableSamples {
   latestLoadedMs(): number | undefined;
 }
 
-/** With samples 20 ms apart this is a lag of more than a minute; beyond it the oldest are forgotten. */
+/** With samples 20 ms apart this is a lag of more than a minute; beyond it the oldest are dropped. */
 const SAMPLES_MAX = 4_096;
 const APART_MS = 20;
 
-/** A bounded row of samples in the order of time. Of those already loaded only the latest is kept. */
+/** A bounded list of samples in the order of time. Of the loaded ones only the latest is kept. */
 export function createDurableSamples(): DurableSamples {
   let waiting: DurableSample[] = [];
   let latestMs: number | undefined;
@@ -39,7 +39,7 @@ export function createDurableSamples(): DurableSamples {
       // Concurrent reads may finish in another order; the later one is more accurate.
       if (last && (sample.atMs <= last.atMs || sample.end < last.end)) return;
       const isClose = before && last && last.atMs - before.atMs < APART_MS;
-      // The same end seen later says more than seen earlier, and of two close ones the later is enough.
+      // A later sample of the same end is more accurate, and of two close ones the later is sufficient.
       if (last?.end === sample.end || isClose) waiting.pop();
       else if (waiting.length >= SAMPLES_MAX) waiting.shift();
       waiting.push(sample);

@@ -112,7 +112,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   };
 }
 
-/** Wake-ups of many readers at once become one. */
+/** Combines the wake-ups of many readers into one. */
 const ASK_EVERY_MS = 5;
 
 function createLoadRequests({ askForLoad, log }: Pick<FreshnessDeps, 'askForLoad' | 'log'>) {
@@ -128,7 +128,7 @@ function createLoadRequests({ askForLoad, log }: Pick<FreshnessDeps, 'askForLoad
   };
 }
 
-/** One at a time. Returns how to stop it. */
+/** One run at a time. Returns a function that stops it. */
 function repeat(look: () => Promise<void>, onFailure: (error: unknown) => void): () => void {
   let isLooking = false;
   const timer = setInterval(() => {

@@ -5,7 +5,7 @@ import type { Span } from '../../schemas/primitives/calendar.ts';
 export interface Metering {
   /** The billing period that contains the time. */
   periodOf(meterKey: string): Span;
-  /** As it was then, as canonical decimal text; undefined where there is none or no end. */
+  /** The limit at that time, as canonical decimal text; undefined if there is none or it is unlimited. */
   limitOf(meterKey: string): string | undefined;
 }
 

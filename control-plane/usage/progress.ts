@@ -9,7 +9,7 @@ export interface Loaded {
 }
 
 export interface Lag {
-  /** 0 where it is counted in records. */
+  /** 0 if it is counted in records. */
   bytes: number;
   records?: number;
   seconds: number;
@@ -20,7 +20,7 @@ export interface Lag {
  * goes back with the clock only: what is acknowledged then is not counted yet.
  */
 export interface Progress {
-  /** Looks at the durable end. */
+  /** Reads the durable end. */
   look(): Promise<number>;
   advance(to: Loaded): void;
   /** Undefined until the first `advance`. */
@@ -32,7 +32,7 @@ export interface Progress {
 export interface ProgressDeps {
   durableEnd(): Promise<number>;
   clock: Clock;
-  /** How many records are not loaded, of a log whose positions are no bytes. */
+  /** How many records are not loaded, for a log whose positions are not bytes. */
   recordsLeft?(): number;
 }
 

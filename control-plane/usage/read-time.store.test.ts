@@ -4,8 +4,8 @@ import { startStopwatch } from '../../tests/support/stopwatch.ts';
 import { type ApiUnderTest, AWAY, EMPTY_LOG, expectRejection, startApi } from '../api-under-test.ts';
 
 /*
- * Red when a wait for Postgres is left to its connection (10 s here, 12 s where the server hangs as a whole),
- * or when what it took is not taken off the warehouse's time.
+ * Red when a wait for Postgres is bounded only by its connection (10 s here, 12 s where the server hangs
+ * completely), or when that time is not subtracted from the warehouse's time.
  */
 const READ_MS = 5_000;
 const SLACK_MS = 1_500;

@@ -1,7 +1,7 @@
 import { inTime } from '../../infra/platform/circuit-breaker.ts';
 import type { Consistency } from '../../schemas/resources/usage.ts';
 
-/** What one read of usage may still take, whichever store it waits for. */
+/** The time that one read of usage has left, for any store. */
 export interface ReadTime {
   /** Whole milliseconds, one at least. */
   leftMs(): number;
@@ -12,8 +12,8 @@ export interface ReadTime {
 }
 
 /**
- * For all waits of a read together: one after the other, a Postgres that hangs costs the 12 s of its
- * connection, and then the warehouse may hang too.
+ * For all waits of a read together: separately, a Postgres that hangs costs the 12 s of its connection, and
+ * then the warehouse may hang too.
  */
 const READ_MS = 5_000;
 /** How long a read that names no consistency waits for what was acknowledged before it. */

@@ -22,7 +22,7 @@ export interface UsageUnderTest {
   /** `/api/v1/usage/<the customer by its external id>/…` */
   read(rest: string, options?: CallOptions): Promise<ApiResponse>;
   makeMeter(key: string, aggregation: Aggregation): Promise<void>;
-  /** As the ingest tier writes it. */
+  /** As ingest writes it. */
   logged(happening: Happening, meterKey: string): TestEvent;
   append(events: TestEvent[]): Promise<Appended>;
   /** Plays the aggregator: inserts, marks, announces. */
@@ -94,7 +94,7 @@ interface LoadDoors {
 async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadDoors): Promise<void> {
   const lines = Buffer.concat(linesOf(events));
   await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
-  const throughMs = 1; // so early that only samples can make an asOf
+  const throughMs = 1; // so early that only samples can determine asOf
   await api.pool.query(`INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', $4, '{}', 0, $5)`, [
     logId,
     lo,

@@ -38,8 +38,8 @@ function isHostTaken(host: string, targets: PrivateTargets): boolean {
 }
 
 /**
- * The parser would drop blanks and control characters without a word, and reads other slashes, fewer or more
- * of them, as the two that it wants: what other parsers read otherwise has no place in a registration.
+ * The parser silently drops blanks and control characters, and reads other slashes, more or fewer, as two. A
+ * url that other parsers read differently is not accepted.
  */
 const PLAIN = /^[a-z]+:\/\/[^/\\\s\p{Cc}][^\\\s\p{Cc}]*$/iu;
 

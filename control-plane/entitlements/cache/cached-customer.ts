@@ -14,7 +14,7 @@ import type { CounterPlace, RememberedCounter } from './counter-store.ts';
 export interface ReadCustomer {
   environment: string;
   holder: CustomerWithGrants;
-  /** The history of its meters, as far as it says something of now and later. */
+  /** The history of its meters, as far as it matters now or later. */
   terms: ReadonlyMap<string, readonly MeteredTerm[]>;
   credits: Pick<WalletState, 'balance' | 'unpaid' | 'nextExpiryAt'>;
   /** Changes when the customer changes: store/grant-versions.ts. */
@@ -23,14 +23,14 @@ export interface ReadCustomer {
 
 /** A cached customer. */
 export interface RememberedCustomer extends ReadCustomer {
-  /** None where it is archived. */
+  /** Empty for an archived customer. */
   customerGrants: CustomerGrants;
   viewAt(nowMs: number): EntitlementView;
-  /** What was decided lately, by feature. */
+  /** The latest decisions, by feature. */
   prepared: Map<RequestedFeatureRow, Prepared>;
 }
 
-/** What a decision on one feature of a customer takes, worked out once for as long as it stays the same. */
+/** The prepared data of a decision on one feature of a customer, kept while it stays valid. */
 export interface Prepared {
   view: EntitlementView;
   /** For a metered feature that the customer has: the counter of the current period. */

@@ -25,9 +25,9 @@ import { everySoOften } from './repeat.ts';
 export interface CounterMemory {
   find(place: CounterPlace): RememberedCounter;
   /**
-   * Of one customer: resolves with the readings in the order of the places. What is being read already is
-   * waited for, and of one meter many customers' are read in one statement. Throws Transient where one cannot
-   * be read that never was.
+   * For one customer: resolves with the readings in the order of the places. It joins reads in progress, and
+   * one statement reads one meter for many customers. Throws Transient for a counter that cannot be read and
+   * never was.
    */
   read(places: readonly CounterPlace[]): Promise<CounterReading[]>;
   close(): void;
@@ -119,7 +119,7 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
     await Promise.all(statements.map((some) => (some.length === 1 ? readNow(some) : readTogether(some))));
   });
 
-  /** Several of one customer are one statement anyway. */
+  /** Several counters of one customer are one statement anyway. */
   function readFirst(counters: readonly KeptCounter[]): Promise<void> {
     const [first] = counters;
     return first && counters.length === 1 ? readInTurn(meterOf(first), first) : readNow(counters);
@@ -136,7 +136,7 @@ function meterOf({ place: { environment, meterKey, aggregation } }: KeptCounter)
   return `${environment} ${meterKey} ${aggregation}`;
 }
 
-/** Each of one meter of one environment, of no customer twice, and not too many. */
+/** Batches of one meter of one environment, each customer at most once, with a bound. */
 function statementsOf(counters: readonly KeptCounter[]): KeptCounter[][] {
   const open = new Map<string, { counters: KeptCounter[]; customers: Set<string> }>();
   const statements: KeptCounter[][] = [];

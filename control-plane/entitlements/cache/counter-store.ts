@@ -34,7 +34,7 @@ export interface CountedTime {
 
 export interface KeptCounter extends RememberedCounter {
   reading: CounterReading | undefined;
-  /** The loaded position and the turn of that reading. */
+  /** The loaded position and the cycle of that reading. */
   loadedTo: number | undefined;
   readTurn: number;
   requestedTurn: number;
@@ -55,13 +55,13 @@ export interface CounterCache {
   due(time: CountedTime): KeptCounter[];
 }
 
-/** A minute of turns that take no time. */
+/** A minute of cycles, if a cycle took no time. */
 const WATCHED_TURNS = 120;
 /** Repairs, and events that age out, change counts without a load that would notify this process. */
 const REREAD_TURNS = 20;
 /** Counters nobody requests are dropped, but late enough that a short ClickHouse outage is not noticed. */
 const KEPT_TURNS = 1_200;
-/** 0.5 KB each. Beyond it the one that came first is forgotten: its next question reads it again. */
+/** 0.5 KB each. Beyond it the oldest entry is evicted: its next request reads it again. */
 const COUNTERS_MAX = 20_000;
 
 export function createCounterCache(): CounterCache {

@@ -46,7 +46,7 @@ const ROUNDS_KEPT = 12;
 interface Entry extends Cached {
   environment: string;
   found: FoundCustomer;
-  /** A grant of its credits expires: its balance is another one then. */
+  /** The time when a grant of its credits expires and its balance changes. */
   untilMs: number;
 }
 

@@ -91,7 +91,7 @@ function placeOf({ environment, holder }: RememberedCustomer) {
   return { environment, customerId: holder.customerId };
 }
 
-/** An environment with one that is another now, or is gone, is forgotten: such changes are rare. */
+/** If a feature has changed or is gone, its whole environment is invalidated: such changes are rare. */
 async function lookAtFeatures(pool: Pool, features: FeatureMemory): Promise<void> {
   const all = features.all();
   for (let at = 0; at < all.length; at += TOGETHER_MAX) {

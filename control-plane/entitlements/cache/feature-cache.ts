@@ -3,7 +3,7 @@ import type { RequestedFeatureRow } from '../../store/requested-features.ts';
 /** Requested features, by key and by id. */
 export interface FeatureMemory {
   find(environment: string, name: string): RequestedFeatureRow | undefined;
-  /** What `read` finds of these names is kept, unless something was forgotten meanwhile. */
+  /** Caches what `read` finds for these names, unless there was an invalidation meanwhile. */
   fill(
     environment: string,
     names: readonly string[],

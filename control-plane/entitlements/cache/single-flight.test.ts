@@ -7,7 +7,7 @@ import { createSingleFlight } from './single-flight.ts';
  */
 const PLACE = { name: 'env ada', environment: 'env' };
 
-/** A fill that ends when the test says so, and then says whether what it read may be kept. */
+/** A fill that the test ends, and that then returns whether its result may be cached. */
 function createFill(id = 'cus_a') {
   const seen: { begun: number; kept: boolean | undefined } = { begun: 0, kept: undefined };
   let end = (): void => undefined;

@@ -27,7 +27,7 @@ interface UnderWay<Found> extends FillPlace {
 
 export function createSingleFlight<Found>(): SingleFlight<Found> {
   const all = new Set<UnderWay<Found>>();
-  /** Those that may still be joined. */
+  /** The fills that may still be joined. */
   const byName = new Map<string, UnderWay<Found>>();
 
   function begin(place: FillPlace, fill: Fill<Found>): UnderWay<Found> {

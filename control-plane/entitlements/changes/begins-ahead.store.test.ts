@@ -41,7 +41,7 @@ describe('a subscription that begins in 40 days', () => {
     await notified.quiet();
     expect(await notified.heard(customerId)).toEqual([]);
     pass(60_001);
-    // Memory sees it by the time alone, whenever the event is written.
+    // The cache changes with time alone, whenever the event is written.
     expect(await allowed()).toEqual([true, 'granted']);
     expect(await heardLater(customerId)).toEqual([changed('sso', true, customerId)]);
     expect(await typesOf(id)).toEqual(['subscription.created']);

@@ -29,10 +29,10 @@ describe('a plan with many subscribers that changes', () => {
       const before = await place.eventCount();
       const notifier = place.notifier({ leaseMs: 100, chunkMax: 25 });
       await vi.waitFor(async () => expect(await place.eventCount()).toBeGreaterThan(before), SOON);
-      // In the midst of a chunk, where it is about to write its events.
+      // In the middle of a chunk, before it writes its events.
       await place.withNoEventWritten(notifier.cutOff);
     }
-    // They were cut off within it, not after it.
+    // They were cut off inside the job, not after it.
     expect(await place.eventCount()).toBeLessThan(2 * customers);
     place.notifier({ leaseMs: 100 });
     await notified.quiet(60_000);
@@ -147,7 +147,7 @@ it('a change of the plan and one of a customer at once leave it notified of the 
 
 type Worth = Record<string, boolean | string>;
 
-/** One environment with a plan, whose entitlements are changed as the API does it, in one transaction. */
+/** One environment with a plan, whose entitlements change as through the API, in one transaction. */
 async function placeUnderTest(shared?: Pool) {
   const pool = shared ?? (await freshPool());
   const keys = newWorkspaceKeys();

@@ -26,12 +26,12 @@ export interface ChangeNotifierDeps {
 }
 
 export interface ChangeNotifierOptions {
-  /** One process's own at any time. */
+  /** The name of this process, unique at any time. */
   owner?: string;
   leaseMs?: number;
   /** The longest time between two passes; shorter when it is woken. */
   everyMs?: number;
-  /** Customers of one transaction, at most. */
+  /** The largest number of customers in one transaction. */
   chunkMax?: number;
 }
 
@@ -83,7 +83,7 @@ export function startChangeNotifier(
     return true;
   }
 
-  /** What fails is tried again, in smaller chunks and after what else waits. */
+  /** A failed chunk is tried again, in smaller chunks and after the other work. */
   async function notifyOne(
     place: JobEpoch,
     notify: (db: Database) => Promise<Notified>,
@@ -119,7 +119,7 @@ async function nextTurned(
   return late ? [late] : turned;
 }
 
-/** Of several one may be in the way of the others: they are tried in smaller chunks first. */
+/** One customer of a chunk may fail the others: they are tried in smaller chunks first. */
 function putOff(
   { log, putOffs }: Pick<PuttingOff, 'log' | 'putOffs'>,
   turned: readonly TurnedCustomer[],

@@ -132,7 +132,7 @@ function drawn(random: Random, of: Place, { isLasting }: { isLasting: boolean })
   };
 }
 
-/** Few of everything, so that changes meet. */
+/** Few objects of each kind, so that changes overlap. */
 async function placeOfWorkload(of: ApiUnderTest) {
   const made = customerGrantsUnderTest(of);
   for (const [key, type] of Object.entries({

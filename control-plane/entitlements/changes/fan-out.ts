@@ -4,7 +4,7 @@ import { FANOUT_MEMBERS, type FanoutMember } from '../../store/fanout-members.ts
 import { addNotified, lockNotified, type NotifiedRow } from '../../store/notified-entitlements.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** What one piece of work was. */
+/** The result of one chunk. */
 export interface Notified {
   customers: number;
   events: number;

@@ -69,7 +69,7 @@ it('a feature that counts another meter limits that one from then on, and the fo
     const [startsMs] = terms[0] ?? [];
     if (how !== 'ahead') expect([how, startsMs]).toEqual([how, changedMs]);
   }
-  // What was used of either is settled again.
+  // The usage of both meters is settled again.
   const { rows } = await api.pool.query('SELECT DISTINCT meter_key AS key FROM settlement_marks');
   expect(rows.map(({ key }) => key)).toEqual(expect.arrayContaining([...meters]));
 });
@@ -121,7 +121,7 @@ it('a walk finds every customer with the feature, by grant or by history, for an
   expect(await found({ target: `gone ${meters[1]}` }, 3)).toEqual([]);
 });
 
-/** All members of a job, so many at once. */
+/** All members of a job, read in chunks of this size. */
 async function found(job: Partial<FanoutJob>, limit: number): Promise<string[]> {
   const all: string[] = [];
   for (let position = ''; ; ) {
@@ -189,7 +189,7 @@ async function termsOf(customerId: string, meterKey: string): Promise<Terms> {
   return rows.map(({ at, limits }) => [at.getTime(), limits]);
 }
 
-/** Gives the time that it is then. */
+/** Returns the time after it. */
 function pass(ms: number): number {
   clock.atMs += ms;
   return clock.atMs;

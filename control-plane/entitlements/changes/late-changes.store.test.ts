@@ -169,13 +169,13 @@ describe('an event of the processor that waited', () => {
   });
 });
 
-/** Gives the time that it is then. */
+/** Returns the time after it. */
 function pass(ms: number): number {
   made.clock.ms += ms;
   return made.clock.ms;
 }
 
-/** Since `startMs`, where 5 s later the processor changes something, and 15 s later it is now. */
+/** Since `startMs`: the processor changes something 5 s later, and now is 15 s later. */
 async function holder(fields: object = { processorSubscriptionId: theirs }) {
   const [customerId, planId] = [await held.customer(), await held.plan({ calls: 100 })];
   const id = await held.subscribe(customerId, {}, { planId, ...fields });

@@ -208,7 +208,7 @@ describe('a change of many', () => {
   });
 });
 
-/** Gives the time that it is then. */
+/** Returns the time after it. */
 function pass(ms: number): number {
   clock.atMs += ms;
   return clock.atMs;
@@ -255,7 +255,7 @@ async function written(customerId: string) {
   return (await api.pool.query(sql, [customerId])).rows;
 }
 
-/** From when on its usage is settled again, by marks that are new. */
+/** From when on its usage is settled again, according to the new marks. */
 async function marks(customerId: string): Promise<number[]> {
   const { rows } = await api.pool.query<{ from: Date }>(
     'DELETE FROM settlement_marks WHERE customer_id = $1 RETURNING from_at AS "from"',
@@ -264,7 +264,7 @@ async function marks(customerId: string): Promise<number[]> {
   return [...new Set(rows.map(({ from }) => from.getTime()))].sort((a, b) => a - b);
 }
 
-/** Whose usage the change may have divided into other periods. */
+/** The customers whose usage the change may have divided into other periods. */
 function monthOf(atMs: number): number {
   return calendarSpan('month', atMs).fromMs;
 }

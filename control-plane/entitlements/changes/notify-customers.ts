@@ -42,7 +42,7 @@ export async function notifyCustomers(
     written.push({ customerId, notified: now, resolvedAt: later(resolvedAt, nowMs), nextTurn });
   }
   await emitEvents(db, { environment, nowMs, events });
-  // A limit that is another one has another threshold, and leaves another part of usage to be paid.
+  // Another limit has another threshold, and another part of usage to be paid.
   if (changed.length > 0) await markFeatures(db, environment, { held: changed, from: new Date(nowMs) });
   if (written.length > 0) await writeNotified(db, environment, written);
   return events.length;

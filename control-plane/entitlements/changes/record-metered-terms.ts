@@ -15,7 +15,7 @@ import { markMeters } from '../../../domain/store/settlement-marks.ts';
 import type { Database } from '../../http/request-context.ts';
 import { type FoundFacts, readMeteredFacts, type TimeFacts } from '../../store/metered-facts.ts';
 
-/** A customer that something has changed for, and from when on. */
+/** A customer that a change affects, and from when on. */
 export interface ChangedCustomer {
   customerId: string;
   sinceMs: number;
@@ -64,7 +64,7 @@ export async function recordMeteredTerms(
   );
 }
 
-/** When the last term of any meter began that has begun by now. */
+/** The start of the latest term of any meter that has begun by now. */
 function lastRecordedMs(terms: readonly TermOfCustomer[], nowMs: number): number | undefined {
   return terms.reduce<number | undefined>(
     (lastMs, { startsMs }) => (startsMs > nowMs ? lastMs : Math.max(lastMs ?? startsMs, startsMs)),
@@ -90,21 +90,21 @@ function metersOf(recorded: readonly TermOfCustomer[], times: readonly TimeFacts
 
 interface Changing {
   before: readonly TermOfCustomer[];
-  /** That of the change, and those that time brings after it. */
+  /** The terms of the change, and those that time will bring after it. */
   times: readonly TimeFacts[];
 }
 
 interface TermsChange {
   place: MeterOfCustomer;
-  /** What was recorded from then on is replaced, where there is any. */
+  /** Replaces recorded terms from that time on, if there are any. */
   fromMs: number;
   isReplacing: boolean;
   terms: MeteredTerm[];
-  /** Usage from then on may cost something else. */
+  /** Usage from then on may have another cost. */
   settleFromMs: number;
 }
 
-/** Undefined where all stays as it was recorded. */
+/** Undefined if all recorded terms stay. */
 function changeOf(place: MeterOfCustomer, { before, times }: Changing): TermsChange | undefined {
   const factsAt = ({ facts }: TimeFacts) => facts.get(place.meterKey) ?? UNMETERED;
   const [first] = times;

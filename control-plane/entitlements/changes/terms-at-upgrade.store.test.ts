@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import { lockNotified } from '../../store/notified-entitlements.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** The last migration of the release that settled usage by the limits of now. */
+/** The last migration of the release that settled usage by the current limits. */
 const BEFORE = 8;
 
 /*

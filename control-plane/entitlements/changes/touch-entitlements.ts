@@ -7,15 +7,15 @@ import { touchNotified } from '../../store/notified-entitlements.ts';
 import { notifyFanout } from '../../store/notify-fanout.ts';
 import { notifyCustomers } from './notify-customers.ts';
 
-/** Whose entitlements a change may have changed: few customers by name, many by what they have in common. */
+/** The customers whose entitlements a change may affect: few by name, many by what they have in common. */
 export type TouchedScope =
   | { customerIds: string[] }
   /** On its newest version. */
   | { planId: string }
   | { addonId: string }
-  /** One that is deleted, or counts another meter: with the one that it counted before. */
+  /** A feature that is deleted, or counts another meter: with its former meter. */
   | ChangedFeature
-  /** Whose payment is overdue. */
+  /** Customers with an overdue payment. */
   | 'past_due';
 
 /**

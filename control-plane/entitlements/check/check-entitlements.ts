@@ -86,7 +86,7 @@ export function createCheckEntitlements(deps: EntitlementDeps): CheckEntitlement
   };
 }
 
-/** With those of other features on their meters. */
+/** Together with other features on the same meters. */
 function grantsOf(rows: RequestedFeatureRow[]): RequestedGrants {
   const meterKeys = new Set(rows.flatMap(({ meterKey }) => (meterKey === null ? [] : [meterKey])));
   return { featureIds: rows.map(({ id }) => id), meterKeys: [...meterKeys] };
@@ -144,7 +144,7 @@ async function readMeters(
   );
 }
 
-/** By key: of those whose meter has a rate, what the customer's credits can pay. */
+/** By key, for features whose meter has a rate: what the customer's credits can pay. */
 async function readCredits(
   { db, environment, nowMs }: RequestContext,
   customerId: string,

@@ -69,7 +69,7 @@ export function createCheckFastPath(deps: CheckFastPathDeps, next: RequestListen
     if (request.headers.prefer !== undefined) return next(request, response);
     if (request.method === 'GET') return answer(request, response, warm);
     if (!hasPlainBody(request)) return next(request, response);
-    // By then a body that came in one piece with its head is there.
+    // By then a body that was sent together with its head has arrived.
     setImmediate(answer, request, response, warm);
   };
 }
@@ -99,7 +99,7 @@ function operationsOf(responses: WarmResponses): WarmOperation[] {
   });
 }
 
-/** Two or three operations: one pattern after the other is quicker than by segments. */
+/** For two or three operations a list of patterns is quicker than a tree of segments. */
 function findWarm(operations: WarmOperation[], { method, url = '' }: IncomingMessage): FoundWarm | undefined {
   for (const value of operations) {
     const match = value.route.method === method ? value.path.exec(url) : null;
@@ -158,7 +158,9 @@ function hasPlainBody({ headers }: IncomingMessage): boolean {
   return key === undefined && encoding === undefined;
 }
 
-/** Without the guards (schemas/http/response-guards.ts), which the public port adds to what carries none. */
+/**
+ * Without the guards (schemas/http/response-guards.ts), which the public port adds where they are missing.
+ */
 function send(response: ServerResponse, requestId: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   response.writeHead(OK, [

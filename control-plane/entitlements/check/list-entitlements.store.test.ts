@@ -196,7 +196,7 @@ describe('slow reads of customer grants', () => {
   });
 });
 
-/** Every read of what plans give waits until it is released. */
+/** Every read of plan entitlements waits until it is released. */
 async function lockOut(): Promise<() => Promise<void>> {
   const rival = await api.pool.connect();
   await rival.query('BEGIN');

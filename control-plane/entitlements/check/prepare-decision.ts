@@ -59,7 +59,7 @@ export function printDecision(
 export interface PrintQuestion {
   prepared: Prepared;
   requested: string | undefined;
-  /** Of the place that was prepared. */
+  /** For the prepared place. */
   reading: CounterReading | undefined;
 }
 
@@ -73,7 +73,7 @@ function remember(
     question,
     factsOf(customer, feature, { prepared, reading }),
   );
-  // There may be a hundred of them, and they are those of the view.
+  // There may be a hundred contributions, and they depend on the view alone.
   prepared.contributions ??= contributions ? `,"contributions":${exactJson(contributions)}` : '';
   const json = `${exactJson(decision).slice(0, -1)}${prepared.contributions}`;
   const text = asOf === undefined ? `${json}}` : `${json},"asOf":`;
@@ -96,7 +96,7 @@ function factsOf(
   };
 }
 
-/** Nothing is known of the customer, or of the feature. */
+/** The customer or the feature is unknown. */
 export function printUnknown(
   question: { customer: string; featureKey: string },
   customer: RememberedCustomer | undefined,
