@@ -85,13 +85,13 @@ export async function startUsage({ warehouse, writer, reader }: UsageDoors): Pro
   return usage;
 }
 
-interface LoadDoors {
+interface LoadTarget {
   api: ApiUnderTest;
   warehouse: Warehouse;
   logId: string;
 }
 
-async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadDoors): Promise<void> {
+async function load({ lo, hi, events }: Appended, { api, warehouse, logId }: LoadTarget): Promise<void> {
   const lines = Buffer.concat(linesOf(events));
   await warehouse.insertEvents({ token: `${lo}-${hi}`, lines, timeoutMs: 10_000 });
   const throughMs = 1; // so early that only samples can determine asOf
